@@ -51,7 +51,8 @@ struct profile_config {
 	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
 	enum profile_chains chains;
 	struct spec_division division; /* of time, for a timeline */
-	struct fetch_config fetch;     /* from debuginfod servers what this machine lacks */
+	bool blocks; /* counts of blocks, too, to measure how much counts vary: gather.h */
+	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;
 	uint64_t max_size; /* limit for the files of a compact archive; 0: as pack_limit() */

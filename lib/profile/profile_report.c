@@ -38,6 +38,8 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	config->binaries.symbols_only = !needs_lines && !needs_code;
 	config->symbol_cache &= view->rows.symbols || view->chains;
 	config->calls = view->calls;
+	/* Addresses and arcs have no blocks. */
+	config->blocks = (view->errors || view->compares) && !view->calls && !view->rows.details;
 	if (view->chains) {
 		/* Chains record tasks and CPUs, but are not reported by them. */
 		config->merge = CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID;
@@ -94,6 +96,16 @@ static void collect_calls(struct profile_report *r, struct populate_job *job)
 			 p->gather->sessions[0].samples);
 }
 
+/* Makes rows and classes of those of the blocks. */
+static void join_blocks(struct profile *p, struct container *rows)
+{
+	const struct gather *g = p->gather;
+
+	container_join_blocks(rows, p->classes.steps, g->has_whole,
+			      g->blocks == GATHER_BLOCKS_OF_SESSIONS);
+	classes_join_blocks(&p->classes);
+}
+
 static int collect_rows(struct profile_report *r, struct error *err)
 {
 	struct profile *p = r->profile;
@@ -116,6 +128,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 					       : "no sample file can be read");
 	if (!r->view->rows.regions)
 		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
+	if (p->gather->blocks)
+		join_blocks(p, &r->rows);
 	if (symbol_filter_is_set(&r->view->chosen))
 		container_choose(&r->rows, p->gather, &r->view->chosen, r->view->calls);
 	return 0;
@@ -148,9 +162,11 @@ int profile_report_compare(struct profile_report *first, struct profile_report *
 		&(struct diff_side){ a->gather, a->binaries, &a->classes, &first->rows },
 		&(struct diff_side){ b->gather, b->binaries, &b->classes, &second->rows }, err);
 
-	if (r == 0)
-		second->before = first;
-	return r;
+	if (r < 0)
+		return r;
+	diff_judge(&second->rows, second->view->compare_by);
+	second->before = first;
+	return 0;
 }
 
 /* --- printing --- */

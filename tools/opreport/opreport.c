@@ -249,6 +249,15 @@ static int report(size_t count, char **words, struct error *err)
 	return print(&p, err);
 }
 
+/* Whether both are the same sample file, or counts of blocks, which only some files have. */
+static bool is_same(const struct gather *g, const struct gather_file *a,
+		    const struct gather_file *b)
+{
+	if (g->has_whole && a->past && b->past)
+		return true;
+	return a->path && b->path && !strcmp(a->path, b->path);
+}
+
 /* Warns if both braces select the same sample files. */
 static void warn_same(const struct gather *a, const struct gather *b)
 {
@@ -257,8 +266,7 @@ static void warn_same(const struct gather *a, const struct gather *b)
 	if (a->file_count != b->file_count)
 		return;
 	for (i = 0; i < a->file_count; i++)
-		if (!a->files[i].path || !b->files[i].path ||
-		    strcmp(a->files[i].path, b->files[i].path) != 0)
+		if (!is_same(a, &a->files[i], &b->files[i]))
 			return;
 	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
 }
@@ -332,6 +340,7 @@ int main(int argc, char **argv)
 		argv = pair.outside;
 		argc = (int)pair.outside_count;
 	}
+	options.view.compares = is_pair > 0;
 	operands = tool_options(&cmdline, argc, argv);
 	if (is_pair > 0 && operands < argc)
 		is_pair = spec_bad_pair(&bad_pair);

@@ -61,7 +61,8 @@ struct report_view {
 	bool quality;		     /* where and why call chains end, too */
 	struct symbol_filter chosen; /* only these symbols */
 	struct name_style names;
-	enum diff_by compare_by; /* if two profiles are compared */
+	bool compares;		 /* two profiles */
+	enum diff_by compare_by; /* if so */
 	struct sort sort;
 	enum timeline_by timeline; /* rows of times; else TIMELINE_NONE */
 	bool utf8;		   /* with it: bars may be block elements of Unicode */

@@ -141,7 +141,8 @@ static void print_comparison(const struct report *r, FILE *out)
 	print_samples(c->totals, c->class_count, out);
 	(void)fprintf(out,
 		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
-		      "~: a difference that chance alone makes in more than 1 of 20 cases\n",
+		      "~: a difference that chance alone makes in more than 1 of 20 cases\n"
+		      "?: in fewer, but of so many rows some differ so by chance\n",
 		      diff_by_meaning(r->view->compare_by));
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
@@ -153,6 +154,16 @@ static void print_comparison(const struct report *r, FILE *out)
 		print_loss(&before->losses->list[i], (double)(recorded + before->losses->samples),
 			   out);
 	}
+}
+
+/* Prints where it is known from how much counts vary, if not from the number of samples alone. */
+static void print_noise(const struct report *r, FILE *out)
+{
+	const struct container *c = r->container;
+
+	if (c->block_count)
+		(void)fprintf(out, "Noise: measured between %zu %s\n", c->block_count,
+			      c->blocks_are_sessions ? "sessions" : "parts of the time");
 }
 
 /* Prints a line about each session of which these facts are known. */
@@ -201,6 +212,7 @@ void report_header_text(const struct report *r, FILE *out)
 			      r->gone, r->files);
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
+	print_noise(r, out);
 	if (r->chains)
 		chains_quality_print(r, out);
 	if (r->before)

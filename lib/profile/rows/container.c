@@ -26,7 +26,7 @@ const char *row_kind_text(enum row_kind kind)
 
 void container_init(struct container *c, size_t class_count)
 {
-	*c = (struct container){ .class_count = class_count, .weight = 1, .before_weight = 1 };
+	*c = (struct container){ .class_count = class_count, .weight = 1 };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
 	c->events = xcalloc(class_count, sizeof(*c->events));
 	c->none = xcalloc(class_count, sizeof(*c->none));
@@ -61,6 +61,7 @@ void container_done(struct container *c)
 	free(c->hidden);
 	free(c->beyond);
 	free(c->unchosen);
+	free(c->block_totals);
 	arena_done(&c->arena);
 	*c = (struct container){ 0 };
 }
@@ -83,10 +84,81 @@ const uint64_t *container_counts(const struct container *c, const struct row *ro
 	return row->is_gone ? c->none : row->counts;
 }
 
+uint64_t container_sum(const uint64_t *counts, size_t class_count)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < class_count; i++)
+		sum += counts[i];
+	return sum;
+}
+
 struct statistics_interval container_interval(const struct container *c, uint64_t count,
 					      uint64_t total)
 {
-	return statistics_share((struct statistics_part){ count, total, c->weight });
+	return statistics_share((struct statistics_part){ count, total, { c->weight, 0, 0 } });
+}
+
+struct statistics_blocks container_blocks(const struct container *c, const uint64_t *blocks,
+					  const uint64_t *totals, size_t class)
+{
+	size_t at = class * (c->block_count + 1) + 1;
+
+	if (!c->block_count || !blocks || !totals)
+		return (struct statistics_blocks){ 0 };
+	return (struct statistics_blocks){ blocks + at, totals + at, c->block_count,
+					   c->blocks_are_sessions };
+}
+
+struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
+						  const struct row *whole, size_t class)
+{
+	const struct statistics_blocks blocks =
+		container_blocks(c, row->is_gone ? NULL : row->blocks,
+				 whole ? whole->blocks : c->block_totals, class);
+
+	return statistics_share((struct statistics_part){
+		container_counts(c, row)[class], (whole ? whole->counts : c->totals)[class],
+		statistics_share_noise(&blocks, c->weight) });
+}
+
+/* Makes the count of each class from those of its slots. */
+static void join_slots(uint64_t *to, const uint64_t *from, const struct container *c,
+		       bool has_whole)
+{
+	size_t slots = c->block_count + 1, i;
+
+	for (i = 0; i < c->class_count; i++)
+		to[i] = has_whole ? from[i * slots] : container_sum(from + i * slots, slots);
+}
+
+void container_join_blocks(struct container *c, size_t slots, bool has_whole, bool are_sessions)
+{
+	size_t i, n = 0;
+
+	c->class_count /= slots;
+	c->block_count = slots - 1;
+	c->blocks_are_sessions = are_sessions;
+	c->block_totals = c->totals;
+	c->totals = xcalloc(c->class_count, sizeof(*c->totals));
+	join_slots(c->totals, c->block_totals, c, has_whole);
+	for (i = 0; i < c->class_count; i++)
+		c->events[i] = c->events[i * slots];
+	for (i = 0; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+		uint64_t *counts = arena_alloc(&c->arena, c->class_count * sizeof(*counts));
+
+		join_slots(counts, row->counts, c, has_whole);
+		row->blocks = row->counts;
+		row->counts = counts;
+		if (container_sum(counts, c->class_count))
+			c->rows[n++] = *row;
+	}
+	c->count = n;
+	/* Few parts of the time show nothing. */
+	if (!are_sessions && c->block_count < STATISTICS_BLOCKS_LEAST)
+		c->block_count = 0;
 }
 
 double container_share(uint64_t count, uint64_t total)
@@ -97,16 +169,6 @@ double container_share(uint64_t count, uint64_t total)
 double container_percent(const struct container *c, uint64_t count, size_t class)
 {
 	return container_share(count, c->totals[class]);
-}
-
-uint64_t container_sum(const uint64_t *counts, size_t class_count)
-{
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < class_count; i++)
-		sum += counts[i];
-	return sum;
 }
 
 bool container_counts_reach(const struct container *c, const uint64_t *counts,
@@ -151,6 +213,8 @@ void container_choose(struct container *c, const struct gather *g,
 			c->unchosen[j] += row->counts[j];
 			c->totals[j] -= row->counts[j];
 		}
+		for (j = 0; row->blocks && j < c->class_count * (c->block_count + 1); j++)
+			c->block_totals[j] -= row->blocks[j];
 		c->unchosen_rows++;
 		row->is_unchosen = true;
 		if (keep)

@@ -69,6 +69,7 @@ struct row {
 	struct row_symbol *symbol; /* NULL except for ROW_SYMBOL */
 	const char *text;	   /* for people; set by container_name() */
 	uint64_t *counts;	   /* one per class */
+	const uint64_t *blocks;	   /* of each class, if there are blocks: container_join_blocks() */
 	struct row_place place;	   /* of the symbol, if lines are requested */
 	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
 	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
@@ -81,6 +82,8 @@ struct row {
 	bool needs_place;	/* while rows are matched: ->place must be looked up */
 	bool is_gone;		/* only the first profile has it, and ->counts are from there */
 	const uint64_t *before; /* counts in the first profile; NULL: not there */
+	const uint64_t *before_blocks;
+	const uint8_t *verdicts; /* enum diff_verdict, one per class */
 };
 
 struct container {
@@ -91,7 +94,11 @@ struct container {
 	uint64_t *none;	  /* zeros, one per class */
 	uint64_t *totals; /* of all samples read, one per class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
-	double weight, before_weight;  /* average number of samples that one represents */
+	const struct container *first; /* that profile, else NULL */
+	double weight;		       /* average number of samples that one represents */
+	size_t block_count;	       /* 0: there are none */
+	bool blocks_are_sessions;      /* else parts of the time */
+	uint64_t *block_totals;	       /* as row->blocks */
 	uint64_t *hidden;	       /* part of ->totals in rows that container_cut() removed */
 	size_t hidden_rows;
 	uint64_t *beyond; /* the same for container_top() */
@@ -116,6 +123,10 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
+/* Adds the counts of blocks up to those of the classes. There were @slots counts for each class:
+ * that of the whole profile, and one per block. The first is their sum unless @has_whole. Removes
+ * rows that only blocks have. */
+void container_join_blocks(struct container *c, size_t slots, bool has_whole, bool are_sessions);
 /* Adds the rows of each application to one row, whose image is the application. */
 void container_fold_apps(struct container *c);
 /* Removes the rows that @filter excludes; with @keep, only marks them as unchosen. Subtracts them
@@ -140,9 +151,15 @@ uint64_t container_sum(const uint64_t *counts, size_t class_count);
 void container_name(struct container *c, const struct name_style *style);
 /* The row's samples, one count per class; zeros if it is gone. */
 const uint64_t *container_counts(const struct container *c, const struct row *row);
-/* The confidence interval of the share of @count in @total. */
+/* The confidence interval of the share of @count in @total, as if samples were independent. */
 struct statistics_interval container_interval(const struct container *c, uint64_t count,
 					      uint64_t total);
+/* The confidence interval of the row's share in those of @whole; NULL: in all of the class. */
+struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
+						  const struct row *whole, size_t class);
+/* What is known of the counts of a row (of its blocks) in blocks, and of their @totals. */
+struct statistics_blocks container_blocks(const struct container *c, const uint64_t *blocks,
+					  const uint64_t *totals, size_t class);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */
 double container_share(uint64_t count, uint64_t total);
 /* Share of @count in the total of @class, in percent. */

@@ -48,6 +48,24 @@ const char *diff_change_name(enum diff_change change)
 	return names[change];
 }
 
+static const struct {
+	const char *name, *mark;
+} verdicts[] = {
+#define X(verdict, name, mark) [DIFF_##verdict] = { name, mark },
+	DIFF_VERDICTS(X)
+#undef X
+};
+
+const char *diff_verdict_name(enum diff_verdict verdict)
+{
+	return verdicts[verdict].name;
+}
+
+const char *diff_verdict_mark(enum diff_verdict verdict)
+{
+	return verdicts[verdict].mark;
+}
+
 /* --- classes --- */
 
 static void add_class(struct strbuf *out, const struct class *c)
@@ -139,6 +157,7 @@ static void add_gone(struct container *to, const struct row *row, const uint32_t
 	added = container_add_row(to, &copy);
 	memcpy(added->counts, row->counts, to->class_count * sizeof(*row->counts));
 	added->before = copy_counts(to, row->counts);
+	added->before_blocks = row->blocks;
 }
 
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err)
@@ -153,35 +172,100 @@ int diff_compare(const struct diff_side *first, struct diff_side *second, struct
 	images = diff_match_images(first->gather, second->gather);
 	partners = diff_match_rows(first, second, images);
 	to->before_totals = copy_counts(to, first->container->totals);
-	to->before_weight = first->container->weight;
+	to->first = first->container;
 	for (i = 0; i < first->container->count; i++) {
 		const struct row *row = &first->container->rows[i];
 
-		if (partners[i] == GATHER_NONE)
+		if (partners[i] == GATHER_NONE) {
 			add_gone(to, row, images);
-		else
-			to->rows[partners[i]].before = copy_counts(to, row->counts);
+			continue;
+		}
+		to->rows[partners[i]].before = copy_counts(to, row->counts);
+		to->rows[partners[i]].before_blocks = row->blocks;
 	}
 	return 0;
 }
 
 /* --- what a row shows --- */
 
-static bool is_significant(const struct container *c, uint64_t before, uint64_t after, size_t class,
-			   enum diff_by by)
+/* A row of a profile in one class, with what is known of its noise. */
+static struct statistics_part part_of(const struct container *c, const uint64_t *counts,
+				      const uint64_t *block_counts, size_t class, enum diff_by by)
 {
-	const struct statistics_part was = { before, c->before_totals[class], c->before_weight };
-	const struct statistics_part is = { after, c->totals[class], c->weight };
+	const struct statistics_blocks blocks =
+		container_blocks(c, block_counts, c->block_totals, class);
 
-	switch (by) {
-	case DIFF_SHARE:
-		return statistics_shares_differ(was, is);
-	case DIFF_SAMPLES:
-		return statistics_counts_differ(was, is);
-	case DIFF_BY_COUNT_:
-		break;
+	return (struct statistics_part){ counts ? counts[class] : 0, c->totals[class],
+					 by == DIFF_SHARE
+						 ? statistics_share_noise(&blocks, c->weight)
+						 : statistics_count_noise(&blocks, c->weight) };
+}
+
+/* In how many of 1 cases chance alone makes the difference. */
+static double chance_of(const struct container *c, const struct row *row, size_t class,
+			enum diff_by by)
+{
+	struct statistics_part was = part_of(c->first, row->before, row->before_blocks, class, by);
+	struct statistics_part is =
+		part_of(c, container_counts(c, row), row->is_gone ? NULL : row->blocks, class, by);
+
+	was.total = c->before_totals[class];
+	return by == DIFF_SHARE ? statistics_shares_chance(was, is)
+				: statistics_counts_chance(was, is);
+}
+
+/* Rows with fewer samples in both profiles can show nothing, and would only add comparisons. */
+static bool is_compared(const struct container *c, const struct row *row, size_t class)
+{
+	enum { LEAST = 12 };
+
+	return (row->before ? row->before[class] : 0) + container_counts(c, row)[class] >= LEAST;
+}
+
+static bool is_more(const struct container *c, const struct row *row, size_t class, enum diff_by by)
+{
+	double was = row->before ? (double)row->before[class] : 0,
+	       is = (double)container_counts(c, row)[class];
+
+	if (by == DIFF_SHARE)
+		return is * (double)c->before_totals[class] > was * (double)c->totals[class];
+	return is > was;
+}
+
+/* Finds the verdicts of one class. @chances has room for all rows, twice. */
+static void judge_class(struct container *c, size_t class, enum diff_by by, double *chances,
+			uint8_t *ret)
+{
+	double *compared = chances + c->count, certain;
+	size_t n = 0, i;
+
+	for (i = 0; i < c->count; i++) {
+		chances[i] = chance_of(c, &c->rows[i], class, by);
+		if (is_compared(c, &c->rows[i], class))
+			compared[n++] = chances[i];
 	}
-	return false;
+	certain = statistics_certain(compared, n);
+	for (i = 0; i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+		uint8_t *verdict = &ret[i * c->class_count + class];
+
+		if (is_compared(c, row, class) && chances[i] <= certain)
+			*verdict = is_more(c, row, class, by) ? DIFF_MORE : DIFF_LESS;
+		else
+			*verdict = chances[i] <= STATISTICS_LEVEL ? DIFF_PERHAPS : DIFF_CHANCE;
+	}
+}
+
+void diff_judge(struct container *c, enum diff_by by)
+{
+	_cleanup_free_ double *chances = xcalloc(2 * c->count + 1, sizeof(*chances));
+	uint8_t *all = arena_alloc(&c->arena, c->count * c->class_count + 1);
+	size_t i;
+
+	for (i = 0; i < c->class_count; i++)
+		judge_class(c, i, by, chances, all);
+	for (i = 0; i < c->count; i++)
+		c->rows[i].verdicts = all + i * c->class_count;
 }
 
 static double change_of(const struct container *c, uint64_t before, uint64_t after, size_t class,
@@ -197,12 +281,12 @@ static double change_of(const struct container *c, uint64_t before, uint64_t aft
 }
 
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,
-			     enum diff_by by, double *ret_percent, bool *ret_significant)
+			     enum diff_by by, double *ret_percent, enum diff_verdict *ret_verdict)
 {
 	uint64_t before = row->before ? row->before[class] : 0;
 	uint64_t after = row->is_gone ? 0 : row->counts[class];
 
-	*ret_significant = is_significant(c, before, after, class, by);
+	*ret_verdict = (enum diff_verdict)row->verdicts[class];
 	*ret_percent = before ? change_of(c, before, after, class, by) : 0;
 	if (row->is_gone)
 		return DIFF_GONE;

@@ -61,8 +61,29 @@ enum diff_change {
 /* Its name for programs. */
 const char *diff_change_name(enum diff_change change);
 
+/* Whether a difference is one, and the mark that the text of a report has for it. Of 20 equal rows
+ * one differs as much as "perhaps" says; so "more" and "less" take into account how many rows are
+ * compared. */
+#define DIFF_VERDICTS(X)                                                                           \
+	X(CHANCE, "chance", " ~")   /* chance alone makes it in more than 1 of 20 cases */         \
+	X(PERHAPS, "perhaps", " ?") /* in fewer, but there are many rows */                        \
+	X(MORE, "more", "")	    /* of those that are called more or less, 1 of 20 is chance */ \
+	X(LESS, "less", "")
+
+enum diff_verdict {
+#define X(verdict, name, mark) DIFF_##verdict,
+	DIFF_VERDICTS(X) DIFF_VERDICT_COUNT_
+#undef X
+};
+
+/* Its name for programs; static. */
+const char *diff_verdict_name(enum diff_verdict verdict);
+/* What follows the difference in text; static. */
+const char *diff_verdict_mark(enum diff_verdict verdict);
+
+/* Finds the verdicts of all rows; after diff_compare(), once, before rows are removed. */
+void diff_judge(struct container *c, enum diff_by by);
 /* Compares a row with its counts in the first profile. *ret_percent: by how much it grew relative
- * to them, if it is in both. *ret_significant: chance alone makes such a difference in less than 1
- * of 20 cases. */
+ * to them, if it is in both. */
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,
-			     enum diff_by by, double *ret_percent, bool *ret_significant);
+			     enum diff_by by, double *ret_percent, enum diff_verdict *ret_verdict);

@@ -415,11 +415,25 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 		const struct class *found =
 			bsearch(&want, c.classes, c.count, sizeof(*c.classes), compare_classes);
 
-		c.of_file[i] = (uint32_t)(found - c.classes) * MAX(g->steps.count, 1U);
+		c.of_file[i] = (uint32_t)(found - c.classes) * g->slots + g->files[i].slot;
 	}
-	divide_time(&c, MAX(g->steps.count, 1U));
+	divide_time(&c, g->slots);
 	*ret = c;
 	return 0;
+}
+
+void classes_join_blocks(struct classes *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		if (i % c->steps)
+			free(c->classes[i].name);
+		else
+			c->classes[i / c->steps] = c->classes[i];
+	}
+	c->count /= c->steps;
+	c->steps = 1;
 }
 
 bool class_same_event(const struct class *a, const struct class *b)

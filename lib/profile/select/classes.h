@@ -46,7 +46,7 @@ struct classes {
 	struct class *classes; /* by event, then cgroup, tgid, tid, cpu, step of time */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather; of its first step */
-	uint32_t steps;	      /* classes that differ in time only: as in the gather, or 1 */
+	uint32_t steps;	      /* classes that differ in time or block only: slots of the gather */
 	enum class_axis axis; /* the axis along which they differ; the first of several */
 	unsigned int axes;    /* all axes along which they differ; bits 1 << axis */
 };
@@ -57,6 +57,8 @@ int classes_merge_parse(const char *text, struct error *err);
  * along two axes, with a remedy: what to select or merge. */
 int classes_arrange(const struct gather *g, unsigned int merge, struct classes *ret,
 		    struct error *err);
+/* Makes one class of those that differ in their block only. */
+void classes_join_blocks(struct classes *c);
 /* Whether two classes are of one event with the same count and unit mask. */
 bool class_same_event(const struct class *a, const struct class *b);
 /* Frees what classes_arrange() allocated. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/select/gather.h"
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -36,6 +35,7 @@ void gather_free(struct gather *g)
 		manifest_close(g->sessions[i].manifest);
 		chain_arcs_free(g->sessions[i].arcs);
 		history_free(g->sessions[i].history);
+		history_free(g->sessions[i].blocks);
 	}
 	free(g->sessions);
 	free(g->images);
@@ -44,92 +44,6 @@ void gather_free(struct gather *g)
 	intern_done(&g->names);
 	arena_done(&g->arena);
 	free(g);
-}
-
-static uint64_t hash_image(const struct sname_image *image)
-{
-	uint64_t hash = hash_bytes(image->name, strlen(image->name));
-
-	hash = hash_add(hash, (uint64_t)image->kind << 32 | image->tgid);
-	return hash_add(hash_add(hash, image->start), image->end);
-}
-
-/* Returns whether one name is the same file in two sessions. */
-static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
-{
-	return !a || !b || !a->version.build_id.size || !b->version.build_id.size ||
-	       build_id_equal(&a->version.build_id, &b->version.build_id);
-}
-
-/* The mark at the end of a name by which the recorder distinguishes files of one path. */
-static const char *suffix_of(const char *name)
-{
-	const char *mark = strrchr(name, '#');
-
-	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
-}
-
-/* Names the image: by the path in the manifest, and for people with the mark. */
-static void describe_image(struct gather *g, struct gather_image *image)
-{
-	struct sname_image shown = image->id;
-	_cleanup_free_ char *plain = NULL, *display = NULL, *marked_display = NULL;
-	const struct manifest_image *m = image->manifest;
-	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
-
-	image->suffix = marked ? suffix_of(image->id.name) : "";
-	if (*image->suffix) {
-		plain = xstrndup(shown.name, (size_t)(image->suffix - shown.name));
-		shown.name = plain;
-	}
-	/* The recorder shortens long paths in names. */
-	if (shown.kind == SNAME_ROOT && m && m->path && strlen(m->path) > strlen(shown.name))
-		shown.name = (char *)m->path;
-	display = sname_image_display(&shown);
-	marked_display = xasprintf("%s%s", display, image->suffix);
-	image->display = arena_strdup(&g->arena, display);
-	image->shown = arena_strdup(&g->arena, marked_display);
-}
-
-/* Appends the image and indexes it; returns its number. */
-static uint32_t add_image(struct gather *g, const struct gather_image *image)
-{
-	uint32_t i = (uint32_t)g->image_count;
-
-	array_grow(&g->images, g->image_count + 1, &g->image_room);
-	g->images[i] = *image;
-	g->image_count++;
-	map_add(&g->image_by_hash, hash_image(&image->id), (void *)(uintptr_t)(i + 1));
-	return i;
-}
-
-uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
-{
-	const struct manifest *manifest = g->sessions[session].manifest;
-	const struct manifest_image *entry =
-		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
-	struct gather_image image = {
-		.id = *id, .manifest = entry, .session = session, .program = GATHER_NONE
-	};
-	uintptr_t number;
-
-	map_for_each_of(&g->image_by_hash, hash_image(id),
-			number) if (sname_image_equal(&g->images[number - 1].id, id) &&
-				    same_file(g->images[number - 1].manifest,
-					      entry)) return (uint32_t)number -
-		1;
-	image.id.name = arena_strdup(&g->arena, id->name);
-	describe_image(g, &image);
-	return add_image(g, &image);
-}
-
-uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
-{
-	struct gather_image copy = *image;
-
-	copy.session = 0;
-	copy.program = GATHER_NONE;
-	return add_image(g, &copy);
 }
 
 /* Returns whether a call graph file has arcs to a selected image, if not from one. */
@@ -149,7 +63,10 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	struct gather *g = w->g;
 	int tag = spec_reject(w->spec, name);
 	bool callee_wanted = is_callee_wanted(w->spec, name);
-	struct gather_file file = { .callee = GATHER_NONE, .session = w->session };
+	struct gather_file file = { .callee = GATHER_NONE,
+				    .session = w->session,
+				    .slot = g->blocks == GATHER_BLOCKS_OF_SESSIONS ? 1 + w->session
+										   : 0 };
 
 	spec_explain_note(w->why, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
@@ -242,25 +159,79 @@ static void add_arcs(struct walk *w)
 	}
 }
 
+static void add_past_files(struct walk *w, const struct history *history)
+{
+	bool in_blocks = w->g->blocks == GATHER_BLOCKS_OF_TIME;
+	size_t i;
+
+	for (i = 0; i < history_files(history); i++) {
+		const struct history_file *past = history_file_at(history, i);
+		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
+
+		if (!file)
+			continue;
+		file->past = past;
+		file->slot = in_blocks ? 1 : file->slot;
+	}
+}
+
 /* Adds what the session's sample files counted in a window of time. */
 static int add_past(struct walk *w, const struct window *window, struct error *err)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
 	const struct steps *steps = w->g->steps.count ? &w->g->steps : NULL;
 	int r = history_read(s->samples, window, steps, &s->history, err);
-	size_t i;
 
 	if (r == 0 && history_covers(s->history)->damaged)
 		log_warn("%s/%s: %zu damaged bytes are skipped", s->samples, HISTORY_DIRECTORY,
 			 history_covers(s->history)->damaged);
-	for (i = 0; r == 0 && i < history_files(s->history); i++) {
-		const struct history_file *past = history_file_at(s->history, i);
-		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
-
-		if (file)
-			file->past = past;
-	}
+	if (r == 0)
+		add_past_files(w, s->history);
 	return r;
+}
+
+static void skip_file(const char *path _unused_, const struct error *why, void *data)
+{
+	struct walk *w = data;
+
+	w->g->skipped++;
+	log_warn("%s; skipped", why->text);
+}
+
+/* Adds the sample files of the session, and, in blocks, when their counts were made. */
+static int add_present(struct walk *w, struct error *err)
+{
+	struct gather *g = w->g;
+	struct gather_session *s = &g->sessions[w->session];
+	int r = session_walk(s->samples, add_file, skip_file, w, err);
+
+	if (r == 0 && g->blocks == GATHER_BLOCKS_OF_TIME &&
+	    history_read(s->samples, &WINDOW_ALL, &g->steps, &s->blocks, NULL) == 0)
+		add_past_files(w, s->blocks);
+	return r;
+}
+
+/* Chooses the blocks. */
+static void choose_blocks(struct gather *g, const struct spec *spec)
+{
+	enum { MOST = 64 };
+	const struct window *window = spec_window(spec) ?: &WINDOW_ALL;
+	struct window span;
+	int64_t slices;
+
+	g->has_whole = !spec_window(spec) && g->session_count == 1;
+	if (g->session_count > 1) {
+		g->blocks = GATHER_BLOCKS_OF_SESSIONS;
+		g->slots = 1 + (uint32_t)g->session_count;
+		return;
+	}
+	if (history_span(g->sessions[0].samples, window, &span, NULL) < 0)
+		return;
+	slices = (span.end_ms - span.begin_ms) / HISTORY_SLICE_MS;
+	if (steps_choose(&span, (slices / MOST + 1) * HISTORY_SLICE_MS, 0, &g->steps, NULL) < 0)
+		return;
+	g->blocks = GATHER_BLOCKS_OF_TIME;
+	g->slots = 1 + g->steps.count;
 }
 
 /* Divides the time that the sessions cover in the window. */
@@ -268,6 +239,7 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 {
 	struct window all = { INT64_MAX, INT64_MIN }, one;
 	size_t i;
+	int r;
 
 	for (i = 0; i < g->session_count; i++) {
 		if (history_span(g->sessions[i].samples, spec_window(spec), &one, NULL) < 0)
@@ -277,15 +249,10 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 	}
 	if (all.begin_ms >= all.end_ms) /* why is found out later */
 		return 0;
-	return steps_choose(&all, spec->division.length_ms, spec->division.most, &g->steps, err);
-}
-
-static void skip_file(const char *path _unused_, const struct error *why, void *data)
-{
-	struct walk *w = data;
-
-	w->g->skipped++;
-	log_warn("%s; skipped", why->text);
+	r = steps_choose(&all, spec->division.length_ms, spec->division.most, &g->steps, err);
+	if (r == 0)
+		g->slots = g->steps.count;
+	return r;
 }
 
 static void add_session(struct gather *g, const char *name, const char *samples)
@@ -445,15 +412,16 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	size_t i;
 	int r;
 
+	g->slots = 1;
 	r = add_sessions(g, spec, directory, err);
 	if (r == 0 && spec->division.most)
 		r = divide_time(g, spec, err);
+	else if (r == 0 && spec->wants_blocks)
+		choose_blocks(g, spec);
 	for (i = 0; r == 0 && i < g->session_count; i++) {
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
-		r = spec_window(spec)
-			    ? add_past(&w, spec_window(spec), err)
-			    : session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
+		r = spec_window(spec) ? add_past(&w, spec_window(spec), err) : add_present(&w, err);
 		if (r == 0 && calls)
 			add_arcs(&w);
 	}
@@ -465,13 +433,6 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	spec_explain_warn_unused(&why, spec);
 	*ret = STEAL(g);
 	return 0;
-}
-
-const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long)
-{
-	const struct gather_image *i = &g->images[image];
-
-	return i->id.kind == SNAME_ROOT && !is_long ? path_base(i->shown) : i->shown;
 }
 
 /* The path of the sample file whose past counts @f has. */

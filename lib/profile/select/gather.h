@@ -41,6 +41,7 @@ struct gather_session {
 	struct manifest *manifest; /* NULL: the session has none */
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 	struct history *history;   /* NULL: no window of time was requested */
+	struct history *blocks;	   /* NULL, or counts of blocks in addition to sample files */
 };
 
 /* An image that has samples, or an application. One that is in several sessions is one image. */
@@ -65,10 +66,15 @@ struct gather_file {
 	uint32_t callee; /* index of an image; GATHER_NONE except for call graph files */
 	const char *end; /* NULL, or these are no arcs: see struct chain_arcs_file */
 	uint32_t session;
+	uint32_t slot;	   /* of its first count */
 	const char *event; /* equal ones are the same pointer, as are cgroups */
 	int64_t count, unit_mask;
 	struct sname_task task;
 };
+
+/* Blocks are parts of a profile with counts of their own, to measure how much counts vary
+ * (rows/statistics.h). They are equal parts of the time, or the sessions, if there are several. */
+enum gather_blocks { GATHER_NO_BLOCKS, GATHER_BLOCKS_OF_TIME, GATHER_BLOCKS_OF_SESSIONS };
 
 struct gather {
 	struct gather_session *sessions;
@@ -78,7 +84,11 @@ struct gather {
 	struct gather_file *files;
 	size_t file_count, file_room;
 	struct steps steps; /* that time is divided into; ->count is 0 if it is not */
-	size_t skipped;	    /* files with invalid names; each was reported */
+	enum gather_blocks blocks;
+	bool has_whole; /* sample files have all counts, in addition to the blocks: in slot 0 */
+	/* Each class has so many counts: one per step of time, or slot 0 and one per block. */
+	uint32_t slots;
+	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
 	struct intern names;	  /* of events and cgroups */

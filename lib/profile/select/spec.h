@@ -62,6 +62,7 @@ struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
 	struct window window; /* of the tag time, if it was given */
 	struct spec_division division;
+	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given

@@ -122,7 +122,15 @@ static void write_interval(struct xml *x, struct statistics_interval interval)
 	xml_string(x, "percentto", text);
 }
 
-static void write_counts(struct document *d, const uint64_t *counts)
+static struct statistics_interval interval_of(const struct container *c, const struct row *row,
+					      const uint64_t *counts, size_t class)
+{
+	return row ? container_row_interval(c, row, NULL, class)
+		   : container_interval(c, counts[class], c->totals[class]);
+}
+
+/* Writes counts, which are those of @row unless that is NULL. */
+static void write_counts(struct document *d, const struct row *row, const uint64_t *counts)
 {
 	struct xml *x = &d->xml;
 	size_t i;
@@ -136,8 +144,7 @@ static void write_counts(struct document *d, const uint64_t *counts)
 		xml_open(x, "count");
 		xml_string(x, "class", name);
 		if (d->report->view->errors)
-			write_interval(x, container_interval(d->report->container, counts[i],
-							     d->report->container->totals[i]));
+			write_interval(x, interval_of(d->report->container, row, counts, i));
 		xml_text_u64(x, counts[i]);
 		xml_close(x, "count");
 	}
@@ -152,7 +159,7 @@ static void write_sums(struct document *d, size_t from, size_t to)
 	for (i = from; i < to; i++)
 		for (j = 0; j < classes; j++)
 			sums[j] += d->rows[i].row->counts[j];
-	write_counts(d, sums);
+	write_counts(d, NULL, sums);
 }
 
 /* Writes an end of an arc; @counts: one per class. */
@@ -163,7 +170,7 @@ static void write_arc_end(struct document *d, size_t row, bool is_self, const ui
 	xml_open(x, "symbol");
 	xml_u64(x, "idref", symbol_id(d, &d->report->container->rows[row]));
 	xml_string(x, "self", is_self ? "true" : NULL);
-	write_counts(d, counts);
+	write_counts(d, NULL, counts);
 	xml_close(x, "symbol");
 }
 
@@ -201,7 +208,7 @@ static void write_symbol(struct document *d, struct placed *placed)
 		d->listed[id].details += details;
 		xml_u64(x, "detailhi", d->listed[id].details - 1);
 	}
-	write_counts(d, row->counts);
+	write_counts(d, row, row->counts);
 	if (d->report->calls)
 		write_arcs(d, row);
 	xml_close(x, "symbol");
@@ -308,7 +315,7 @@ static void write_row_details(struct document *d, const struct row *row, size_t 
 		xml_u64(x, "id", (*number)++);
 		xml_hex(x, "vmaoffset", detail.address);
 		write_place(x, &detail.place);
-		write_counts(d, detail.counts);
+		write_counts(d, NULL, detail.counts);
 		xml_close(x, "detaildata");
 	}
 }
@@ -373,7 +380,7 @@ static void write_left_out(struct document *d, const char *by, size_t rows, cons
 	xml_open(x, "leftout");
 	xml_string(x, "by", by);
 	xml_u64(x, "rows", rows);
-	write_counts(d, counts);
+	write_counts(d, NULL, counts);
 	xml_close(x, "leftout");
 }
 

@@ -81,11 +81,11 @@ static void write_percent(const struct cell *cell, struct strbuf *out)
 /* Writes how the row changed, and whether that is significant. */
 static void write_difference(const struct cell *cell, struct strbuf *out)
 {
+	enum diff_verdict verdict;
 	double percent;
-	bool significant;
 
 	switch (diff_of_row(cell->report->container, cell->row, cell->class,
-			    cell->report->view->compare_by, &percent, &significant)) {
+			    cell->report->view->compare_by, &percent, &verdict)) {
 	case DIFF_CHANGED:
 		strbuf_addf(out, "%+.4f", percent);
 		break;
@@ -97,11 +97,14 @@ static void write_difference(const struct cell *cell, struct strbuf *out)
 		strbuf_adds(out, "---");
 		break;
 	}
-	strbuf_adds(out, significant ? "" : " ~");
+	strbuf_adds(out, diff_verdict_mark(verdict));
 }
 
 static struct statistics_interval interval_of(const struct cell *cell)
 {
+	if (cell->counts == cell->row->counts && cell->totals == cell->report->container->totals)
+		return container_row_interval(cell->report->container, cell->row, NULL,
+					      cell->class);
 	return container_interval(cell->report->container, cell->counts[cell->class],
 				  cell->totals[cell->class]);
 }

@@ -109,6 +109,8 @@ static double percent_of(const struct csv_line *l, size_t class)
 
 static struct statistics_interval interval_of(const struct csv_line *l, size_t class)
 {
+	if (!l->detail && !l->arc)
+		return container_row_interval(l->report->container, l->row, NULL, class);
 	return container_interval(l->report->container, l->counts[class],
 				  l->report->container->totals[class]);
 }
@@ -154,10 +156,10 @@ static void write_before_percent(const struct csv_line *l, size_t class, struct 
 /* "new" or "gone" instead of a number. */
 static void write_difference(const struct csv_line *l, size_t class, struct strbuf *line)
 {
-	bool significant;
+	enum diff_verdict verdict;
 	double percent;
 	enum diff_change change = diff_of_row(l->report->container, l->row, class,
-					      l->report->view->compare_by, &percent, &significant);
+					      l->report->view->compare_by, &percent, &verdict);
 
 	if (change == DIFF_CHANGED)
 		strbuf_addf(line, ",%.9g", percent);
@@ -165,14 +167,24 @@ static void write_difference(const struct csv_line *l, size_t class, struct strb
 		strbuf_addf(line, ",%s", diff_change_name(change));
 }
 
-static void write_significant(const struct csv_line *l, size_t class, struct strbuf *line)
+static enum diff_verdict verdict_of(const struct csv_line *l, size_t class)
 {
-	bool significant;
+	enum diff_verdict verdict;
 	double percent;
 
 	(void)diff_of_row(l->report->container, l->row, class, l->report->view->compare_by,
-			  &percent, &significant);
-	strbuf_adds(line, significant ? ",true" : ",false");
+			  &percent, &verdict);
+	return verdict;
+}
+
+static void write_significant(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	strbuf_adds(line, verdict_of(l, class) == DIFF_CHANCE ? ",false" : ",true");
+}
+
+static void write_verdict(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	csv_text(line, diff_verdict_name(verdict_of(l, class)));
 }
 
 static bool shown_always(const struct report *r _unused_)
@@ -204,6 +216,7 @@ static const struct {
 	{ "before_percent", shown_with_difference, write_before_percent },
 	{ "diff_percent", shown_with_difference, write_difference },
 	{ "significant", shown_with_difference, write_significant },
+	{ "verdict", shown_with_difference, write_verdict },
 };
 
 static void write_class_heads(const struct report *r, size_t class, struct strbuf *line)

@@ -11,25 +11,30 @@
 #include <string.h>
 
 /* Writes the 95 % confidence intervals of the percentages. */
-static void write_intervals(const struct report *r, const uint64_t *counts, const uint64_t *totals,
-			    struct json *j)
+static void write_intervals(const struct report *r, const struct row *row, const uint64_t *counts,
+			    const uint64_t *totals, struct json *j)
 {
+	_cleanup_free_ struct statistics_interval *all =
+		xcalloc(r->container->class_count, sizeof(*all));
 	size_t i;
+
+	for (i = 0; i < r->container->class_count; i++)
+		all[i] = row ? container_row_interval(r->container, row, NULL, i)
+			     : container_interval(r->container, counts[i], totals[i]);
 
 	json_open(j, "percent_from", '[');
 	for (i = 0; i < r->container->class_count; i++)
-		json_double(j, NULL,
-			    100 * container_interval(r->container, counts[i], totals[i]).low);
+		json_double(j, NULL, 100 * all[i].low);
 	json_close(j, ']');
 	json_open(j, "percent_to", '[');
 	for (i = 0; i < r->container->class_count; i++)
-		json_double(j, NULL,
-			    100 * container_interval(r->container, counts[i], totals[i]).high);
+		json_double(j, NULL, 100 * all[i].high);
 	json_close(j, ']');
 }
 
-static void write_counts(const struct report *r, const uint64_t *counts, const uint64_t *totals,
-			 struct json *j)
+/* Writes counts, which are those of @row unless that is NULL. */
+static void write_counts(const struct report *r, const struct row *row, const uint64_t *counts,
+			 const uint64_t *totals, struct json *j)
 {
 	size_t i;
 
@@ -42,7 +47,7 @@ static void write_counts(const struct report *r, const uint64_t *counts, const u
 		json_double(j, NULL, container_share(counts[i], totals[i]));
 	json_close(j, ']');
 	if (r->view->errors)
-		write_intervals(r, counts, totals, j);
+		write_intervals(r, row, counts, totals, j);
 }
 
 static void write_line(const struct row_place *place, struct json *j)
@@ -64,7 +69,7 @@ static void write_details(const struct report *r, const struct row *row, struct 
 		json_open(j, NULL, '{');
 		json_hex(j, "address", d.address);
 		write_line(&d.place, j);
-		write_counts(r, d.counts, r->container->totals, j);
+		write_counts(r, NULL, d.counts, r->container->totals, j);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -81,7 +86,7 @@ static void write_left_out(const struct report *r, const char *name, size_t rows
 	json_open(j, name, '{');
 	json_u64(j, "rows", rows);
 	if (totals) {
-		write_counts(r, counts, totals, j);
+		write_counts(r, NULL, counts, totals, j);
 	} else {
 		json_open(j, "samples", '[');
 		for (i = 0; i < r->container->class_count; i++)
@@ -134,7 +139,7 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 			continue;
 		json_open(j, NULL, '{');
 		write_place(r, &c->rows[arc->caller == row ? arc->callee : arc->caller], j);
-		write_counts(r, arc->counts, totals, j);
+		write_counts(r, NULL, arc->counts, totals, j);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -150,9 +155,9 @@ static void write_difference(const struct report *r, const struct row *row, stru
 	for (i = 0; i < c->class_count; i++) {
 		uint64_t before = row->before ? row->before[i] : 0;
 		double percent;
-		bool significant;
+		enum diff_verdict verdict;
 		enum diff_change change =
-			diff_of_row(c, row, i, r->view->compare_by, &percent, &significant);
+			diff_of_row(c, row, i, r->view->compare_by, &percent, &verdict);
 
 		json_open(j, NULL, '{');
 		json_u64(j, "before", before);
@@ -160,7 +165,8 @@ static void write_difference(const struct report *r, const struct row *row, stru
 		json_string(j, "change", diff_change_name(change));
 		if (change == DIFF_CHANGED)
 			json_double(j, "diff_percent", percent);
-		json_bool(j, "significant", significant);
+		json_bool(j, "significant", verdict != DIFF_CHANCE);
+		json_string(j, "verdict", diff_verdict_name(verdict));
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -175,7 +181,7 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	json_line(j);
 	json_open(j, NULL, '{');
 	write_place(r, row, j);
-	write_counts(r, container_counts(r->container, row), r->container->totals, j);
+	write_counts(r, row, container_counts(r->container, row), r->container->totals, j);
 	if (r->before)
 		write_difference(r, row, j);
 	if (r->view->rows.details)

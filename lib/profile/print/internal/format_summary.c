@@ -44,13 +44,35 @@ static void split_rows(struct summary *s)
 	}
 }
 
+/* Adds the counts of a row of @c to those of its application; @blocks are its own. */
+static void add_row(struct row *app, const struct row *row, const struct container *c,
+		    uint64_t *blocks)
+{
+	size_t i;
+
+	for (i = 0; i < c->class_count; i++)
+		app->counts[i] += row->counts[i];
+	for (i = 0; blocks && i < c->class_count * (c->block_count + 1); i++)
+		blocks[i] += row->blocks[i];
+	app->blocks = blocks;
+}
+
+/* Room for the blocks of a row of @apps; NULL if @c has none. */
+static uint64_t *make_blocks(struct container *apps, const struct container *c)
+{
+	size_t size = c->class_count * (c->block_count + 1) * sizeof(uint64_t);
+
+	return c->block_count ? memset(arena_alloc(&apps->arena, size), 0, size) : NULL;
+}
+
 static void sum_apps(struct summary *s)
 {
 	const struct container *c = s->report->container;
-	size_t i, j, k;
+	size_t i, j;
 
 	container_init_like(&s->apps, c);
 	for (i = 0; i < s->report->gather->image_count; i++) {
+		uint64_t *blocks;
 		struct row *app;
 
 		if (s->count[i] == 0)
@@ -58,16 +80,18 @@ static void sum_apps(struct summary *s)
 		app = container_add_row(&s->apps, &(struct row){ .image = (uint32_t)i,
 								 .app = (uint32_t)i,
 								 .kind = ROW_IMAGE });
+		blocks = make_blocks(&s->apps, c);
 		for (j = 0; j < s->count[i]; j++)
-			for (k = 0; k < c->class_count; k++)
-				app->counts[k] += s->rows[s->first[i] + j]->counts[k];
+			add_row(app, s->rows[s->first[i] + j], c, blocks);
 	}
 	container_name(&s->apps, NULL);
 }
 
-static void print_errors(const struct report *r, uint64_t count, uint64_t total, FILE *out)
+static void print_errors(const struct report *r, const struct row *row, const struct row *whole,
+			 size_t class, FILE *out)
 {
-	struct statistics_interval interval = container_interval(r->container, count, total);
+	struct statistics_interval interval =
+		container_row_interval(r->container, row, whole, class);
 	char low[16], high[16];
 
 	report_percent(r->view->decimals, 100 * interval.low, low);
@@ -76,20 +100,20 @@ static void print_errors(const struct report *r, uint64_t count, uint64_t total,
 }
 
 /* Prints one line: the counts, and their percentages of @whole (of all samples if NULL). */
-static void print_row(const struct report *r, const struct row *row, const uint64_t *whole,
+static void print_row(const struct report *r, const struct row *row, const struct row *whole,
 		      FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
 	size_t i;
 
 	for (i = 0; i < r->container->class_count; i++) {
-		uint64_t of = whole ? whole[i] : r->container->totals[i];
+		uint64_t of = whole ? whole->counts[i] : r->container->totals[i];
 		char text[16];
 
 		report_percent(r->view->decimals, container_share(row->counts[i], of), text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
 		if (r->view->errors)
-			print_errors(r, row->counts[i], of, out);
+			print_errors(r, row, whole, i, out);
 	}
 	text_visible(&name, report_image(r, row->image));
 	(void)fprintf(out, "%s\n", strbuf_text(&name));
@@ -146,8 +170,7 @@ static void print_images(struct summary *s, const struct row *app, FILE *out)
 			continue;
 		}
 		(void)fputs("\t", out);
-		print_row(s->report, rows[i], s->report->view->global_percent ? NULL : app->counts,
-			  out);
+		print_row(s->report, rows[i], s->report->view->global_percent ? NULL : app, out);
 	}
 }
 

@@ -116,4 +116,10 @@ void json_head(const struct report *r, struct json *j)
 	json_u64(j, "skipped_files", r->skipped);
 	if (r->gone)
 		json_u64(j, "gone_files", r->gone);
+	if (!r->container->block_count)
+		return;
+	json_open(j, "noise", '{');
+	json_u64(j, "blocks", r->container->block_count);
+	json_string(j, "of", r->container->blocks_are_sessions ? "sessions" : "time");
+	json_close(j, '}');
 }

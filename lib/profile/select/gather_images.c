@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "profile/select/gather.h"
+#include "sfile/manifest.h"
+
+#include <string.h>
+
+static uint64_t hash_image(const struct sname_image *image)
+{
+	uint64_t hash = hash_bytes(image->name, strlen(image->name));
+
+	hash = hash_add(hash, (uint64_t)image->kind << 32 | image->tgid);
+	return hash_add(hash_add(hash, image->start), image->end);
+}
+
+/* Returns whether one name is the same file in two sessions. */
+static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
+{
+	return !a || !b || !a->version.build_id.size || !b->version.build_id.size ||
+	       build_id_equal(&a->version.build_id, &b->version.build_id);
+}
+
+/* The mark at the end of a name by which the recorder distinguishes files of one path. */
+static const char *suffix_of(const char *name)
+{
+	const char *mark = strrchr(name, '#');
+
+	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
+}
+
+/* Names the image: by the path in the manifest, and for people with the mark. */
+static void describe_image(struct gather *g, struct gather_image *image)
+{
+	struct sname_image shown = image->id;
+	_cleanup_free_ char *plain = NULL, *display = NULL, *marked_display = NULL;
+	const struct manifest_image *m = image->manifest;
+	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
+
+	image->suffix = marked ? suffix_of(image->id.name) : "";
+	if (*image->suffix) {
+		plain = xstrndup(shown.name, (size_t)(image->suffix - shown.name));
+		shown.name = plain;
+	}
+	/* The recorder shortens long paths in names. */
+	if (shown.kind == SNAME_ROOT && m && m->path && strlen(m->path) > strlen(shown.name))
+		shown.name = (char *)m->path;
+	display = sname_image_display(&shown);
+	marked_display = xasprintf("%s%s", display, image->suffix);
+	image->display = arena_strdup(&g->arena, display);
+	image->shown = arena_strdup(&g->arena, marked_display);
+}
+
+/* Appends the image and indexes it; returns its number. */
+static uint32_t add_image(struct gather *g, const struct gather_image *image)
+{
+	uint32_t i = (uint32_t)g->image_count;
+
+	array_grow(&g->images, g->image_count + 1, &g->image_room);
+	g->images[i] = *image;
+	g->image_count++;
+	map_add(&g->image_by_hash, hash_image(&image->id), (void *)(uintptr_t)(i + 1));
+	return i;
+}
+
+uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
+{
+	const struct manifest *manifest = g->sessions[session].manifest;
+	const struct manifest_image *entry =
+		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
+	struct gather_image image = {
+		.id = *id, .manifest = entry, .session = session, .program = GATHER_NONE
+	};
+	uintptr_t number;
+
+	map_for_each_of(&g->image_by_hash, hash_image(id),
+			number) if (sname_image_equal(&g->images[number - 1].id, id) &&
+				    same_file(g->images[number - 1].manifest,
+					      entry)) return (uint32_t)number -
+		1;
+	image.id.name = arena_strdup(&g->arena, id->name);
+	describe_image(g, &image);
+	return add_image(g, &image);
+}
+
+uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
+{
+	struct gather_image copy = *image;
+
+	copy.session = 0;
+	copy.program = GATHER_NONE;
+	return add_image(g, &copy);
+}
+
+const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->id.kind == SNAME_ROOT && !is_long ? path_base(i->shown) : i->shown;
+}
