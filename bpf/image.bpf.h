@@ -31,6 +31,22 @@ static __always_inline __u64 image_bytes(const struct sample_image *image)
 	return offsetof(struct sample_image, path) + length;
 }
 
+enum { WAKE_EVERY_NS = 20000000 }; /* on a CPU, at most */
+
+/* Wakes user space for the first sample in a file: the process may not live for long, and its file
+ * may have no name any more. Not always, as a drain costs much more than a sample. */
+static __always_inline void wake_for_image(struct run *run)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (now_ns - run->scratch->woke_ns < WAKE_EVERY_NS) {
+		run->totals->wakes_held++;
+		return;
+	}
+	run->scratch->woke_ns = now_ns;
+	wake(run);
+}
+
 /* Sends a file that is seen for the first time. Returns whether it is memory to everybody but the
  * kernel. */
 static __noinline int send_image(struct run *run, struct file *file, const struct sample_file *id,
@@ -54,6 +70,8 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 	if (!send(run, image, image_bytes(image), sizeof(*image))) {
 		run->totals->ring_full++;
 		bpf_map_delete_elem(sent, id);
+	} else if (image->sampled) {
+		wake_for_image(run);
 	}
 	return known.is_memory;
 }

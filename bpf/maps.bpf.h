@@ -150,9 +150,10 @@ struct mappings {
 /* Data too big for the stack, indexed by enum sample_slot. */
 struct scratch {
 	struct sample_key key;
-	__u32 memory; /* whether a caller is in code without a file */
-	__u32 tables; /* control.tables, read before the gate */
-	__u32 busy;   /* in SAMPLE_SLOT_PROCESS: in use, by a program that was preempted */
+	__u32 memory;  /* whether a caller is in code without a file */
+	__u32 tables;  /* control.tables, read before the gate */
+	__u32 busy;    /* in SAMPLE_SLOT_PROCESS: in use, by a program that was preempted */
+	__u64 woke_ns; /* when user space was woken for a file last */
 	struct mappings mappings;
 	__u64 node[MAPLE_WORDS];
 	struct sample_image image;

@@ -99,6 +99,7 @@ struct sample_counters {
 	__u64 no_tree;	      /* samples whose mappings could not be read */
 	__u64 ring_full;      /* paths that could not be sent yet */
 	__u64 path_truncated; /* too long, or too many names */
+	__u64 wakes_held;     /* files sampled first that did not wake user space */
 	__u64 follow_full;    /* processes that could not be followed */
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
 	__u64 frames;	      /* user-space frames that were looked up */

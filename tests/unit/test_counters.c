@@ -326,6 +326,7 @@ static const struct {
 	{ "cpu_hotplug", "unit/test_perf_cpu.c", "cpus_that_come_and_go_are_followed" },
 	{ "path_ring_full", "unit/test_sampler_losses.c",
 	  "a_path_without_room_in_the_ring_is_counted_and_sent_later" },
+	{ "wakes_held", "unit/test_sampler_losses.c", "files_wake_the_reader_now_and_then" },
 	{ "path_truncated", "unit/test_sampler_losses.c", "a_path_that_is_cut_short_is_counted" },
 	{ "images_swept", "unit/test_attribution.c",
 	  "files_that_were_never_sampled_are_forgotten" },

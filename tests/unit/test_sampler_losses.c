@@ -196,6 +196,29 @@ static void a_path_that_is_cut_short_is_counted(void)
 	}
 }
 
+/* Many new files one after the other: the reader is not woken for each. */
+static void files_wake_the_reader_now_and_then(void)
+{
+	_cleanup_directory_ char *top = test_directory();
+	_cleanup_close_ int dir = open_directory(top);
+	_cleanup_(faults_done) struct faults f;
+	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
+	struct seen seen;
+	unsigned int i;
+
+	if (why)
+		SKIP(why);
+	for (i = 0; i < 500 && !totals(&f).wakes_held; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "file%u", i);
+		sample_in(&f, dir, name);
+		drain(&f, &seen);
+	}
+	CHECK(totals(&f).wakes_held > 0);
+	CHECK(totals(&f).wakes_held < i + 8); /* the files, and this process's own */
+}
+
 /* Nobody takes the paths out of the ring, until one has no room. Its sample is still counted, and
  * its path is sent with the next one. */
 static void a_path_without_room_in_the_ring_is_counted_and_sent_later(void)
@@ -455,7 +478,7 @@ static void times_off_the_cpu_without_a_place_are_counted(void)
 	CHECK(seen.no_mapping >= TIMES && seen.no_mapping <= 10 * TIMES);
 }
 
-TESTS(T(a_path_that_is_cut_short_is_counted),
+TESTS(T(a_path_that_is_cut_short_is_counted), T(files_wake_the_reader_now_and_then),
       T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
       T(files_not_sampled_for_long_are_forgotten_and_come_back),
       T(a_child_without_room_in_the_table_is_counted),

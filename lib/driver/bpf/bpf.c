@@ -407,6 +407,7 @@ static void read_offcpu_counters(struct driver *d)
 		d->samples.offcpu_no_path + c.map_full + c.no_mapping + c.no_tree + c.unwatched;
 	s->path_ring_full += c.ring_full;
 	s->path_truncated += c.path_truncated;
+	s->wakes_held += c.wakes_held;
 	s->unwound_full += c.chain_full;
 	s->unwound_frames += c.frames;
 }
@@ -442,6 +443,7 @@ static void read_counters(struct driver *d)
 	s->sample_filtered = c.filtered;
 	s->path_ring_full = c.ring_full;
 	s->path_truncated = c.path_truncated;
+	s->wakes_held = c.wakes_held;
 	s->follow_full = c.follow_full;
 	s->unwound_full = c.chain_full;
 	s->unwound_frames = c.frames;
