@@ -22,6 +22,7 @@
  *	chain APP EVENT.COUNT.MASK.TGID.TID.CPU END COUNT IMAGE WHERE IMAGE WHERE ...
  *	    A whole call chain, the innermost frame first; END is the reason why it ends. The sample
  *	    file of its sample must be described separately.
+ *	chains SLICE			chains since the last such line are of slice number SLICE
  *
  * An image is a path (relative to the current directory if it starts with a dot), kern:NAME, or
  * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
@@ -415,7 +416,9 @@ static int do_chain(struct maker *m, size_t n, char **words)
 
 	if (n < 6 || n % 2 || parse_event(words[1], &name) < 0)
 		return fail(m, "chain");
-	r = m->chains ? 0 : chain_store_open(m->samples, &m->chains, &m->err);
+	r = m->chains	     ? 0
+	    : m->slice_count ? chain_store_open_sliced(m->samples, UINT64_MAX, &m->chains, &m->err)
+			     : chain_store_open(m->samples, &m->chains, &m->err);
 	if (r == 0)
 		r = chain_image(m, words[0], &context.app);
 	event = xasprintf("%s.%" PRId64 ".%" PRId64, name.event, name.count, name.unit_mask);
@@ -476,6 +479,16 @@ static int do_slice(struct maker *m, size_t n, char **words)
 	return 0;
 }
 
+/* chains SLICE: the chains that were added last were taken in slice number SLICE, from 1 on. */
+static int do_chains(struct maker *m, size_t n, char **words)
+{
+	uint64_t slice = n ? number(words[0]) : 0;
+
+	if (!slice || slice > m->slice_count || !m->chains || n != 1)
+		return fail(m, "chains");
+	return chain_store_end_slice(m->chains, &m->slices[slice - 1], &m->err);
+}
+
 /* during SLICE OFFSET COUNT...: samples that were taken in slice number SLICE, from 1 on. */
 static int do_during(struct maker *m, size_t n, char **words)
 {
@@ -508,8 +521,8 @@ static const struct {
 	{ "session", do_session },   { "cpu", do_cpu },	      { "mtime", do_mtime },
 	{ "stat", do_stat },	     { "copy", do_copy },     { "raw", do_raw },
 	{ "manifest", do_manifest }, { "file", do_file },     { "symbols", do_symbols },
-	{ "chain", do_chain },	     { "cgroup", do_cgroup }, { "slice", do_slice },
-	{ "during", do_during },
+	{ "chain", do_chain },	     { "chains", do_chains }, { "cgroup", do_cgroup },
+	{ "slice", do_slice },	     { "during", do_during },
 };
 
 static int run_line(struct maker *m, char *line)

@@ -162,9 +162,15 @@ const struct chain_names *chain_reader_names(const struct chain_reader *r)
 	return r->names;
 }
 
+static struct chain_node stored_node(const struct generation *g, uint32_t i)
+{
+	return *(const struct chain_node *)chain_table_at(&g->nodes, i);
+}
+
+/* The node with the samples of the reader's window. */
 static struct chain_node node_of(const struct generation *g, uint32_t i)
 {
-	struct chain_node n = *(const struct chain_node *)chain_table_at(&g->nodes, i);
+	struct chain_node n = stored_node(g, i);
 
 	n.count = g->past.counts ? g->past.counts[i] : n.count;
 	return n;
@@ -266,7 +272,7 @@ static int each_slice(struct chain_reader *r, const struct generation *g, struct
 	uint32_t i;
 
 	for (i = 1; i < g->nodes.count; i++)
-		left[i] = node_of(g, i).count;
+		left[i] = stored_node(g, i).count;
 	while (status == 0 && slices_next(slices, &slice)) {
 		struct chain_past_entries entries;
 		size_t size = 0;

@@ -43,8 +43,9 @@ struct chain_visitor {
 	int (*end)(const struct slice *slice, void *data);
 	void *data;
 };
-/* Visits all slices of a reader without a window, in their order. Samples that a slice has, but no
- * node, are left out. A slice can occur twice. Returns 0 or what a call returned. */
+/* Visits all slices, in their order, also those outside of the reader's window. Samples that a
+ * slice has, but no node, are left out. A slice can occur twice. Returns 0 or what a call
+ * returned. */
 int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v);
 /* Makes the reader, which must have no window, one of the samples that are in no slice. */
 void chain_reader_keep_rest(struct chain_reader *r);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/macro.h"
+#include "profile/page/page.h"
 #include "profile/print/format_chains.h"
 #include "profile/print/report_header.h"
 #include "profile/select/file_counts.h"
@@ -23,6 +24,8 @@ const struct report_form_info *report_form(enum report_form form)
 				  report_timeline_json },
 		[REPORT_CSV] = { "CSV", true, report_csv, NULL, report_timeline_csv },
 		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL },
+		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, PAGE_STEPS_MAX },
+		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, PAGE_STEPS_MAX },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
 
@@ -51,6 +54,8 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 		config->merge |= timeline_merge(view->timeline);
 	if (view->chains || report_form(view->form)->is_for_programs)
 		config->merge |= CLASSES_MANY_AXES;
+	if (report_form(view->form)->chain_steps)
+		config->merge |= CLASSES_MERGE_ALL & ~(unsigned int)CLASSES_MERGE_LIB;
 }
 
 /* --- collecting --- */
@@ -70,11 +75,15 @@ static struct sfile_header some_header(const struct gather *g)
 static int collect_chains(struct profile_report *r, struct error *err)
 {
 	struct chains *c = &r->profile->chains;
-	int status;
+	const struct spec_division division = { .most = report_form(r->view->form)->chain_steps };
+	int status = 0;
 
 	c->inlines = r->view->rows.inlines;
 	c->regions = r->view->rows.regions;
-	status = chains_collect(c, r->profile->binaries, err);
+	if (division.most)
+		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
+	if (status == 0)
+		status = chains_collect(c, r->profile->binaries, err);
 	if (status < 0)
 		return status;
 	r->stats.header = some_header(r->profile->gather);

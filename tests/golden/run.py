@@ -9,6 +9,7 @@
                "$MKSTREAM" FILE < TEXT makes a stream for oprofiled --replay (see tests/mkstream.c),
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened,
+               "$PAGE" FILE prints what is in a page for a browser (opreport --html),
                "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile,
                "$DEBUGINFOD" for LD_LIBRARY_PATH has a libdebuginfod with a directory as server
  expect.out, expect.err    the expected output (no file: none)
@@ -52,6 +53,7 @@ def environment(build):
                 VALID_XML=os.path.join(here, "valid_xml.sh"),
                 TERMINAL=os.path.join(here, "terminal.py"),
                 OPENED=os.path.join(here, "opened.py"),
+                PAGE=os.path.join(here, "page.py"),
                 DAEMON=os.path.join(here, "daemon.py"),
                 DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
                 LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_PAGER="", OPROFILE_SYMBOL_CACHE="no",

@@ -16,7 +16,11 @@ static int check_form(struct opreport_options *o, struct error *err)
 		return error_set(err, -EINVAL, "--all and --top cannot be combined");
 	if (o->xml + o->json + o->csv > 1)
 		return error_set(err, -EINVAL, "--xml, --json and --csv cannot be combined");
-	v->form = o->xml ? REPORT_XML : o->json ? REPORT_JSON : o->csv ? REPORT_CSV : REPORT_TEXT;
+	v->form = o->html   ? REPORT_HTML
+		  : o->xml  ? REPORT_XML
+		  : o->json ? REPORT_JSON
+		  : o->csv  ? REPORT_CSV
+			    : REPORT_TEXT;
 	if (!report_form(v->form)->is_for_programs)
 		return 0;
 	if (v->accumulated)
@@ -144,6 +148,34 @@ static int check_timeline(const struct opreport_options *o, struct error *err)
 	return 0;
 }
 
+/* Checks which options a page can be combined with: it has all views, and is one file. */
+static int check_html(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+	const struct {
+		bool is_given;
+		const char *name;
+	} others[] = {
+		{ v->chains, "--chains, --folded or --children" },
+		{ v->rows.symbols && !v->timeline, "--symbols, --details or --callgraph" },
+		{ v->timeline, "--timeline" },
+		{ v->rows.exclude_dependent, "--exclude-dependent" },
+		{ v->threshold > 0, "--threshold" },
+		{ v->top, "--top" },
+		{ v->errors, "--errors, which it always shows" },
+		{ o->profile.merge, "--merge" },
+		{ o->xml || o->json || o->csv, "--xml, --json or --csv" },
+		{ o->output, "--output-file" },
+	};
+	size_t i;
+
+	for (i = 0; o->html && i < ARRAY_SIZE(others); i++)
+		if (others[i].is_given)
+			return error_set(err, -EINVAL, "--html cannot be combined with %s",
+					 others[i].name);
+	return 0;
+}
+
 /* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
@@ -157,6 +189,7 @@ static void complete(struct opreport_options *o)
 		v->top = CHAINS_SHOWN;
 		v->top_is_default = true;
 	}
+	o->output = o->html ?: o->output;
 	o->profile.symbol_cache = !o->no_symbol_cache;
 	profile_report_configure(v, &o->profile);
 }
@@ -177,7 +210,10 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.symbols |= v->timeline == TIMELINE_SYMBOL;
 	v->rows.merge_lib |= v->timeline == TIMELINE_IMAGE;
 	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
-	r = check_timeline(o, err);
+	r = check_html(o, err);
+	v->rows.symbols |= o->html != NULL;
+	if (r == 0)
+		r = check_timeline(o, err);
 	if (r == 0)
 		r = check_symbols(o, err);
 	if (r == 0)
@@ -202,6 +238,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->xml, "--xml" },
 		{ o->view.chains, "a report of call chains" },
 		{ o->view.timeline, "--timeline" },
+		{ o->html, "--html" },
 	};
 	size_t i;
 

@@ -23,6 +23,7 @@ struct opreport_options {
 	bool reverse, all, no_symbol_cache;
 	struct screen screen;
 	const char *output;
+	const char *html; /* the page to write, or NULL */
 };
 
 /* Whether the options can be combined. Sets the forms of the report, and what the view and the

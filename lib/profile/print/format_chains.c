@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "profile/rows/chains.h"
 #include "profile/print/losses.h"
-#include "profile/print/internal/json_head.h"
+#include "profile/print/json_head.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 #include "profile/print/internal/chains_quality.h"

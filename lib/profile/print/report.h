@@ -42,7 +42,15 @@ struct report_option {
 };
 
 /* Forms of a report. */
-enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_XML, REPORT_FORM_COUNT_ };
+enum report_form {
+	REPORT_TEXT,
+	REPORT_JSON,
+	REPORT_CSV,
+	REPORT_XML,
+	REPORT_HTML, /* a page for a browser */
+	REPORT_DATA, /* the data of such a page alone */
+	REPORT_FORM_COUNT_
+};
 
 /* How whole call chains are reported. */
 enum chains_form {

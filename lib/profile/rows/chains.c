@@ -10,6 +10,7 @@
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
 #include "chains/chain_read.h"
+#include "history/slice_file.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ void chains_done(struct chains *c)
 	if (c->rows.class_count)
 		container_done(&c->rows);
 	free(c->lines);
+	free(c->moments);
 	free(c->frames);
 	free(c->ends);
 	free(c->is_kernel);
@@ -141,7 +143,8 @@ struct collect {
 	struct error *err;
 	uint32_t *seen; /* by row: the last chain that contained it */
 	size_t seen_room;
-	uint32_t chain; /* number of the current chain */
+	uint32_t chain;	     /* number of the current chain */
+	size_t slice_moment; /* the first moment of the current slice */
 };
 
 const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
@@ -199,24 +202,39 @@ static bool same_line(const struct chains *c, const struct chains_line *a,
 	       !memcmp(c->frames + a->first, c->frames + b->first, a->count * sizeof(*c->frames));
 }
 
+static uint64_t hash_of_line(const struct chains *c, const struct chains_line *line)
+{
+	return hash_add(hash_bytes(c->frames + line->first, line->count * sizeof(*c->frames)),
+			(uint64_t)line->app << 32 | line->end);
+}
+
+/* Returns the line that goes through the same functions, or NULL. */
+static struct chains_line *find_line(struct collect *c, const struct chains_line *line)
+{
+	struct chains *out = c->out;
+	uintptr_t number;
+
+	map_for_each_of(&c->lines_by_hash, hash_of_line(out, line),
+			number) if (same_line(out, &out->lines[number - 1],
+					      line)) return &out->lines[number - 1];
+	return NULL;
+}
+
 /* Adds the line whose frames are the last in ->frames, which are kept if it is new. */
 static void add_line(struct collect *c, const struct chains_line *line)
 {
 	struct chains *out = c->out;
-	uint64_t hash =
-		hash_add(hash_bytes(out->frames + line->first, line->count * sizeof(*out->frames)),
-			 (uint64_t)line->app << 32 | line->end);
-	uintptr_t number;
+	struct chains_line *known = find_line(c, line);
 
-	map_for_each_of(&c->lines_by_hash, hash,
-			number) if (same_line(out, &out->lines[number - 1], line))
-	{
-		out->lines[number - 1].samples += line->samples;
+	if (known) {
+		known->samples += line->samples;
 		return;
 	}
 	array_grow(&out->lines, out->line_count + 1, &out->line_room);
-	out->lines[out->line_count++] = *line;
-	map_add(&c->lines_by_hash, hash, (void *)(uintptr_t)out->line_count);
+	out->lines[out->line_count] = *line;
+	out->lines[out->line_count].id = (uint32_t)out->line_count;
+	out->line_count++;
+	map_add(&c->lines_by_hash, hash_of_line(out, line), (void *)(uintptr_t)out->line_count);
 	out->frame_count += line->count;
 }
 
@@ -315,17 +333,25 @@ static void take_frames(struct collect *c, const struct chain *chain, struct cha
 	}
 }
 
+/* A line of the chain, without frames and with the end that was recorded. */
+static struct chains_line new_line(const struct collect *c, uint32_t context,
+				   const struct chain *chain)
+{
+	const struct chain_names *names = chain_reader_names(c->source->reader);
+
+	return (struct chains_line){
+		.app = c->source->images[chain_names_context_at(names, context)->app],
+		.end = c->source->ends[context],
+		.first = (uint32_t)c->out->frame_count,
+		.samples = chain->samples,
+	};
+}
+
 static int take_chain(uint32_t context, const struct chain *chain, void *data)
 {
 	struct collect *c = data;
 	struct chains *out = c->out;
-	const struct chain_names *names = chain_reader_names(c->source->reader);
-	struct chains_line line = {
-		.app = c->source->images[chain_names_context_at(names, context)->app],
-		.end = c->source->ends[context],
-		.first = (uint32_t)out->frame_count,
-		.samples = chain->samples,
-	};
+	struct chains_line line = new_line(c, context, chain);
 	int r = want(c, context, chain->frames[0].image);
 	uint32_t image;
 
@@ -346,6 +372,46 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 	return 0;
 }
 
+/* --- when --- */
+
+/* Adds a moment of a chain whose line is known; its step is set at the end of the slice. */
+static int take_moment(uint32_t context, const struct chain *chain, void *data)
+{
+	struct collect *c = data;
+	struct chains *out = c->out;
+	struct chains_line line = new_line(c, context, chain);
+	const struct chains_line *known;
+	int r = want(c, context, chain->frames[0].image);
+
+	if (r != VERDICT_YES)
+		return MIN(r, 0);
+	take_frames(c, chain, &line);
+	line.end = true_end(out, &line);
+	known = find_line(c, &line);
+	if (!known) /* a slice that was written since */
+		return 0;
+	array_grow(&out->moments, out->moment_count + 1, &out->moment_room);
+	out->moments[out->moment_count++] =
+		(struct chains_moment){ .line = known->id, .samples = line.samples };
+	return 0;
+}
+
+static int end_moments(const struct slice *slice, void *data)
+{
+	struct collect *c = data;
+	struct chains *out = c->out;
+	const struct window *wanted = spec_window(out->spec);
+	uint32_t step = steps_at(&out->steps, &slice->span);
+	size_t i;
+
+	if (wanted && !window_overlaps(&slice->span, wanted))
+		out->moment_count = c->slice_moment;
+	for (i = c->slice_moment; i < out->moment_count; i++)
+		out->moments[i].step = step;
+	c->slice_moment = out->moment_count;
+	return 0;
+}
+
 static void collect_done(struct collect *c)
 {
 	chain_frames_free(c->functions);
@@ -357,6 +423,7 @@ static void collect_done(struct collect *c)
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 {
 	struct collect collect = { .out = c, .err = err };
+	const struct chain_visitor when = { take_moment, end_moments, &collect };
 	size_t i;
 	int r = 0;
 
@@ -370,6 +437,8 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];
 		r = chain_reader_each(c->sources[i].reader, take_chain, &collect);
+		if (r == 0 && c->steps.count)
+			r = chain_reader_each_slice(c->sources[i].reader, &when);
 		map_done(&collect.wanted);
 	}
 	c->rows.totals[CHAINS_SELF] = c->rows.totals[CHAINS_INCLUSIVE] = c->samples;

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "history/steps.h"
 #include "profile/rows/chain_ends.h"
 #include "profile/rows/container.h"
 #include "profile/select/spec.h"
@@ -42,9 +43,17 @@ struct chains_quality {
 
 /* Chains of one application that go through the same functions and end for the same reason. */
 struct chains_line {
+	uint32_t id;	       /* number of lines added before it; stays when lines move */
 	uint32_t app;	       /* of the gather */
 	uint32_t end;	       /* index of ->ends */
 	uint32_t first, count; /* ids of rows in ->frames, the innermost first */
+	uint64_t samples;
+};
+
+/* Samples of a line that were taken in a step of time. */
+struct chains_moment {
+	uint32_t line; /* its ->id */
+	uint32_t step;
 	uint64_t samples;
 };
 
@@ -63,10 +72,15 @@ struct chains {
 	bool quality_only;     /* set by the caller: no lines; of several events together */
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */
 	bool regions;	       /* set by the caller: see struct populate_config */
+	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
 	struct chains_line *lines;
 	size_t line_count, line_room;
+	/* Samples taken in steps of time; others have no time, or another one. May have two of the
+	 * same line and step. */
+	struct chains_moment *moments;
+	size_t moment_count, moment_room;
 	uint32_t *frames;
 	size_t frame_count, frame_room;
 	struct chains_end *ends;

@@ -109,14 +109,16 @@ static const char *kernel_remedy(const char *name)
 	return kernel_remedies[i].remedy;
 }
 
-static const char *remedy_of(const struct gather_image *image, enum row_kind why)
+const char *unresolved_remedy(const struct unresolved_image *u, const struct gather *g)
 {
+	const struct gather_image *image = &g->images[u->image];
 	bool hidden = image->manifest && image->manifest->host && !*image->manifest->host;
 	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
 
-	if (kernel && why != ROW_UNNAMED)
+	if (kernel && u->why != ROW_UNNAMED)
 		return kernel_remedy(image->display);
-	return hidden && (why == ROW_NO_FILE || why == ROW_CHANGED) ? hidden_remedy : remedies[why];
+	return hidden && (u->why == ROW_NO_FILE || u->why == ROW_CHANGED) ? hidden_remedy
+									  : remedies[u->why];
 }
 
 static void print_image(const struct unresolved *u, const struct unresolved_image *i,
@@ -128,7 +130,7 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 
 	text_visible(&name, image->shown);
 	(void)fprintf(out, "  %5.1f %%  %s: %s", percent_of(u, i->samples), strbuf_text(&name),
-		      remedy_of(image, i->why));
+		      unresolved_remedy(i, g));
 	if (i->why != ROW_NO_SYMBOLS && i->why != ROW_UNNAMED && image->manifest &&
 	    image->manifest->host && *image->manifest->host) {
 		text_visible(&host, image->manifest->host);

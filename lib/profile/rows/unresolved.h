@@ -34,5 +34,7 @@ struct unresolved {
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret);
 /* Frees what was collected. */
 void unresolved_done(struct unresolved *u);
+/* What would help, in words; static. */
+const char *unresolved_remedy(const struct unresolved_image *u, const struct gather *g);
 /* Prints an empty line and the list, if the samples are at least half a percent. */
 void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *out);

@@ -234,22 +234,29 @@ static void choose_blocks(struct gather *g, const struct spec *spec)
 	g->slots = 1 + g->steps.count;
 }
 
-/* Divides the time that the sessions cover in the window. */
-static int divide_time(struct gather *g, const struct spec *spec, struct error *err)
+int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
+		 struct steps *ret, struct error *err)
 {
+	const struct window everything = WINDOW_ALL, *wanted = spec_window(spec) ?: &everything;
 	struct window all = { INT64_MAX, INT64_MIN }, one;
 	size_t i;
-	int r;
 
+	*ret = (struct steps){ 0 };
 	for (i = 0; i < g->session_count; i++) {
-		if (history_span(g->sessions[i].samples, spec_window(spec), &one, NULL) < 0)
+		if (history_span(g->sessions[i].samples, wanted, &one, NULL) < 0)
 			continue;
 		all.begin_ms = MIN(all.begin_ms, one.begin_ms);
 		all.end_ms = MAX(all.end_ms, one.end_ms);
 	}
-	if (all.begin_ms >= all.end_ms) /* why is found out later */
+	if (all.begin_ms >= all.end_ms)
 		return 0;
-	r = steps_choose(&all, spec->division.length_ms, spec->division.most, &g->steps, err);
+	return steps_choose(&all, division.length_ms, division.most, ret, err);
+}
+
+static int divide_time(struct gather *g, const struct spec *spec, struct error *err)
+{
+	int r = gather_steps(g, spec, spec->division, &g->steps, err);
+
 	if (r == 0)
 		g->slots = g->steps.count;
 	return r;

@@ -106,6 +106,10 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
  * directory; caller frees. NULL if @f belongs to no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
+/* Divides the time that the sessions cover in the window into steps: none (->count is 0) if they
+ * have no history in it. 0 or -EINVAL (steps_choose()). */
+int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
+		 struct steps *ret, struct error *err);
 /* The time that the samples of a session are of, to be read from its chains; NULL: all. The history
  * may have longer slices than the chains, so it can be more than the window requested. */
 const struct window *gather_window(const struct gather_session *s);

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/print/internal/csv.h"
-#include "profile/print/internal/json_head.h"
+#include "profile/print/json_head.h"
 #include "profile/print/internal/timeline_bars.h"
 #include "profile/print/report_header.h"
 

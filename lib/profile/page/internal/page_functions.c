@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/page/internal/page_functions.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "profile/print/report.h"
+#include "profile/rows/chains.h"
+#include "profile/rows/unresolved.h"
+#include "sfile/manifest.h"
+#include "symbol/elfcode.h"
+
+#include <string.h>
+
+/* Longer names are cut. */
+enum { NAME_MAX_BYTES = 4096 };
+
+/* A function that is no row. */
+struct page_extra {
+	uint32_t image; /* of an application; GATHER_NONE: a mark */
+	uint32_t end;	/* of a mark */
+};
+
+void page_functions_init(struct page_functions *f, const struct report *r)
+{
+	*f = (struct page_functions){ .report = r };
+}
+
+void page_functions_done(struct page_functions *f)
+{
+	free(f->extras);
+	map_done(&f->by_app);
+	map_done(&f->by_end);
+}
+
+static uint32_t number_of(struct page_functions *f, struct map *known, uint32_t key,
+			  struct page_extra extra)
+{
+	uintptr_t number = (uintptr_t)map_get(known, key);
+
+	if (!number) {
+		array_grow(&f->extras, f->count + 1, &f->room);
+		f->extras[f->count++] = extra;
+		number = f->count;
+		(void)map_set(known, key, (void *)number);
+	}
+	return (uint32_t)(PAGE_ROWS + f->report->container->count + number - 1);
+}
+
+uint32_t page_functions_app(struct page_functions *f, uint32_t image)
+{
+	return number_of(f, &f->by_app, image, (struct page_extra){ .image = image });
+}
+
+uint32_t page_functions_end(struct page_functions *f, uint32_t end)
+{
+	return number_of(f, &f->by_end, end,
+			 (struct page_extra){ .image = GATHER_NONE, .end = end });
+}
+
+uint32_t page_functions_rest(const struct page_functions *f)
+{
+	return (uint32_t)(PAGE_ROWS + f->report->container->count + f->count);
+}
+
+/* --- writing --- */
+
+static const struct row *row_at(const struct page_functions *f, size_t i)
+{
+	return &f->report->container->rows[i];
+}
+
+static bool has_symbol(const struct row *row)
+{
+	return row->kind == ROW_SYMBOL && !elfcode_is_name(row->symbol->name);
+}
+
+static bool is_kernel(const struct report *r, uint32_t image)
+{
+	const struct gather_image *i = &r->gather->images[image];
+
+	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms") ||
+	       (r->chains && r->chains->is_kernel && r->chains->is_kernel[image]);
+}
+
+/* Whether the image is a program that was run, not a library. */
+static bool is_program(const struct page_functions *f, uint32_t image)
+{
+	return map_get(&f->by_app, image) != NULL;
+}
+
+static enum page_kind kind_of(const struct page_functions *f, const struct row *row)
+{
+	const struct gather_image *image = &f->report->gather->images[row->image];
+
+	if (!has_symbol(row))
+		return PAGE_NO_SYMBOL;
+	if (is_kernel(f->report, row->image))
+		return PAGE_KERNEL;
+	if (image->id.kind == SNAME_ANON)
+		return strstr(image->display, "libjvm") ? PAGE_MANAGED : PAGE_JIT;
+	return is_program(f, row->image) ? PAGE_PROGRAM : PAGE_LIBRARY;
+}
+
+static void write_cut(struct json *j, const char *text)
+{
+	_cleanup_free_ char *cut = xstrndup(text, NAME_MAX_BYTES);
+
+	json_string(j, NULL, cut);
+}
+
+static void write_names(const struct page_functions *f, struct json *j)
+{
+	const struct report *r = f->report;
+	size_t i;
+
+	json_open(j, "name", '[');
+	json_string(j, NULL, "all");
+	for (i = 0; i < r->container->count; i++)
+		write_cut(j, row_at(f, i)->text);
+	for (i = 0; i < f->count; i++)
+		write_cut(j, f->extras[i].image == GATHER_NONE
+				     ? r->chains->ends[f->extras[i].end].mark
+				     : path_base(gather_image_name(r->gather, f->extras[i].image,
+								   true)));
+	json_string(j, NULL, "(each too small to show)");
+	json_close(j, ']');
+}
+
+/* The name that the linker knows, if it is not the one for people. */
+static void write_links(const struct page_functions *f, struct json *j)
+{
+	const struct report *r = f->report;
+	size_t i;
+
+	json_open(j, "link", '[');
+	json_string(j, NULL, NULL);
+	for (i = 0; i < r->container->count; i++) {
+		const struct row *row = row_at(f, i);
+
+		if (row->kind == ROW_SYMBOL && strcmp(row->symbol->name, row->text) != 0)
+			write_cut(j, row->symbol->name);
+		else
+			json_string(j, NULL, NULL);
+	}
+	json_close(j, ']');
+}
+
+static void write_kinds(const struct page_functions *f, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "kind", '[');
+	json_u64(j, NULL, PAGE_APPLICATION);
+	for (i = 0; i < f->report->container->count; i++)
+		json_u64(j, NULL, kind_of(f, row_at(f, i)));
+	for (i = 0; i < f->count; i++)
+		json_u64(j, NULL, f->extras[i].image == GATHER_NONE ? PAGE_CUT : PAGE_APPLICATION);
+	json_u64(j, NULL, PAGE_REST);
+	json_close(j, ']');
+}
+
+/* Writes a number of ->images, from 1; 0 for functions in none. */
+static void write_image_numbers(const struct page_functions *f, const uint32_t *numbers,
+				struct json *j)
+{
+	size_t i;
+
+	json_open(j, "image", '[');
+	json_u64(j, NULL, 0);
+	for (i = 0; i < f->report->container->count; i++)
+		json_u64(j, NULL, numbers[row_at(f, i)->image]);
+	for (i = 0; i < f->count; i++)
+		json_u64(j, NULL,
+			 f->extras[i].image == GATHER_NONE ? 0 : numbers[f->extras[i].image]);
+	json_u64(j, NULL, 0);
+	json_close(j, ']');
+}
+
+static void write_addresses(const struct page_functions *f, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "address", '[');
+	json_string(j, NULL, NULL);
+	for (i = 0; i < f->report->container->count; i++)
+		if (row_at(f, i)->kind == ROW_SYMBOL)
+			json_hex(j, NULL, row_at(f, i)->address);
+		else
+			json_string(j, NULL, NULL);
+	json_close(j, ']');
+}
+
+static void write_image(const struct report *r, uint32_t image, struct json *j)
+{
+	const struct gather_image *i = &r->gather->images[image];
+	char id[BUILD_ID_TEXT] = "";
+
+	if (i->manifest)
+		(void)build_id_text(&i->manifest->version.build_id, id);
+	json_open(j, NULL, '{');
+	json_bytes(j, "path", gather_image_name(r->gather, image, true));
+	if (*id)
+		json_string(j, "build_id", id);
+	json_close(j, '}');
+}
+
+/* Numbers the images that functions are in, from 1, and writes them. Caller frees. */
+static uint32_t *write_images(const struct page_functions *f, struct json *j)
+{
+	const struct report *r = f->report;
+	uint32_t *numbers = xcalloc(r->gather->image_count + 1, sizeof(*numbers));
+	uint32_t i, n = 0;
+	size_t k;
+
+	for (k = 0; k < r->container->count; k++)
+		numbers[row_at(f, k)->image] = 1;
+	for (k = 0; k < f->count; k++)
+		if (f->extras[k].image != GATHER_NONE)
+			numbers[f->extras[k].image] = 1;
+	json_open(j, "images", '[');
+	json_string(j, NULL, NULL);
+	for (i = 0; i < r->gather->image_count; i++) {
+		if (!numbers[i])
+			continue;
+		write_image(r, i, j);
+		numbers[i] = ++n;
+	}
+	json_close(j, ']');
+	return numbers;
+}
+
+void page_functions_write(const struct page_functions *f, struct json *j)
+{
+	_cleanup_free_ uint32_t *numbers = write_images(f, j);
+
+	json_line(j);
+	json_open(j, "functions", '{');
+	write_names(f, j);
+	json_line(j);
+	write_links(f, j);
+	json_line(j);
+	write_kinds(f, j);
+	json_line(j);
+	write_image_numbers(f, numbers, j);
+	json_line(j);
+	write_addresses(f, j);
+	json_close(j, '}');
+}

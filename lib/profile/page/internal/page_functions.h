@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of a page's tree, each with its name, kind and image. The numbers are: 0 for the
+ * whole profile; the rows of the report by their ids, from PAGE_ROWS on; then the applications and
+ * the marks of chains that end early, in the order in which they were asked for; then one for what
+ * is too small to show. The report is borrowed.
+ *
+ *	struct page_functions f;
+ *	page_functions_init(&f, report);
+ *	function = page_functions_app(&f, 7);
+ *	rest = page_functions_rest(&f);		the last one
+ *	page_functions_write(&f, &json);
+ *	page_functions_done(&f);
+ */
+#pragma once
+
+#include "base/map.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+struct report;
+
+enum { PAGE_ALL, PAGE_ROWS };
+
+/* What a function is, which decides on its colour. The numbers and names are those of KINDS in
+ * web/color.js. */
+enum page_kind {
+	PAGE_APPLICATION,
+	PAGE_PROGRAM,
+	PAGE_LIBRARY,
+	PAGE_KERNEL,
+	PAGE_PYTHON,
+	PAGE_MANAGED, /* Java, Go */
+	PAGE_JIT,
+	PAGE_CUT,
+	PAGE_NO_SYMBOL,
+	PAGE_REST
+};
+
+struct page_functions {
+	const struct report *report;
+	struct page_extra *extras; /* applications and marks */
+	size_t count, room;
+	struct map by_app; /* by image: index + 1 */
+	struct map by_end; /* by number of the end: index + 1 */
+};
+
+void page_functions_init(struct page_functions *f, const struct report *r);
+void page_functions_done(struct page_functions *f);
+/* Number of the application that is image @image of the gather. */
+uint32_t page_functions_app(struct page_functions *f, uint32_t image);
+/* Number of the mark "[depth]" of chains that end for the reason @end. */
+uint32_t page_functions_end(struct page_functions *f, uint32_t end);
+/* The number after all of these. */
+uint32_t page_functions_rest(const struct page_functions *f);
+/* Writes the functions and the images that they are in, as members of an open object. */
+void page_functions_write(const struct page_functions *f, struct json *j);

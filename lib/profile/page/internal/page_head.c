@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/page/internal/page_head.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "history/history.h"
+#include "profile/print/json_head.h"
+#include "profile/print/losses.h"
+#include "profile/print/report.h"
+#include "profile/print/report_header.h"
+#include "profile/rows/chains.h"
+#include "profile/rows/unresolved.h"
+#include "sfile/setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The steps of time of the report. */
+static struct steps steps_of(const struct report *r)
+{
+	return r->view->chains ? r->chains->steps : r->gather->steps;
+}
+
+static uint64_t samples_of(const struct report *r)
+{
+	return r->view->chains ? r->chains->samples
+			       : container_sum(r->container->totals, r->container->class_count);
+}
+
+/* --- how it was measured --- */
+
+/* Writes the lines that opreport prints above a report, as an array. */
+static void write_header(const struct report *r, struct json *j)
+{
+	_cleanup_free_ char *text = NULL;
+	char *line, *rest;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		abort();
+	report_header_text(r, memory);
+	(void)fclose(memory);
+	json_open(j, "header", '[');
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		json_string(j, NULL, line);
+	json_close(j, ']');
+}
+
+static void write_setup(const struct report *r, struct json *j)
+{
+	struct setup setup = { 0 };
+
+	if (setup_read(r->gather->sessions[0].samples, &setup, NULL) < 0)
+		return;
+	json_u64(j, "cpus", setup.cpus);
+	json_string(j, "kernel", setup.kernel);
+	json_string(j, "driver", setup.driver);
+	setup_done(&setup);
+}
+
+/* Writes the words of the command line that select what the page shows, without the form. */
+static void write_command(const struct report *r, struct json *j)
+{
+	static const struct {
+		const char *name, *option;
+	} shown[] = {
+		{ "sessiondir", " --session-dir=" },
+		{ "imagepath", " --image-path=" },
+		{ "root", " --root=" },
+		{ "specification", " " },
+	};
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const struct report_option *o;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		for (o = r->view->options; o && o->name; o++)
+			if (o->value && !strcmp(o->name, shown[i].name))
+				strbuf_addf(&text, "%s%s", shown[i].option, o->value);
+	json_string(j, "selection", strbuf_text(&text));
+}
+
+/* --- when --- */
+
+/* Adds to @sum what the history of a session knows of each step. */
+static void add_cover(const struct gather_session *s, const struct steps *steps,
+		      struct history_cover *sum)
+{
+	struct window all = { steps->begin_ms,
+			      steps->begin_ms + (int64_t)steps->count * steps->length_ms };
+	_cleanup_(history_freep) struct history *h = NULL;
+	uint32_t i;
+
+	if (history_read(s->samples, &all, steps, &h, NULL) < 0)
+		return;
+	for (i = 0; i < steps->count; i++) {
+		const struct history_cover *c = history_covers_step(h, i);
+
+		if (c->slices) {
+			sum[i].span.begin_ms = sum[i].slices
+						       ? MIN(sum[i].span.begin_ms, c->span.begin_ms)
+						       : c->span.begin_ms;
+			sum[i].span.end_ms = MAX(sum[i].span.end_ms, c->span.end_ms);
+		}
+		sum[i].slices += c->slices;
+		sum[i].covered_ms += c->covered_ms;
+		sum[i].touching += c->touching;
+		sum[i].lost += c->lost;
+	}
+}
+
+/* What is written of each step. */
+static int64_t covered(const struct history_cover *c)
+{
+	return c->covered_ms;
+}
+
+static int64_t is_recorded(const struct history_cover *c)
+{
+	return c->touching > 0;
+}
+
+static int64_t lost(const struct history_cover *c)
+{
+	return (int64_t)MIN(c->lost, (uint64_t)INT64_MAX);
+}
+
+/* The slices counted in the step: opreport counts the same ones for a window from the begin of one
+ * step's to the end of another's. */
+static int64_t slices_from(const struct history_cover *c)
+{
+	return c->span.begin_ms;
+}
+
+static int64_t slices_to(const struct history_cover *c)
+{
+	return c->span.end_ms;
+}
+
+static void write_cover(const struct steps *steps, const struct history_cover *cover,
+			struct json *j)
+{
+	static const struct {
+		const char *name;
+		int64_t (*value)(const struct history_cover *c);
+	} lists[] = {
+		{ "covered_ms", covered },  { "recorded", is_recorded }, { "lost", lost },
+		{ "from_ms", slices_from }, { "to_ms", slices_to },
+	};
+	size_t k;
+	uint32_t i;
+
+	for (k = 0; k < ARRAY_SIZE(lists); k++) {
+		json_open(j, lists[k].name, '[');
+		for (i = 0; i < steps->count; i++)
+			json_i64(j, NULL, lists[k].value(&cover[i]));
+		json_close(j, ']');
+	}
+}
+
+static void write_steps(const struct report *r, struct json *j)
+{
+	const struct steps steps = steps_of(r);
+	_cleanup_free_ struct history_cover *cover = xcalloc(steps.count + 1, sizeof(*cover));
+	size_t i;
+
+	if (!steps.count)
+		return;
+	for (i = 0; i < r->gather->session_count; i++)
+		add_cover(&r->gather->sessions[i], &steps, cover);
+	json_open(j, "steps", '{');
+	json_i64(j, "begin_ms", steps.begin_ms);
+	json_i64(j, "length_ms", steps.length_ms);
+	json_u64(j, "count", steps.count);
+	write_cover(&steps, cover, j);
+	json_close(j, '}');
+}
+
+/* --- how well --- */
+
+static void write_ends(const struct report *r, struct json *j)
+{
+	const struct chains *c = r->chains;
+	size_t i;
+
+	json_open(j, "ends", '[');
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "end", c->ends[q->end].name);
+		json_string(j, "meaning", c->ends[q->end].meaning);
+		json_string(j, "image", gather_image_name(r->gather, q->image, true));
+		json_bool(j, "complete", c->ends[q->end].mark == NULL);
+		json_u64(j, "samples", q->samples);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_unresolved(const struct report *r, struct json *j)
+{
+	struct container own = *r->container;
+	struct unresolved u;
+	size_t i;
+
+	if (r->view->chains) /* the other class has samples of callees, too */
+		own.class_count = 1;
+	unresolved_collect(&own, r->gather, &u);
+	json_open(j, "unresolved", '[');
+	for (i = 0; i < u.count; i++) {
+		json_open(j, NULL, '{');
+		json_bytes(j, "image", gather_image_name(r->gather, u.images[i].image, true));
+		json_u64(j, "samples", u.images[i].samples);
+		json_string(j, "remedy", unresolved_remedy(&u.images[i], r->gather));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	unresolved_done(&u);
+}
+
+void page_head_write(const struct report *r, struct json *j)
+{
+	_cleanup_free_ char *event = NULL;
+	_cleanup_free_ char *cpu = report_header_cpu(r);
+
+	json_string(j, "format", "oprofile-page-1");
+	json_string(j, "cpu", cpu);
+	if (r->classes->count)
+		event = report_header_class(r, 0);
+	json_string(j, "event", event);
+	json_u64(j, "hz", r->timer_hz);
+	json_u64(j, "samples", samples_of(r));
+	json_double(j, "weight", losses_weight(r->losses));
+	json_bool(j, "chains", r->view->chains);
+	write_setup(r, j);
+	write_command(r, j);
+	json_line(j);
+	json_sessions(r, j);
+	json_line(j);
+	write_header(r, j);
+	json_losses(r->losses, "losses", j);
+	json_u64(j, "lost", r->losses->samples);
+	json_u64(j, "skipped_files", r->skipped);
+	json_line(j);
+	if (r->view->chains)
+		write_ends(r, j);
+	write_unresolved(r, j);
+	json_line(j);
+	write_steps(r, j);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A profile as a page for a browser: a tree of functions, with the samples of each step of time, as
+ * columns of numbers after a JSON head (man opreport-output.5, "PAGE DATA"). Either these data
+ * alone, as opweb serves them, or a file of HTML that contains them and the program that shows
+ * them. What is printed is in the report: whole call chains, or rows by symbol.
+ *
+ *	page_html(&report, stdout);
+ */
+#pragma once
+
+#include <stdio.h>
+
+struct report;
+
+/* The most nodes of the tree that are written; what has fewer samples is added up. */
+enum { PAGE_NODES_MAX = 150000 };
+/* The most steps of time. */
+enum { PAGE_STEPS_MAX = 600 };
+
+/* Prints the data: head and columns. */
+void page_data(const struct report *r, FILE *out);
+/* Prints the HTML file. */
+void page_html(const struct report *r, FILE *out);

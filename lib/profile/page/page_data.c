@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/page/page.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "history/history.h"
+#include "profile/page/internal/page_functions.h"
+#include "profile/page/internal/page_head.h"
+#include "profile/page/internal/page_tree.h"
+#include "profile/print/report.h"
+#include "profile/rows/chains.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Samples of a node of the tree in a step of time. */
+struct moment {
+	uint32_t place, step;
+	uint64_t samples;
+};
+
+/* What is printed. */
+struct page {
+	const struct report *report;
+	struct page_functions functions;
+	struct page_tree tree;
+	struct moment *moments; /* each pair of place and step once */
+	size_t moment_count, moment_room;
+};
+
+/* --- the tree --- */
+
+/* The node in which a line's samples were taken: below its application, the mark of an early end,
+ * and its functions from the outermost on. */
+static uint32_t node_of_line(struct page *p, const struct chains *c, const struct chains_line *l)
+{
+	uint32_t node = page_tree_child(&p->tree, 0, page_functions_app(&p->functions, l->app));
+	size_t i;
+
+	if (c->ends[l->end].mark)
+		node = page_tree_child(&p->tree, node, page_functions_end(&p->functions, l->end));
+	for (i = l->count; i-- > 0;)
+		node = page_tree_child(&p->tree, node, PAGE_ROWS + c->frames[l->first + i]);
+	return node;
+}
+
+/* Adds a moment; ->place is a node until they are sorted. */
+static void add_moment(struct page *p, struct moment moment)
+{
+	array_grow(&p->moments, p->moment_count + 1, &p->moment_room);
+	p->moments[p->moment_count++] = moment;
+}
+
+static void add_chains(struct page *p, const struct chains *c)
+{
+	_cleanup_free_ uint32_t *node_of = xcalloc(c->line_count + 1, sizeof(*node_of));
+	size_t i;
+
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *l = &c->lines[i];
+
+		node_of[l->id] = node_of_line(p, c, l);
+		p->tree.nodes[node_of[l->id]].self += l->samples;
+	}
+	for (i = 0; i < c->moment_count; i++)
+		add_moment(p, (struct moment){ node_of[c->moments[i].line], c->moments[i].step,
+					       c->moments[i].samples });
+}
+
+/* Rows have no callers: they are below their applications. */
+static void add_rows(struct page *p, const struct report *r)
+{
+	size_t i, k, steps = r->gather->steps.count ? r->classes->steps : 0;
+
+	for (i = 0; i < r->container->count; i++) {
+		const struct row *row = &r->container->rows[i];
+		uint32_t app = page_functions_app(&p->functions,
+						  row->app == GATHER_NONE ? row->image : row->app);
+		uint32_t node = page_tree_child(&p->tree, page_tree_child(&p->tree, 0, app),
+						PAGE_ROWS + (uint32_t)i);
+
+		p->tree.nodes[node].self += container_sum(row->counts, r->container->class_count);
+		for (k = 0; k < steps; k++)
+			if (row->counts[k])
+				add_moment(p, (struct moment){ node, (uint32_t)k, row->counts[k] });
+	}
+}
+
+static int by_place_and_step(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+/* Turns nodes into places, and adds up what has the same place and step. */
+static void sort_moments(struct page *p)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->moment_count; i++)
+		p->moments[i].place = p->tree.nodes[p->moments[i].place].place;
+	if (p->moment_count)
+		qsort(p->moments, p->moment_count, sizeof(*p->moments), by_place_and_step);
+	for (i = 0; i < p->moment_count; i++) {
+		if (n && by_place_and_step(&p->moments[n - 1], &p->moments[i]) == 0)
+			p->moments[n - 1].samples += p->moments[i].samples;
+		else
+			p->moments[n++] = p->moments[i];
+	}
+	p->moment_count = n;
+}
+
+static void page_make(const struct report *r, struct page *ret)
+{
+	*ret = (struct page){ .report = r };
+	page_functions_init(&ret->functions, r);
+	page_tree_init(&ret->tree, PAGE_ALL);
+	if (r->view->chains)
+		add_chains(ret, r->chains);
+	else
+		add_rows(ret, r);
+	page_tree_arrange(&ret->tree, PAGE_NODES_MAX, page_functions_rest(&ret->functions));
+	sort_moments(ret);
+}
+
+static void page_done(struct page *p)
+{
+	page_functions_done(&p->functions);
+	page_tree_done(&p->tree);
+	free(p->moments);
+}
+
+/* --- columns --- */
+
+/* The columns, each an array of little-endian numbers as wide as the largest one needs. */
+enum column_id {
+	COLUMN_DEPTH,	 /* of each node, in preorder */
+	COLUMN_FUNCTION, /* the same */
+	COLUMN_SELF,	 /* the same: samples in the node itself, of any time */
+	COLUMN_AT,	 /* of each moment: node */
+	COLUMN_STEP,	 /* the same: step */
+	COLUMN_SAMPLES,	 /* the same: samples */
+	COLUMN_OWN,	 /* of each function: samples in it */
+	COLUMN_ALL,	 /* the same: samples with it in their chain */
+	COLUMN_COUNT_
+};
+
+static const char *const column_names[] = {
+	[COLUMN_DEPTH] = "depth",   [COLUMN_FUNCTION] = "func",	 [COLUMN_SELF] = "self",
+	[COLUMN_AT] = "at",	    [COLUMN_STEP] = "step",	 [COLUMN_SAMPLES] = "count",
+	[COLUMN_OWN] = "func_self", [COLUMN_ALL] = "func_total",
+};
+static_assert(ARRAY_SIZE(column_names) == COLUMN_COUNT_, "a name for each column");
+
+static size_t length_of(const struct page *p, enum column_id column)
+{
+	switch (column) {
+	case COLUMN_DEPTH:
+	case COLUMN_FUNCTION:
+	case COLUMN_SELF:
+		return p->tree.shown;
+	case COLUMN_AT:
+	case COLUMN_STEP:
+	case COLUMN_SAMPLES:
+		return p->moment_count;
+	case COLUMN_OWN:
+	case COLUMN_ALL:
+		/* Else they follow from the tree. */
+		return p->tree.hidden ? p->report->container->count : 0;
+	case COLUMN_COUNT_:
+		break;
+	}
+	return 0;
+}
+
+static uint64_t row_count(const struct page *p, size_t i, bool is_total)
+{
+	const uint64_t *counts = p->report->container->rows[i].counts;
+
+	if (p->report->view->chains)
+		return counts[is_total ? CHAINS_INCLUSIVE : CHAINS_SELF];
+	return container_sum(counts, p->report->container->class_count);
+}
+
+static uint64_t value_of(const struct page *p, enum column_id column, size_t i)
+{
+	const struct page_node *node =
+		column <= COLUMN_SELF ? &p->tree.nodes[p->tree.order[i]] : NULL;
+
+	switch (column) {
+	case COLUMN_DEPTH:
+		return node->depth;
+	case COLUMN_FUNCTION:
+		return node->function;
+	case COLUMN_SELF:
+		return node->self;
+	case COLUMN_AT:
+		return p->moments[i].place;
+	case COLUMN_STEP:
+		return p->moments[i].step;
+	case COLUMN_SAMPLES:
+		return p->moments[i].samples;
+	case COLUMN_OWN:
+		return row_count(p, i, false);
+	case COLUMN_ALL:
+		return row_count(p, i, true);
+	case COLUMN_COUNT_:
+		break;
+	}
+	return 0;
+}
+
+/* Bytes of a column's numbers: 1, 2 or 4. Larger numbers saturate. */
+static size_t width_of(const struct page *p, enum column_id column)
+{
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < length_of(p, column); i++)
+		most = MAX(most, value_of(p, column, i));
+	return most > UINT16_MAX ? 4 : most > UINT8_MAX ? 2 : 1;
+}
+
+/* Where a column of so many bytes ends, with padding. */
+static size_t padded(size_t bytes)
+{
+	return (bytes + 3) & ~(size_t)3;
+}
+
+static void print_number(uint64_t value, size_t width, FILE *out)
+{
+	for (value = MIN(value, (uint64_t)UINT32_MAX); width; width--, value >>= 8)
+		(void)putc((int)(value & 0xff), out);
+}
+
+static void print_column(const struct page *p, enum column_id column, FILE *out)
+{
+	size_t i, width = width_of(p, column), bytes = length_of(p, column) * width;
+
+	for (i = 0; i < length_of(p, column); i++)
+		print_number(value_of(p, column, i), width, out);
+	print_number(0, padded(bytes) - bytes, out);
+}
+
+/* Writes the list of the columns: name, bytes of a number, where it begins after the head, how many
+ * numbers. */
+static void write_columns(const struct page *p, struct json *j)
+{
+	size_t at = 0;
+	enum column_id column;
+
+	json_open(j, "columns", '[');
+	for (column = 0; column < COLUMN_COUNT_; column++) {
+		size_t count = length_of(p, column), width = width_of(p, column);
+
+		json_open(j, NULL, '[');
+		json_string(j, NULL, column_names[column]);
+		json_u64(j, NULL, width);
+		json_u64(j, NULL, at);
+		json_u64(j, NULL, count);
+		json_close(j, ']');
+		at += padded(count * width);
+	}
+	json_close(j, ']');
+}
+
+/* The head, padded with blanks; caller frees. */
+static char *make_head(const struct page *p)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	struct json j;
+
+	if (!memory)
+		abort();
+	j = JSON_INIT(memory);
+	json_open(&j, NULL, '{');
+	page_head_write(p->report, &j);
+	if (p->tree.hidden) {
+		json_open(&j, "hidden", '{');
+		json_u64(&j, "below", p->tree.limit);
+		json_u64(&j, "nodes", p->tree.hidden);
+		json_u64(&j, "samples", p->tree.hidden_samples);
+		json_close(&j, '}');
+	}
+	json_line(&j);
+	page_functions_write(&p->functions, &j);
+	json_line(&j);
+	write_columns(p, &j);
+	json_close(&j, '}');
+	(void)fprintf(memory, "%*s", (int)((4 - ftell(memory) % 4) % 4), "");
+	(void)fclose(memory);
+	return text;
+}
+
+void page_data(const struct report *r, FILE *out)
+{
+	_cleanup_(page_done) struct page p;
+	_cleanup_free_ char *head = NULL;
+	enum column_id column;
+
+	page_make(r, &p);
+	head = make_head(&p);
+	print_number(strlen(head), 4, out);
+	(void)fputs(head, out);
+	for (column = 0; column < COLUMN_COUNT_; column++)
+		print_column(&p, column, out);
+}

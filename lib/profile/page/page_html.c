@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/page/page.h"
+
+#include "base/mem.h"
+#include "web/web_page.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Where the data go, in the page. */
+static const char place_of_data[] = "@DATA@";
+
+/* A gzip header and trailer, for deflateInit2() and inflateInit2(). */
+enum { GZIP_WINDOW = 15 + 16 };
+
+/* Unpacks the page that is part of the program; caller frees. */
+static char *unpack_page(void)
+{
+	char *text = xmalloc(WEB_PAGE_LENGTH + 1);
+	z_stream z = { .next_in = (unsigned char *)(uintptr_t)web_page_gz,
+		       .avail_in = sizeof(web_page_gz),
+		       .next_out = (unsigned char *)text,
+		       .avail_out = WEB_PAGE_LENGTH };
+
+	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	(void)inflateEnd(&z);
+	text[WEB_PAGE_LENGTH] = '\0';
+	return text;
+}
+
+/* Compresses; caller frees. */
+static unsigned char *pack(const void *data, size_t size, size_t *ret_size)
+{
+	z_stream z = { .next_in = (unsigned char *)(uintptr_t)data, .avail_in = (uInt)size };
+	unsigned char *packed;
+
+	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
+		abort();
+	z.avail_out = (uInt)deflateBound(&z, size);
+	z.next_out = packed = xmalloc(z.avail_out);
+	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	*ret_size = z.total_out;
+	(void)deflateEnd(&z);
+	return packed;
+}
+
+static void print_base64(const unsigned char *data, size_t size, FILE *out)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t i;
+
+	for (i = 0; i < size; i += 3) {
+		uint32_t bits = (uint32_t)data[i] << 16;
+
+		bits |= i + 1 < size ? (uint32_t)data[i + 1] << 8 : 0;
+		bits |= i + 2 < size ? (uint32_t)data[i + 2] : 0;
+		(void)putc(digits[bits >> 18], out);
+		(void)putc(digits[bits >> 12 & 63], out);
+		(void)putc(i + 1 < size ? digits[bits >> 6 & 63] : '=', out);
+		(void)putc(i + 2 < size ? digits[bits & 63] : '=', out);
+	}
+}
+
+/* Prints the data, compressed, as base64. */
+static void print_data(const struct report *r, FILE *out)
+{
+	_cleanup_free_ char *data = NULL;
+	_cleanup_free_ unsigned char *packed = NULL;
+	size_t size = 0, packed_size;
+	FILE *memory = open_memstream(&data, &size);
+
+	if (!memory)
+		abort();
+	page_data(r, memory);
+	(void)fclose(memory);
+	packed = pack(data, size, &packed_size);
+	print_base64(packed, packed_size, out);
+}
+
+void page_html(const struct report *r, FILE *out)
+{
+	_cleanup_free_ char *page = unpack_page();
+	char *at = strstr(page, place_of_data);
+
+	(void)fwrite(page, 1, (size_t)(at - page), out);
+	print_data(r, out);
+	(void)fputs(at + strlen(place_of_data), out);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""interop_page.py OPREPORT MKSESSION ELF: a page has the same numbers as other reports. For each golden
+session with call chains, the samples of each function in the page must be those of opreport --children.
+Prints TAP."""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from page import read_page, totals
+
+
+OPREPORT, MKSESSION, ELF = (os.path.abspath(path) for path in sys.argv[1:4])
+
+
+def opreport(*arguments):
+    done = subprocess.run([OPREPORT, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def of_page(path):
+    """{(image, name): [(own samples, samples in chains), ...]} of the rows that are no applications."""
+    head, columns = read_page(path)
+    own, everywhere = totals(columns)
+    found = collections.defaultdict(list)
+    for f, kind in enumerate(head["functions"]["kind"]):
+        if f in everywhere and kind not in (0, 7, 9):
+            image = head["images"][head["functions"]["image"][f]]["path"]
+            found[image, head["functions"]["name"][f]].append((own.get(f, 0), everywhere[f]))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def of_report(*arguments):
+    found = collections.defaultdict(list)
+    for f in json.loads(opreport("--children", "--json", *arguments))["functions"]:
+        found[f["image"], f["symbol"] or f["why"]].append((f["self"], f["children"]))
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def check(session):
+    if opreport("--html=page.html", f"--session-dir={session}") is None:
+        return None
+    if of_page("page.html") != of_report(f"--session-dir={session}"):
+        return "other numbers than --children"
+    return ""
+
+
+def main():
+    cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opreport")
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        os.symlink(ELF, "elf")
+        number = failed = 0
+        for name in sorted(os.listdir(cases)):
+            path = os.path.join(cases, name, "session")
+            if not os.path.exists(path) or "\nchain " not in open(path, encoding="utf-8").read():
+                continue
+            with open(path, encoding="utf-8") as text:
+                made = subprocess.run([MKSESSION, name], stdin=text, check=False, capture_output=True)
+            wrong = check(name) if made.returncode == 0 else None
+            if wrong is None:
+                continue
+            number += 1
+            failed += bool(wrong)
+            print(f"{'not ok' if wrong else 'ok'} {number} - {name}" + (f": {wrong}" if wrong else ""))
+        print(f"1..{number}")
+        return 1 if failed or number < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

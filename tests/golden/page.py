@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""page.py FILE: prints what a page for a browser (opreport --html) contains: its tree, with the samples
+of each node and, after "@", those of each step of time; and the facts about the profile."""
+import base64
+import gzip
+import json
+import re
+import struct
+import sys
+
+
+def read_data(data):
+    """The head, and the columns by name, of the data of a page."""
+    length, = struct.unpack_from("<I", data)
+    head = json.loads(data[4:4 + length])
+    columns = {}
+    for name, width, at, count in head["columns"]:
+        numbers = struct.unpack_from(f"<{count}{ {1: 'B', 2: 'H', 4: 'I'}[width] }", data, 4 + length + at)
+        columns[name] = numbers
+    return head, columns
+
+
+def read_page(path):
+    """The data in a page."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    packed = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', text)[1]
+    return read_data(gzip.decompress(base64.b64decode(packed)))
+
+
+def totals(columns):
+    """For each function: its own samples, and those with it in their chain, each once."""
+    own, everywhere = {}, {}
+    path = []
+    for depth, function, samples in zip(columns["depth"], columns["func"], columns["self"]):
+        del path[depth:]
+        path.append(function)
+        own[function] = own.get(function, 0) + samples
+        for one in set(path):
+            everywhere[one] = everywhere.get(one, 0) + samples
+    return own, everywhere
+
+
+def main():
+    head, columns = read_page(sys.argv[1])
+    functions, moments = head["functions"], {}
+    for at, step, count in zip(columns["at"], columns["step"], columns["count"]):
+        moments.setdefault(at, []).append(f"{step}:{count}")
+    for i, (depth, f, own) in enumerate(zip(columns["depth"], columns["func"], columns["self"])):
+        image = head["images"][functions["image"][f]] if functions["image"][f] else {"path": "-"}
+        when = f" @ {' '.join(moments[i])}" if i in moments else ""
+        print(f"{'  ' * depth}{functions['name'][f]} [{image['path'].split('/')[-1]}] kind "
+              f"{functions['kind'][f]}, {own}{when}")
+    for key in ("format", "event", "hz", "samples", "weight", "chains", "selection", "lost", "hidden", "ends",
+                "unresolved", "steps"):
+        if key in head:
+            print(f"{key}: {json.dumps(head[key])}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
+import { clock, cpuTime, el, int, lengthOf, pct, visible } from './fmt.js';
+import { KINDS, palette } from './color.js';
+import { Flame } from './flame.js';
+import { Timeline } from './timeline.js';
+import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
+import { csvOf, frameDifference, fullName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+	showFunctions, showOverview, showQuality, swatch } from './views.js';
+import { isServed, load } from './provider.js';
+
+const APPS_SHOWN = 8;
+const $ = id => /** @type {any} */ (document.getElementById(id));
+
+/** @type {any} */
+let page = null;
+let profile, timeline, series, isComparing = false, match = -1;
+const graphs = {}, reshaped = new Map();
+
+// --- names, windows ---
+
+function timeOf(samples) {
+	const { hz } = profile.head;
+	return hz ? cpuTime(samples / hz) : `${int(samples)} samples`;
+}
+
+/** A window of steps as the address and opreport take it. It counts the same slices as the steps: it begins
+ * within the first of them and ends within the last. */
+function windowText(window) {
+	const s = profile.head.steps, iso = ms => new Date(ms).toISOString().slice(0, 19) + 'Z';
+	const from = s.from_ms.slice(...window).filter((_, i) => s.to_ms[window[0] + i]), to = s.to_ms.slice(...window);
+	if (!from.length) return `${iso(s.begin_ms + window[0] * s.length_ms)}..${iso(s.begin_ms + window[1] * s.length_ms)}`;
+	return `${iso(Math.ceil(Math.min(...from) / 1000) * 1000)}..${iso(Math.floor(Math.max(...to) / 1000) * 1000)}`;
+}
+
+/** The steps of such a text; null if it is none or not in the profile. */
+function parseWindow(text) {
+	const s = profile.head.steps, [from, to] = text.split('..').map(t => Date.parse(t));
+	if (!s || !(from < to)) return null;
+	let first = -1, last = -1;
+	for (let i = 0; i < s.count; i++) {
+		const begin = s.to_ms[i] ? s.from_ms[i] : s.begin_ms + i * s.length_ms;
+		const end = s.to_ms[i] || begin + s.length_ms;
+		if (begin >= to || end <= from) continue;
+		if (first < 0) first = i;
+		last = i;
+	}
+	return first < 0 ? null : [first, last + 1];
+}
+
+function stepTime(i) {
+	const s = profile.head.steps, long = s.length_ms * s.count > 86400000;
+	const time = clock(s.begin_ms + i * s.length_ms, long);
+	return long ? time.slice(5, 16) : time;
+}
+
+function windowLabel(window) {
+	if (!profile.steps) return 'whole session';
+	if (!window) return `whole session, ${lengthOf(profile.span[1] - profile.span[0])}`;
+	return `${stepTime(window[0])} to ${stepTime(window[1])}`;
+}
+
+// --- computing ---
+
+/** The tree's shape for the filters that hide, and where the nodes of the data are in it. */
+function shape(hidden) {
+	const merge = hasOption('merge');
+	if (!hidden.length && !merge) return null;
+	const key = `${merge} ${hidden.join()}`;
+	if (!reshaped.has(key)) {
+		reshaped.clear();
+		reshaped.set(key, profile.reshape(new Set(hidden), merge));
+	}
+	return reshaped.get(key);
+}
+
+/** The samples of a window as a tree, with its functions. */
+function view(window, chosen) {
+	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f);
+	const all = profile.window(window), self = profile.choose(all, of('focus'), of('drop'));
+	const form = shape(of('hide'));
+	let tree;
+	if (form) {
+		const projected = new Float64Array(form.tree.n);
+		self.forEach((v, i) => { projected[form.map[i]] += v; });
+		tree = form.tree.withSelf(projected);
+	} else tree = profile.base.withSelf(self);
+	const isWhole = !window && !chosen.length && !form;
+	return { self, tree, n: tree.total[0], before: all.reduce((a, b) => a + b, 0),
+		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
+}
+
+/** What was lost, and the time in which nothing was recorded, in a window. */
+function losses(window) {
+	const s = profile.head.steps, found = { lost: profile.head.lost, gaps: 0 };
+	if (!s) return found;
+	const [from, to] = window || [0, s.count];
+	if (window) found.lost = s.lost.slice(from, to).reduce((a, b) => a + b, 0);
+	found.gaps = s.recorded.slice(from, to).filter(r => !r).length * s.length_ms;
+	return found;
+}
+
+function compute() {
+	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
+	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
+	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
+		isPart: Boolean(window || chosen.length), timeOf, appColour, ...view(window, chosen), ...losses(window),
+		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
+		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
+	page.picked = profile.byKey.get(state.fn) ?? -1;
+	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
+	if (other) {
+		page.B = view(other, chosen);
+		page.lengthsDiffer = other[1] - other[0] !== (window ? window[1] - window[0] : profile.steps);
+	}
+}
+
+// --- colours ---
+
+let shades = null;
+
+function colours() {
+	const dark = document.documentElement.dataset.theme === 'dark';
+	if (shades?.dark !== dark) shades = palette(dark);
+	return shades;
+}
+
+function appColour(f) {
+	const k = series.apps.indexOf(f);
+	return colours().apps[k < 0 ? 8 : k];
+}
+
+function frameColour(f, i) {
+	const p = colours(), { kind, image } = profile.func;
+	if (state.v === 'diff') {
+		const d = frameDifference(page, i);
+		return p.difference(d.change, d.differs);
+	}
+	if (state.col === 'heat') return p.heat(Math.sqrt(page.functions.self[f] / page.mostSelf));
+	if (state.col === 'image' && kind[f] !== 0 && kind[f] < 7) return p.ofImage(image[f]);
+	return p.ofKind(kind[f], image[f]);
+}
+
+// --- tooltip, detail ---
+
+function showTip(event, ...content) {
+	const tip = $('tip');
+	tip.hidden = !event;
+	if (!event) return;
+	tip.replaceChildren(...content);
+	const w = tip.offsetWidth, h = tip.offsetHeight;
+	tip.style.left = Math.max(4, Math.min(innerWidth - w - 8, event.clientX + 14)) + 'px';
+	tip.style.top = (event.clientY + h + 24 > innerHeight ? event.clientY - h - 10 : event.clientY + 18) + 'px';
+}
+
+function place(f) {
+	const kind = KINDS[profile.func.kind[f]], image = imageName(profile, f);
+	return image && kind !== 'application' ? `${image} · ${kind}` : kind;
+}
+
+function frameTip(graph, i, event) {
+	if (i < 0 || !event) return showTip(null);
+	const t = graph.tree, f = t.func[i], rows = state.v === 'diff' ?
+		[['A', page.tree.total[i], page.n], ['B', page.B.tree.total[i], page.B.n]] :
+		[['total', t.total[i], page.n], ['self', t.self[i], page.n]];
+	const cells = (/** @type {any[]} */ [name, k, n]) => [name, shareText(k, n, page.weight), int(k), profile.head.hz ? timeOf(k) : ''];
+	showTip(event, el('b', {}, fullName(profile, f)), el('div', { class: 'dim' }, place(f)),
+		el('table', {}, rows.map(r => el('tr', {}, cells(r).map(c => el('td', {}, c))))),
+		state.v === 'diff' ? el('div', {}, frameDifference(page, i).differs ? 'more than chance, taken alone' : 'within chance') : '');
+}
+
+function actions(f) {
+	const button = (text, key, act) => el('button', { type: 'button', title: key, onclick: act }, text);
+	return el('div', { class: 'actions' },
+		button('Callers + callees', 's', () => page.open(f)),
+		button('Focus', 'f', () => addFilter('focus', f)), button('Hide', 'h', () => addFilter('hide', f)),
+		button('Drop', 'x', () => addFilter('drop', f)),
+		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(profile.func.name[f]) }, 'Copy name'));
+}
+
+/** Shows a node of a graph, or a function, in the line below. */
+function showDetail(graph, i, f) {
+	const t = graph?.tree, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
+	const isAll = f === 0 || profile.func.kind[f] === 9;
+	page.picked = f;
+	if (!isAll) writeState({ fn: profile.key[f] }, false);
+	$('detail').hidden = false;
+	$('detail').replaceChildren(
+		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
+		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, page.weight) : '100 %'} · self ${pct(self / page.n)} % · ` +
+			`${int(total)} samples${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
+		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
+			'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.'),
+		isAll ? '' : actions(f));
+	$('live').textContent = t ? graph.describe(i, `total ${pct(total / page.n)} percent, self ${pct(self / page.n)} percent`) : '';
+}
+
+function copy(text) {
+	navigator.clipboard?.writeText(text).then(() => say('copied'), () => say(text));
+}
+
+let saying = 0;
+
+function say(text) {
+	const m = $('message');
+	m.textContent = text;
+	m.hidden = !text;
+	clearTimeout(saying);
+	saying = setTimeout(() => { m.hidden = true; }, 4000);
+}
+
+// --- changes ---
+
+function go(change) {
+	writeState(change);
+	render();
+}
+
+function addFilter(verb, f, more = {}) {
+	if (!(f > 0)) return;
+	const key = profile.key[f], list = filters().filter(x => x.key !== key);
+	go({ f: filtersText([...list, { verb, key }]), z: '', ...more });
+}
+
+function removeFilter(filter) {
+	go({ f: filtersText(filters().filter(f => f.verb !== filter.verb || f.key !== filter.key)), z: '' });
+}
+
+/** The zoom as a path of functions. */
+function pathOf(t, i) {
+	const path = [];
+	for (let k = i; k > 0; k = t.parent[k]) path.push(profile.key[t.func[k]]);
+	return path.reverse();
+}
+
+function nodeOf(t, path) {
+	let i = 0;
+	for (const key of path) {
+		let k = i + 1;
+		while (k < t.end[i] && profile.key[t.func[k]] !== key) k = t.end[k];
+		if (k >= t.end[i]) return i;
+		i = k;
+	}
+	return i;
+}
+
+const PATH_LENGTH_MAX = 1200;
+
+function zoomed(graph, i) {
+	const text = pathOf(graph.tree, i).join('\t');
+	showPath(graph, i);
+	writeState({ z: text.length > PATH_LENGTH_MAX ? '' : text });
+}
+
+function showPath(graph, i) {
+	const path = [], t = graph.tree;
+	for (let k = i; k >= 0; k = t.parent[k]) path.push(k);
+	$('path').replaceChildren(...path.reverse().slice(-9).flatMap((k, at) => [at ? ' › ' : '',
+		el('button', { type: 'button', onclick: () => graph.zoom(k) }, k ? shortName(profile, t.func[k]) : 'all')]));
+}
+
+// --- rendering ---
+
+function renderBar() {
+	const { head } = profile, session = head.sessions?.[0], chip = (cls, text, title, remove) =>
+		el('span', { class: 'chip ' + cls, title }, cls ? el('b', {}, cls) : null, el('span', {}, text),
+			remove ? el('button', { type: 'button', 'aria-label': `Remove ${text}`, onclick: remove }, '×') : null);
+	$('what').textContent = [session?.host, session && session.name !== 'current' ? session.name : '', session?.command]
+		.filter(Boolean).map(visible).join(' · ') || visible(head.event);
+	$('what').title = head.header.map(visible).join('\n');
+	$('chips').replaceChildren(
+		chip('A', windowLabel(page.window), 'Drag over the timeline to choose a window', page.window ? () => go({ a: '' }) : null),
+		...(page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
+		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
+	$('compare').hidden = profile.steps < 2;
+	$('compare').setAttribute('aria-pressed', String(isComparing));
+	$('amount').textContent = page.other ? '' : `${int(page.n)} samples${head.hz ? ', ' + timeOf(page.n) : ''}` +
+		(page.n < head.samples ? `: ${pct(page.n / head.samples)} % of all` : '');
+	const facts = qualityFacts(page), worst = Math.max(...facts.map(f => f.level));
+	$('quality').className = 'quality ' + ['good', 'warn', 'bad'][worst];
+	$('quality').replaceChildren(el('span', { class: 'mark', 'aria-hidden': 'true' }, '●◆■'[worst]),
+		el('span', {}, el('b', { class: 'wide' }, 'Quality: '), facts[0].text, el('span', { class: 'wide' }, facts.slice(1, 4).map(f => ' · ' + f.text).join(''))));
+}
+
+function renderTabs() {
+	for (const v of Object.keys(VIEWS)) {
+		$('t-' + v).setAttribute('aria-selected', String(v === state.v));
+		$('t-' + v).tabIndex = v === state.v ? 0 : -1;
+		$('v-' + v).hidden = v !== state.v;
+	}
+	const isFlame = state.v === 'flame';
+	for (const id of ['directions', 'colour', 'recursion', 'key']) $(id).hidden = !isFlame;
+	$('tools').hidden = !['flame', 'functions', 'diff'].includes(state.v);
+	$('drawn').hidden = $('png').hidden = !isFlame && state.v !== 'diff';
+	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
+	$('col').value = state.col;
+	$('merge').checked = hasOption('merge');
+	if (document.activeElement !== $('search')) $('search').value = state.q;
+	$('key').replaceChildren(...(state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
+		[0, 0.33, 0.66, 1].map(t => swatch(page.palette.heat(t))).concat([el('span', {}, 'own samples of the function')]) :
+		[el('span', {}, 'a colour for each image')]));
+}
+
+function search() {
+	const found = state.q ? profile.search(page.tree, state.q) : null, text = $('found');
+	text.className = found?.error ? 'warn' : '';
+	if (!found) text.textContent = '';
+	else if (found.error) text.textContent = `not a pattern: ${found.error}`;
+	else if (!found.functions) text.textContent = 'no function matches';
+	else text.textContent = `${shareText(found.samples, page.n, page.weight)} · ${int(found.functions)} functions`;
+	page.found = found?.functions ? found : null;
+	match = -1;
+	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
+	for (const g of Object.values(graphs)) g.hit = page.found?.hit ?? null;
+	drawStrip();
+}
+
+/** Where the matches are, also those too narrow to be seen. */
+function drawStrip() {
+	const strip = $('strip'), t = page.tree, r = window.devicePixelRatio || 1;
+	strip.hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
+	if (strip.hidden) return;
+	const w = strip.clientWidth, c = strip.getContext('2d'), p = colours();
+	strip.width = w * r;
+	strip.height = 6 * r;
+	c.scale(r, r);
+	c.fillStyle = p.panel;
+	c.fillRect(0, 0, w, 6);
+	c.fillStyle = p.match;
+	for (const i of page.found.nodes) c.fillRect(t.x[i] / t.total[0] * w, 0, Math.max(2, t.total[i] / t.total[0] * w), 6);
+}
+
+function nextMatch(by) {
+	if (!page.found || $('steps').hidden) return;
+	const nodes = page.found.nodes, g = graphs.main;
+	showTip(null);
+	match = (match + by + nodes.length) % nodes.length;
+	g.reveal(nodes[match]);
+	g.select(nodes[match]);
+	$('found').textContent = `${shareText(page.found.samples, page.n, page.weight)} · ${match + 1} of ${int(nodes.length)}`;
+}
+
+function renderFlame() {
+	const g = graphs.main, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
+	$('no-chains').hidden = profile.head.chains;
+	$('callers').hidden = $('middle').hidden = !isSandwich;
+	$('path').hidden = isSandwich;
+	if (state.dir === 'down') {
+		const same = g.tree && g.tree.func === page.tree.func;
+		g.set(page.tree, same);
+		if (state.z || !same) g.zoom(nodeOf(page.tree, state.z.split('\t').filter(Boolean)), true);
+		else g.zoom(0, true);
+		if (!same && page.picked > 0) g.selected = Math.max(0, page.tree.func.indexOf(page.picked));
+		showPath(g, g.zoomed || 0);
+	} else if (state.dir === 'up') {
+		g.set(profile.bottomUp(page.tree, least));
+		showPath(g, 0);
+	} else {
+		const f = page.picked > 0 ? page.picked : hottest(), s = profile.sandwich(page.tree, f, least);
+		$('middle').textContent = `▲ callers · ${fullName(profile, f)}: ${shareText(s.total, page.n, page.weight)} · callees ▼`;
+		graphs.callers.set(s.callers);
+		g.set(s.callees);
+	}
+	g.draw();
+	showDetail(g, g.selected, g.tree.func[g.selected]);
+	if (page.picked === 0 && state.fn) page.picked = profile.byKey.get(state.fn) ?? 0;
+}
+
+function hottest() {
+	let best = 1;
+	for (let f = 1; f < profile.count - 1; f++)
+		if (profile.func.kind[f] && page.functions.self[f] > page.functions.self[best]) best = f;
+	return best;
+}
+
+function renderDifference() {
+	$('diff-none').hidden = Boolean(page.other);
+	$('diff-some').hidden = !page.other;
+	if (!page.other) return offerWindows();
+	const both = new Float64Array(page.tree.n);
+	for (let i = 0; i < both.length; i++) both[i] = page.tree.self[i] / page.n + page.B.tree.self[i] / page.B.n;
+	graphs.diff.set(page.tree.withSelf(both), graphs.diff.tree?.func === page.tree.func);
+	showDifference(page, $('diff-table'), $('diff-note'));
+}
+
+/** Nothing to compare with: offers what there is. */
+function offerWindows() {
+	const offers = [], n = profile.steps, w = page.window;
+	if (w && w[0] > 0) offers.push(['the same stretch before', w, [Math.max(0, 2 * w[0] - w[1]), w[0]]]);
+	if (n > 1) offers.push(['the first and the last half', [0, n >> 1], [n >> 1, n]]);
+	$('diff-none').replaceChildren(el('p', {}, el('b', {}, 'Nothing to compare with yet.')),
+		el('p', {}, n > 1 ? 'Press Compare… and drag over a second stretch of the timeline, or take' :
+			'This session has no history of its samples, so there is only one window. Compare two sessions with opreport { … } { … }.'),
+		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)));
+}
+
+/** The command that prints the same numbers. */
+function command() {
+	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : '');
+	if (state.v === 'diff' && page.other) return `opreport -l { ${where}${time(page.window)} } { ${where}${time(page.other)} }`;
+	const form = { flame: '--chains', functions: '--children', overview: '', quality: '--children --quality', diff: '--children' };
+	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? '' : '-l';
+	return `opreport ${shown}${where}${time(page.window)}`.replace(/ +/g, ' ');
+}
+
+function render() {
+	compute();
+	search();
+	renderBar();
+	renderTabs();
+	if (timeline) {
+		timeline.windows = { A: page.window, B: page.other };
+		timeline.draw();
+	}
+	if (state.v === 'flame') renderFlame();
+	else if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
+	else if (state.v === 'overview') showOverview(page, $('v-overview'));
+	else if (state.v === 'quality') showQuality(page, $('v-quality'));
+	else if (state.v === 'diff') renderDifference();
+	$('detail').hidden = ['overview', 'quality'].includes(state.v) || (state.v === 'diff' && !page.other);
+	if (state.v === 'functions' || state.v === 'diff') showDetail(null, 0, Math.max(0, page.picked));
+	$('command').textContent = command();
+	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
+	if (!page.n) say('No samples in this window with these filters.');
+	document.body.dataset.ready = state.v;
+}
+
+// --- beginning ---
+
+function makeTimeline() {
+	const s = profile.head.steps, hz = profile.head.hz;
+	series = profile.series(APPS_SHOWN);
+	$('over').hidden = !s;
+	if (!s) return;
+	const gaps = [];
+	s.recorded.forEach((r, i) => {
+		if (r) return;
+		if (gaps.length && gaps[gaps.length - 1][1] === i) gaps[gaps.length - 1][1]++;
+		else gaps.push([i, i + 1]);
+	});
+	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
+	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, gaps, label: stepTime, palette: colours,
+		rate: (samples, i) => samples / seconds(i) / (hz || 1),
+		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : `${+v.toPrecision(2)}/s`) : '0'),
+		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
+	const legend = series.apps.map((f, k) => el('span', {}, swatch(colours().apps[k]), `${fullName(profile, f)} ${pct(series.sums.get(f) / profile.head.samples)} %`));
+	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
+	if (gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
+	$('legend').replaceChildren(...legend);
+}
+
+function windowChanged(which, window, done) {
+	const change = { [which.toLowerCase()]: window ? windowText(window) : '' };
+	if (done && which === 'B') {
+		isComparing = false;
+		change.v = 'diff';
+	}
+	writeState(change, done);
+	if (done) say('');
+	cancelAnimationFrame(timeline.next);
+	timeline.next = requestAnimationFrame(render);
+}
+
+function timelineTip(event, step) {
+	if (!event || !(step >= 0)) return showTip(null);
+	const rows = series.rows.map((row, k) => [k, row[step]]).filter(r => r[1]).sort((a, b) => b[1] - a[1]).slice(0, 6);
+	const name = k => (k < series.apps.length ? fullName(profile, series.apps[k]) : `${series.others} others`);
+	const recorded = profile.head.steps.recorded[step];
+	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
+		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.apps.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
+}
+
+function makeGraphs() {
+	const make = (name, id, label, flip) => {
+		graphs[name] = new Flame($(id), { label, flip, palette: colours, colour: frameColour,
+			name: (f, i) => {
+				const d = name === 'diff' && i ? frameDifference(page, i) : null;
+				return (d?.differs ? (d.change > 0 ? '▲ ' : '▼ ') : '') + shortName(profile, f);
+			},
+			onHover: (i, e) => frameTip(graphs[name], i, e),
+			onSelect: i => showDetail(name === 'diff' ? null : graphs[name], i, graphs[name].tree.func[i]),
+			onZoom: i => { if (name === 'main' && state.dir === 'down') zoomed(graphs[name], i); else if (name === 'main') showPath(graphs[name], i); },
+			onDraw: s => { if (name !== 'callers') $('drawn').textContent = `${int(s.frames)} frames drawn` + (s.small ? `, ${int(s.small)} narrower than ½ px in grey` : ''); } });
+	};
+	make('main', 'graph', 'Flame graph: arrow keys move, Enter zooms', false);
+	make('callers', 'callers', 'Callers', true);
+	make('diff', 'diff-graph', 'Flame graph of both windows', false);
+}
+
+const KEYS = [['1 … 5', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
+	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
+	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'],
+	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
+	['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['q', 'quality'], ['d', 'dark or light'],
+	['← → on a handle', 'move the end of a window; Shift moves the window']];
+
+function showKeys() {
+	$('keys').replaceChildren(el('b', {}, 'Keys'), el('dl', {}, KEYS.flatMap(([k, what]) => [el('dt', {}, k), el('dd', {}, what)])),
+		el('p', { class: 'dim' }, 'The graph merges equal chains; the order of its frames is not one of time. Times are UTC.'),
+		el('button', { type: 'button', onclick: () => $('keys').close() }, 'Close'));
+	$('keys').showModal();
+}
+
+function setTheme(name) {
+	document.documentElement.dataset.theme = name;
+}
+
+function switchTheme() {
+	const next = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+	setTheme(next);
+	writeState({ theme: next }, false);
+	makeLegendAgain();
+	render();
+}
+
+function makeLegendAgain() {
+	const swatches = $('legend').querySelectorAll('.swatch:not(.gap)');
+	swatches.forEach((s, k) => { s.style.background = colours().apps[k < series.apps.length ? k : 8]; });
+}
+
+function compare() {
+	isComparing = !isComparing;
+	if (isComparing) say('Drag over the timeline: the window to compare with.');
+	renderBar();
+}
+
+function typed(e) {
+	if (e.key === 'Escape') $('search').blur();
+	if (e.key === 'Enter') nextMatch(e.shiftKey ? -1 : 1);
+}
+
+function download(name, blob) {
+	const a = /** @type {HTMLAnchorElement} */ (el('a', { download: name }));
+	a.href = URL.createObjectURL(blob);
+	a.click();
+	setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+
+function onKey(e) {
+	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open) return;
+	const views = Object.keys(VIEWS), f = page.picked;
+	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
+		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, q: () => go({ v: 'quality' }), c: compare, '?': showKeys,
+		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
+		u: () => { if (filters().length) removeFilter(filters().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
+		y: () => { if (f > 0) copy(profile.func.name[f]); }, Y: () => copy(command()), Escape: () => showTip(null) };
+	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
+	if (!act) return;
+	e.preventDefault();
+	act();
+}
+
+function listen() {
+	let typing = 0;
+	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).onclick = () => go({ dir: d, z: '' });
+	$('col').onchange = () => go({ col: $('col').value });
+	$('merge').onchange = () => go({ opt: $('merge').checked ? 'merge' : '', z: '' });
+	$('search').oninput = () => {
+		clearTimeout(typing);
+		typing = setTimeout(() => {
+			writeState({ q: $('search').value }, false);
+			search();
+			for (const g of Object.values(graphs)) g.later();
+			if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
+			if (state.v === 'diff' && page.other) showDifference(page, $('diff-table'), $('diff-note'));
+		}, 90);
+	};
+	$('search').onkeydown = typed;
+	$('previous').onclick = () => nextMatch(-1);
+	$('next').onclick = () => nextMatch(1);
+	$('compare').onclick = compare;
+	$('quality').onclick = () => go({ v: 'quality' });
+	$('theme').onclick = switchTheme;
+	$('help').onclick = showKeys;
+	$('copy').onclick = () => copy(command());
+	$('png').onclick = () => (state.v === 'diff' ? graphs.diff : graphs.main).canvas.toBlob(b => download('flame-graph.png', b));
+	$('csv').onclick = () => download('functions.csv', new Blob([csvOf(page)], { type: 'text/csv' }));
+	addEventListener('popstate', () => {
+		readState();
+		state.v ||= firstView();
+		setTheme(state.theme || preferredTheme());
+		render();
+	});
+	addEventListener('keydown', onKey);
+	addEventListener('resize', drawStrip);
+}
+
+function makeTabs() {
+	const views = Object.keys(VIEWS);
+	for (const v of views)
+		$('tabs').append(el('button', { id: 't-' + v, type: 'button', role: 'tab', 'aria-controls': 'v-' + v, onclick: () => go({ v }) }, VIEWS[v]));
+	$('tabs').addEventListener('keydown', e => {
+		const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+		if (!by) return;
+		go({ v: views[(views.indexOf(state.v) + by + views.length) % views.length] });
+		$('t-' + state.v).focus();
+	});
+}
+
+function preferredTheme() {
+	return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+/** What is shown at first: who used the machine, unless that is one application. */
+function firstView() {
+	return series.sums.size > 1 && profile.steps > 60 ? 'overview' : profile.head.chains ? 'flame' : 'functions';
+}
+
+async function start() {
+	readState();
+	setTheme(state.theme || preferredTheme());
+	profile = await load();
+	makeTabs();
+	makeTimeline();
+	makeGraphs();
+	listen();
+	state.v ||= firstView();
+	render();
+	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
+}
+
+start().catch(e => {
+	console.error(e);
+	const m = $('message');
+	m.textContent = `This profile could not be read: ${visible(e.message)}${isServed ? '\nIs the server still running?' : ''}`;
+	m.hidden = false;
+});

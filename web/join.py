@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""join.py OUT.h PAGE.html STYLE.css MODULE.js...: joins the page, its style and its modules, which are
+given in the order in which they need each other, to one HTML file that needs nothing else, and writes
+it, compressed, as a C header. With an OUT of another name, writes the page itself.
+
+Imports and the word "export" are removed, so names at the top level must differ: this is checked.
+"""
+import base64
+import gzip
+import hashlib
+import os
+import re
+import sys
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def join_modules(paths):
+    """The modules as one text."""
+    seen, parts = {}, []
+    for path in paths:
+        text = re.sub(r"^import\b[^;]*;\n", "", read(path), flags=re.M)
+        text = re.sub(r"^export ", "", text, flags=re.M)
+        for name in re.findall(r"^(?:const|let|class|(?:async )?function\*?) ([\w$]+)", text, re.M):
+            if name in seen:
+                sys.exit(f"join.py: {name} is in {seen[name]} and in {path}")
+            seen[name] = path
+        parts.append(text)
+    joined = "".join(parts)
+    if "</script" in joined or re.search(r"\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write", joined):
+        sys.exit("join.py: the modules must not contain </script or write HTML")
+    return joined
+
+
+def digest(text):
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def join(page, style, modules):
+    style, script = read(style), join_modules(modules)
+    policy = (f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
+              "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'")
+    text = read(page)
+    for place, value in (("@POLICY@", policy), ("@STYLE@", style), ("@SCRIPT@", script)):
+        if text.count(place) != 1:
+            sys.exit(f"join.py: {page} must contain {place} once")
+        text = text.replace(place, value)
+    return text, policy
+
+
+def header(text, policy):
+    packed = gzip.compress(text.encode(), 9, mtime=0)
+    lines = (", ".join(str(b) for b in packed[i:i + 24]) for i in range(0, len(packed), 24))
+    numbers = ",\n\t".join(lines)
+    return ("/* Made by web/join.py: the page for a browser, compressed by gzip. */\n#pragma once\n\n"
+            f"#define WEB_PAGE_LENGTH {len(text.encode())}\n"
+            f"#define WEB_PAGE_DIGEST \"{hashlib.sha256(packed).hexdigest()[:32]}\"\n"
+            f"#define WEB_PAGE_POLICY \"{policy}\"\n\n"
+            f"static const unsigned char web_page_gz[] = {{\n\t{numbers}\n}};\n")
+
+
+def main():
+    out, page, style, *modules = sys.argv[1:]
+    text, policy = join(page, style, modules)
+    with open(out, "w", encoding="utf-8") as f:
+        f.write(header(text, policy) if os.path.basename(out).endswith(".h") else text)
+
+
+if __name__ == "__main__":
+    main()

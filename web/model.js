@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The profile: a tree of functions in preorder, and when the samples of its nodes were taken.
+
+/** A tree as parallel arrays; the subtree of node i is [i, end[i]). */
+export class Tree {
+	constructor(func, depth, self) {
+		this.n = func.length;
+		this.func = func;
+		this.depth = depth;
+		this.self = self;
+		this.parent = new Int32Array(this.n);
+		this.end = new Uint32Array(this.n);
+		this.maxDepth = 0;
+		const path = [];
+		for (let i = 0; i < this.n; i++) {
+			const d = depth[i];
+			this.maxDepth = Math.max(this.maxDepth, d);
+			while (path.length > d) this.end[path.pop()] = i;
+			this.parent[i] = d ? path[d - 1] : -1;
+			path.push(i);
+		}
+		while (path.length) this.end[path.pop()] = this.n;
+		this.sum();
+	}
+
+	/** Computes the totals, and the left edge of each node in units of samples. */
+	sum() {
+		this.total = Float64Array.from(this.self);
+		for (let i = this.n - 1; i > 0; i--) this.total[this.parent[i]] += this.total[i];
+		this.x = new Float64Array(this.n);
+		const next = new Float64Array(this.n);
+		for (let i = 1; i < this.n; i++) {
+			const p = this.parent[i];
+			this.x[i] = this.x[p] + next[p];
+			next[p] += this.total[i];
+		}
+		return this;
+	}
+
+	/** The same nodes with other samples. */
+	withSelf(self) {
+		const t = Object.assign(Object.create(Tree.prototype), this);
+		t.self = self;
+		return t.sum();
+	}
+}
+
+/** Makes trees from paths: nodes are found by parent and function, and sorted at the end. */
+class Builder {
+	constructor(func) {
+		this.func = [func];
+		this.self = [0];
+		this.children = [new Map()];
+	}
+
+	child(parent, func) {
+		let node = this.children[parent].get(func);
+		if (node === undefined) {
+			node = this.func.length;
+			this.func.push(func);
+			this.self.push(0);
+			this.children.push(new Map());
+			this.children[parent].set(func, node);
+		}
+		return node;
+	}
+
+	/** The tree, with the children that have the most samples first. Sets this.place: the number of each
+	 * node there. Subtrees lighter than least become one node of the function rest. */
+	tree(least = 0, rest = 0) {
+		const n = this.func.length, total = Float64Array.from(this.self);
+		const parent = new Int32Array(n).fill(-1);
+		for (let i = 0; i < n; i++) for (const c of this.children[i].values()) parent[c] = i;
+		for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
+		const func = [], depth = [], self = [], stack = [[0, 0]];
+		this.place = new Uint32Array(n);
+		while (stack.length) {
+			const [node, d] = stack.pop();
+			if (node < 0) {
+				func.push(rest); depth.push(d); self.push(-node);
+				continue;
+			}
+			this.place[node] = func.length;
+			func.push(this.func[node]); depth.push(d); self.push(this.self[node]);
+			const list = [...this.children[node].values()].sort((a, b) => total[a] - total[b] || b - a);
+			const small = list.filter(c => total[c] < least).reduce((sum, c) => sum + total[c], 0);
+			if (small) stack.push([-small, d + 1]);
+			for (const c of list) if (total[c] >= least) stack.push([c, d + 1]);
+		}
+		return new Tree(func, depth, self);
+	}
+}
+
+export class Profile {
+	constructor(head, columns) {
+		this.head = head;
+		this.columns = columns;
+		this.func = head.functions;
+		this.count = this.func.name.length;
+		this.rest = this.count - 1;
+		this.base = new Tree(columns.func, columns.depth, columns.self);
+		this.trimSteps();
+		this.distinguish();
+	}
+
+	/** Drops the steps after the last one that has samples. */
+	trimSteps() {
+		const s = this.head.steps;
+		while (s?.count && !s.to_ms[s.count - 1]) s.count--;
+		this.steps = s?.count || 0;
+		if (!this.steps) delete this.head.steps;
+		else this.span = [Math.min(...s.from_ms.filter(Boolean)), Math.max(...s.to_ms)];
+	}
+
+	/** Gives functions that have one name different ones, and keys for addresses of pages. */
+	distinguish() {
+		const f = this.func, seen = new Map();
+		this.key = new Array(this.count).fill('');
+		this.byKey = new Map();
+		for (let i = 1; i < this.count; i++) {
+			const image = this.head.images[f.image[i]];
+			const file = image ? image.path.split('/').pop() : '';
+			const name = f.name[i] ?? '(no symbol)', same = `${f.image[i]}\n${f.kind[i]}\n${name}`;
+			const times = (seen.get(same) || 0) + 1;
+			seen.set(same, times);
+			if (times > 1) f.name[i] = `${name} ·${times}`;
+			this.key[i] = `${file}:${(f.link[i] ?? name).slice(0, 300)}${times > 1 ? '·' + times : ''}`;
+			if (!this.byKey.has(this.key[i])) this.byKey.set(this.key[i], i);
+		}
+		this.lower = f.name.map(name => name.toLowerCase());
+	}
+
+	/** The application that each node is in. */
+	apps() {
+		if (!this.appOf) {
+			const t = this.base;
+			this.appOf = new Uint32Array(t.n);
+			for (let i = 1; i < t.n; i++) this.appOf[i] = t.depth[i] === 1 ? t.func[i] : this.appOf[t.parent[i]];
+		}
+		return this.appOf;
+	}
+
+	/** The samples of each node in steps [from, to); all of them, also those without time, if there is no
+	 * window. */
+	window(window) {
+		if (!window) return Float64Array.from(this.columns.self);
+		const { at, step, count } = this.columns, self = new Float64Array(this.base.n);
+		for (let i = 0; i < at.length; i++)
+			if (step[i] >= window[0] && step[i] < window[1]) self[at[i]] += count[i];
+		return self;
+	}
+
+	/** Samples of each application in each step: the first ones, and all others together. */
+	series(most) {
+		const apps = this.apps(), { at, step, count } = this.columns, sums = new Map();
+		for (let i = 0; i < this.base.n; i++) {
+			if (this.columns.self[i]) sums.set(apps[i], (sums.get(apps[i]) || 0) + this.columns.self[i]);
+		}
+		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]);
+		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
+		for (let i = 0; i < at.length; i++) {
+			const k = top.indexOf(apps[at[i]]);
+			rows[k < 0 ? top.length : k][step[i]] += count[i];
+		}
+		return { apps: top, others: sums.size - top.length, rows, sums };
+	}
+
+	/** A tree without the functions in hidden: callers call their callees directly. With mergeRecursion,
+	 * a function that calls itself is one node. */
+	reshape(hidden, mergeRecursion) {
+		const t = this.base, b = new Builder(t.func[0]), to = new Uint32Array(t.n);
+		const whole = this.columns.self;
+		for (let i = 0; i < t.n; i++) {
+			const up = i ? to[t.parent[i]] : 0, f = t.func[i];
+			const skip = !i || hidden.has(f) || (mergeRecursion && b.func[up] === f);
+			to[i] = skip ? up : b.child(up, f);
+			b.self[to[i]] += whole[i];
+		}
+		const tree = b.tree();
+		return { tree, map: to.map(node => b.place[node]) };
+	}
+
+	/** Sets the samples to 0 of chains that the filter rejects. Returns what is left. */
+	choose(self, focus, drop) {
+		if (!focus.length && !drop.length) return self;
+		const t = this.base, dropped = new Uint8Array(t.n), left = Float64Array.from(self);
+		const found = new Uint32Array(t.n), every = 2 ** focus.length - 1;
+		for (let i = 0; i < t.n; i++) {
+			const p = t.parent[i], k = focus.indexOf(t.func[i]);
+			found[i] = (p < 0 ? 0 : found[p]) | (k < 0 ? 0 : 1 << k);
+			dropped[i] = (p >= 0 && dropped[p]) || drop.includes(t.func[i]) ? 1 : 0;
+			if (dropped[i] || found[i] !== every) left[i] = 0;
+		}
+		return left;
+	}
+
+	/** Self and total of each function; a sample counts once, however often the function is in its chain. */
+	functions(t) {
+		const self = new Float64Array(this.count), total = new Float64Array(this.count);
+		const open = new Uint32Array(this.count), path = [];
+		for (let i = 1; i < t.n; i++) {
+			if (!t.total[i]) {
+				i = t.end[i] - 1;
+				continue;
+			}
+			while (path.length && t.end[path[path.length - 1]] <= i) open[t.func[path.pop()]]--;
+			const f = t.func[i];
+			self[f] += t.self[i];
+			if (!open[f]++) total[f] += t.total[i];
+			path.push(i);
+		}
+		return { self, total };
+	}
+
+	/** The same of the whole profile, also of what was too small for the tree. */
+	allFunctions() {
+		const { func_self: self, func_total: total } = this.columns, all = this.functions(this.base);
+		for (let i = 0; i < self.length; i++) {
+			all.self[i + 1] = self[i];
+			all.total[i + 1] = total[i];
+		}
+		return all;
+	}
+
+	/** The functions whose name has the text or matches /expression/, and the samples with at least one of
+	 * them in their chain. */
+	search(t, text) {
+		const hit = new Uint8Array(this.count), slashes = /^\/(.*)\/(i?)$/.exec(text);
+		const low = text.toLowerCase();
+		let functions = 0, samples = 0, expression = null;
+		try {
+			expression = slashes ? new RegExp(slashes[1], slashes[2]) : null;
+		} catch (e) {
+			return { error: String(e.message).replace(/^Invalid regular expression: /, '') };
+		}
+		for (let f = 1; f < this.rest; f++) {
+			if (!(expression ? expression.test(this.func.name[f]) : this.lower[f].includes(low))) continue;
+			hit[f] = 1;
+			functions++;
+		}
+		const nodes = [];
+		for (let i = 1; i < t.n;) {
+			if (!hit[t.func[i]] || !t.total[i]) {
+				i++;
+				continue;
+			}
+			samples += t.total[i];
+			nodes.push(i);
+			i = t.end[i];
+		}
+		return { hit, functions, samples, nodes };
+	}
+
+	/** The tree of callers of these nodes, given with their samples. */
+	callers(t, root, nodes, samples, least) {
+		const b = new Builder(root);
+		for (let k = 0; k < nodes.length; k++) {
+			let at = 0;
+			for (let i = nodes[k]; i > 0; i = t.parent[i]) at = b.child(at, t.func[i]);
+			b.self[at] += samples[k];
+		}
+		return b.tree(least, this.rest);
+	}
+
+	/** The tree from functions with own samples to their callers. */
+	bottomUp(t, least) {
+		const nodes = [], samples = [];
+		for (let i = 1; i < t.n; i++)
+			if (t.self[i]) {
+				nodes.push(i);
+				samples.push(t.self[i]);
+			}
+		return this.callers(t, 0, nodes, samples, least);
+	}
+
+	/** Callers and callees of function f, from the outermost f of each chain on. */
+	sandwich(t, f, least) {
+		const parents = [], samples = [], down = new Builder(f), to = new Int32Array(t.n).fill(-1);
+		let total = 0;
+		for (let i = 1; i < t.n;) {
+			if (t.func[i] !== f || !t.total[i]) {
+				i++;
+				continue;
+			}
+			parents.push(t.parent[i]);
+			samples.push(t.total[i]);
+			total += t.total[i];
+			for (let k = i; k < t.end[i]; k++) {
+				to[k] = k === i ? 0 : down.child(to[t.parent[k]], t.func[k]);
+				down.self[to[k]] += t.self[k];
+			}
+			i = t.end[i];
+		}
+		return { total, callers: this.callers(t, f, parents, samples, least), callees: down.tree(least, this.rest) };
+	}
+}
+
+/** Reads the data: length of the head, head, columns of little-endian numbers. */
+export function decode(buffer) {
+	const length = new DataView(buffer).getUint32(0, true);
+	const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+	const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }, columns = {};
+	if (head.format !== 'oprofile-page-1') throw new Error(`its format is ${head.format}`);
+	for (const [name, width, at, count] of head.columns)
+		columns[name] = new types[width](buffer, 4 + length + at, count);
+	return new Profile(head, columns);
+}

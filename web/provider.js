@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the data come from: from the page itself, or from the server that sent it.
+import { decode } from './model.js';
+
+function unpacked(stream) {
+	// @ts-ignore: TypeScript 4.8 does not know it
+	return new Response(stream.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+/** Whether a server sent the page. */
+export const isServed = !document.getElementById('data').textContent.trim();
+
+async function fromServer() {
+	const answer = await fetch('data');
+	if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
+	return answer.arrayBuffer();
+}
+
+/** The profile. */
+export async function load() {
+	const text = document.getElementById('data').textContent.trim();
+	if (!text) return decode(await fromServer());
+	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+	return decode(await unpacked(new Blob([bytes]).stream()));
+}

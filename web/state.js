@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is shown, all of which is in the address, after "#".
+
+export const VIEWS = {
+	overview: 'Overview', flame: 'Flame graph', functions: 'Functions', diff: 'Difference', quality: 'Quality',
+};
+
+/** v view, a and b windows "FROM..TO", f filters "+focus:KEY" in a list, fn function, dir direction, z zoom
+ * as a path of functions, q search, col colour, sort, opt options, theme. */
+const DEFAULTS = {
+	v: '', a: '', b: '', f: '', fn: '', dir: 'down', z: '', q: '', col: 'kind', sort: 'self', opt: '', theme: '',
+};
+
+export let state = { ...DEFAULTS };
+/** Keys of the address that were not understood. */
+export let unknown = [];
+
+function decodePart(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}
+
+/** Reads the address. */
+export function readState() {
+	const next = { ...DEFAULTS };
+	unknown = [];
+	for (const part of location.hash.slice(1).split('&').filter(Boolean)) {
+		const [key, value] = [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)];
+		if (part.includes('=') && key in DEFAULTS) next[key] = decodePart(value);
+		else unknown.push(part.slice(0, 20));
+	}
+	if (!(next.v in VIEWS)) next.v = '';
+	if (!['down', 'up', 'sandwich'].includes(next.dir)) next.dir = 'down';
+	state = next;
+}
+
+function addressOf(s) {
+	const parts = Object.keys(DEFAULTS).filter(k => s[k] !== DEFAULTS[k] && s[k] !== '')
+		.map(k => `${k}=${encodeURIComponent(s[k]).replace(/%(3A|2F|2C|40|24)/g, decodeURIComponent)}`);
+	return '#' + parts.join('&');
+}
+
+/** Changes what is shown. A choice is a step of the browser's history; what changes while somebody drags or
+ * types is not. */
+export function writeState(change, isChoice = true) {
+	state = { ...state, ...change };
+	const address = addressOf(state);
+	if (address === (location.hash || '#')) return;
+	history[isChoice ? 'pushState' : 'replaceState'](null, '', address);
+}
+
+/** The filters: [{ verb, key }]. */
+export function filters() {
+	return state.f.split('\n').filter(Boolean).map(text => {
+		const at = text.indexOf(':');
+		return { verb: text.slice(0, at), key: text.slice(at + 1) };
+	}).filter(f => ['focus', 'hide', 'drop'].includes(f.verb));
+}
+
+export function filtersText(list) {
+	return list.map(f => `${f.verb}:${f.key}`).join('\n');
+}
+
+export function hasOption(name) {
+	return state.opt.split(',').includes(name);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A table of any length: only the rows in view are elements, which are filled again when it scrolls.
+import { el } from './fmt.js';
+
+const ROW_HEIGHT = 26;
+
+/** A column: { id, title, width, narrow (width on narrow screens; none: not shown there), cls, key(row),
+ * falls (largest first), init(cell), fill(cell, row) }. Options: label, onOpen(row), onPick(row), onSort(id). */
+export class Table {
+	constructor(host, columns, options) {
+		this.columns = columns;
+		this.o = options;
+		this.rows = [];
+		this.current = 0;
+		this.pool = [];
+		this.by = columns.find(c => c.id === options.by) || columns[0];
+		this.direction = this.by.falls ? -1 : 1;
+		this.head = el('div', { class: 'thead', role: 'row', 'aria-rowindex': 1 }, columns.map(c => {
+			c.button = el('button', { class: 'th ' + this.classes(c), role: 'columnheader', type: 'button',
+				onclick: () => this.sort(c) }, c.title);
+			return c.button;
+		}));
+		this.body = el('div', { class: 'tbody', tabindex: 0, role: 'rowgroup', 'aria-label': options.label });
+		this.space = el('div', { class: 'tspace' });
+		this.body.append(this.space);
+		this.grid = el('div', { class: 'table', role: 'grid', 'aria-label': options.label }, this.head, this.body);
+		this.grid.style.setProperty('--columns', columns.map(c => c.width).join(' '));
+		this.grid.style.setProperty('--narrow', columns.filter(c => c.narrow).map(c => c.narrow).join(' '));
+		host.append(this.grid);
+		this.listen();
+	}
+
+	classes(c) {
+		return (c.cls || '') + (c.narrow ? '' : ' wide');
+	}
+
+	listen() {
+		const rowOf = e => e.target.closest('.tr');
+		this.body.addEventListener('scroll', () => this.draw(), { passive: true });
+		new ResizeObserver(() => this.draw()).observe(this.body);
+		this.body.addEventListener('keydown', e => {
+			const page = Math.floor(this.body.clientHeight / ROW_HEIGHT) - 1;
+			const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }[e.key];
+			if (by) this.move(this.current + by);
+			else if (e.key === 'Enter' && this.rows[this.current]) this.o.onOpen?.(this.rows[this.current]);
+			else return;
+			e.preventDefault();
+			e.stopPropagation();
+		});
+		this.body.addEventListener('click', e => { if (rowOf(e)) this.move(Number(rowOf(e).dataset.row)); });
+		this.body.addEventListener('dblclick', e => { if (rowOf(e)) this.o.onOpen?.(this.rows[Number(rowOf(e).dataset.row)]); });
+	}
+
+	set(rows) {
+		this.rows = rows;
+		this.grid.setAttribute('aria-rowcount', String(rows.length + 1));
+		this.space.style.height = rows.length * ROW_HEIGHT + 'px';
+		this.current = Math.min(this.current, Math.max(0, rows.length - 1));
+		this.order();
+		this.draw();
+	}
+
+	sort(column) {
+		this.direction = this.by === column ? -this.direction : column.falls ? -1 : 1;
+		this.by = column;
+		this.o.onSort?.(column.id);
+		this.order();
+		this.body.scrollTop = 0;
+		this.draw();
+	}
+
+	order() {
+		const { by, direction } = this;
+		for (const c of this.columns)
+			c.button.setAttribute('aria-sort', c === by ? (direction < 0 ? 'descending' : 'ascending') : 'none');
+		this.rows.sort((a, b) => {
+			const x = by.key(a), y = by.key(b);
+			return (x < y ? -direction : x > y ? direction : 0) || a.f - b.f;
+		});
+	}
+
+	move(i) {
+		const body = this.body, y = Math.max(0, Math.min(this.rows.length - 1, i)) * ROW_HEIGHT;
+		this.current = y / ROW_HEIGHT;
+		if (y < body.scrollTop) body.scrollTop = y;
+		else if (y + ROW_HEIGHT > body.scrollTop + body.clientHeight) body.scrollTop = y + ROW_HEIGHT - body.clientHeight;
+		this.draw();
+		body.setAttribute('aria-activedescendant', this.rowId(this.current));
+		if (this.rows[this.current]) this.o.onPick?.(this.rows[this.current]);
+	}
+
+	rowId(i) {
+		return `${this.o.label.replace(/\W+/g, '-')}-${i}`;
+	}
+
+	newRow() {
+		const cells = this.columns.map(c => el('div', { class: 'td ' + this.classes(c), role: 'gridcell' }));
+		const element = el('div', { class: 'tr', role: 'row' }, cells);
+		this.columns.forEach((c, k) => c.init?.(cells[k]));
+		this.pool.push({ element, cells });
+		this.space.append(element);
+	}
+
+	draw() {
+		const body = this.body, first = Math.max(0, Math.floor(body.scrollTop / ROW_HEIGHT) - 2);
+		const n = Math.min(this.rows.length - first, Math.ceil(body.clientHeight / ROW_HEIGHT) + 4);
+		while (this.pool.length < n) this.newRow();
+		this.pool.forEach(({ element, cells }, k) => {
+			const i = first + k;
+			element.hidden = k >= n;
+			if (k >= n) return;
+			element.style.transform = `translateY(${i * ROW_HEIGHT}px)`;
+			element.dataset.row = String(i);
+			element.id = this.rowId(i);
+			element.setAttribute('aria-rowindex', String(i + 2));
+			element.setAttribute('aria-selected', String(i === this.current));
+			this.columns.forEach((c, j) => c.fill(cells[j], this.rows[i]));
+		});
+	}
+}

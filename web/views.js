@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The views that are tables and cards. Each is given the page, a struct of what app.js computes:
+// { profile, palette, self (of the window), n (samples), total, functions, B, ... }.
+import { differs, el, int, largestSure, lengthOf, pct, pvalue, shorten, styled, visible, wilson } from './fmt.js';
+import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
+import { Table } from './table.js';
+
+/** The name of a function, as long as there is room for. */
+export function fullName(profile, f) {
+	return visible(profile.func.name[f]);
+}
+
+export function shortName(profile, f) {
+	const name = fullName(profile, f), piece = profile.func.kind[f] === KIND_NONE && /\+(0x[0-9a-f]+)\]/.exec(name);
+	return piece ? piece[1] : shorten(name);
+}
+
+export function imagePath(profile, f) {
+	return visible(profile.head.images[profile.func.image[f]]?.path ?? '');
+}
+
+export function imageName(profile, f) {
+	return imagePath(profile, f).split('/').pop();
+}
+
+/** "34.4 % (33.7 to 35.0)" */
+export function shareText(k, n, weight) {
+	const [low, high] = wilson(k, n, weight);
+	if (!k) return `0 % (to ${pct(high)})`;
+	return `${pct(k / n)} % (${pct(low)} to ${pct(high)})`;
+}
+
+/** Half of the interval: "± 0.27". */
+export function plusMinus(k, n, weight) {
+	const [low, high] = wilson(k, n, weight);
+	return `± ${pct((high - low) / 2)}`;
+}
+
+export function swatch(colour) {
+	return styled('i', { background: colour }, { class: 'swatch' });
+}
+
+function newBar(cell) {
+	cell.append(el('div', { class: 'bar' }, el('u')));
+}
+
+function fillBar(bar, k, page, most) {
+	const [low, high] = wilson(k, page.n, page.weight), s = bar.style;
+	s.setProperty('--v', k / page.n / most * 100 + '%');
+	s.setProperty('--lo', low / most * 100 + '%');
+	s.setProperty('--hi', Math.min(1, high / most) * 100 + '%');
+	bar.classList.toggle('few', k < 5);
+	bar.firstChild.hidden = !k;
+}
+
+function isShown(profile, f) {
+	const kind = profile.func.kind[f];
+	return kind !== 0 && kind !== KIND_CUT && f !== profile.rest;
+}
+
+// --- functions ---
+
+let functionTable = null, functionPage = null;
+
+function functionColumns() {
+	const share = (c, k) => {
+		c.replaceChildren(pct(k / functionPage.n), el('small', {}, ` ${plusMinus(k, functionPage.n, functionPage.weight)}`));
+	};
+	return [
+		{ id: 'self', title: 'Self %', width: '64px', narrow: '92px', cls: 'right', falls: true, key: r => r.self,
+			fill: (c, r) => share(c, r.self) },
+		{ id: 'bar', title: '95 % interval', width: '190px', falls: true, key: r => r.self, init: newBar,
+			fill: (c, r) => {
+				fillBar(c.firstChild, r.self, functionPage, functionPage.most);
+				c.title = shareText(r.self, functionPage.n, functionPage.weight);
+			} },
+		{ id: 'total', title: 'Total %', width: '66px', narrow: '54px', cls: 'right', falls: true, key: r => r.total,
+			fill: (c, r) => { c.textContent = pct(r.total / functionPage.n); } },
+		{ id: 'samples', title: 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
+			fill: (c, r) => { c.textContent = int(r.self); } },
+		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
+			fill: (c, r) => { c.textContent = r.name; c.title = r.name; } },
+		{ id: 'image', title: 'Image', width: 'minmax(90px,190px)', narrow: '72px', cls: 'dim', key: r => r.image,
+			fill: (c, r) => { c.textContent = r.image; c.title = imagePath(functionPage.profile, r.f); } },
+	];
+}
+
+/** The rows of functions that the search finds. */
+export function functionRows(page) {
+	const { profile, functions } = page, rows = [];
+	for (let f = 1; f < profile.count; f++)
+		if (isShown(profile, f) && functions.total[f] && !(page.found && !page.found.hit[f]))
+			rows.push({ f, self: functions.self[f], total: functions.total[f], name: fullName(profile, f), image: imageName(profile, f) });
+	return rows;
+}
+
+export function showFunctions(page, host, note) {
+	const rows = functionRows(page), hidden = page.profile.head.hidden;
+	functionPage = page;
+	page.most = rows.reduce((most, r) => Math.max(most, r.self), 0) / page.n * 1.15 || 1;
+	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
+		onOpen: r => functionPage.open(r.f), onPick: r => functionPage.pick(r.f), onSort: id => functionPage.sorted(id) });
+	functionTable.set(rows);
+	note.textContent = `${int(rows.length)} functions` + (hidden && page.isPart ?
+		`; shares of what is in chains of fewer than ${hidden.below} samples are missing in this window` : '');
+}
+
+// --- overview ---
+
+function spark(row, colour) {
+	const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg');
+	const path = document.createElementNS(ns, 'path'), most = Math.max(...row, 1e-9);
+	svg.setAttribute('viewBox', `0 0 ${row.length} 20`);
+	svg.setAttribute('preserveAspectRatio', 'none');
+	svg.classList.add('wide');
+	path.setAttribute('d', [...row].map((v, i) => `M${i} 20h.85V${(20 - v / most * 19).toFixed(1)}h-.85z`).join(''));
+	path.setAttribute('fill', colour);
+	svg.append(path);
+	return svg;
+}
+
+/** At most so many columns, each the sum of some steps. */
+function squeeze(row, most) {
+	const by = Math.max(1, Math.ceil(row.length / most)), out = new Float64Array(Math.ceil(row.length / by));
+	row.forEach((v, i) => { out[Math.floor(i / by)] += v; });
+	return out;
+}
+
+export function showOverview(page, host) {
+	const { profile, palette } = page, apps = profile.apps(), sums = new Map(), rows = new Map();
+	const { at, step, count } = profile.columns;
+	for (let i = 1; i < profile.base.n; i++)
+		if (page.self[i]) sums.set(apps[i], (sums.get(apps[i]) || 0) + page.self[i]);
+	const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
+	for (const [f] of top) rows.set(f, new Float64Array(profile.steps));
+	for (let i = 0; i < at.length; i++) {
+		const row = rows.get(apps[at[i]]);
+		if (row) row[step[i]] += count[i];
+	}
+	const most = top.length ? top[0][1] / page.n * 1.1 : 1;
+	const head = ['Application', 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
+	const cells = head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text));
+	for (const [f, k] of top) {
+		const colour = page.appColour(f), bar = el('div', { class: 'bar wide' }, el('u'));
+		fillBar(bar, k, page, most);
+		cells.push(el('button', { type: 'button', title: 'Only this application', onclick: () => page.focus(f) }, swatch(colour), fullName(profile, f)),
+			el('div', { class: 'right' }, pct(k / page.n)), el('div', { class: 'right' }, plusMinus(k, page.n, page.weight)),
+			el('div', { class: 'right' }, page.timeOf(k)), bar,
+			profile.steps ? spark(squeeze(rows.get(f), 120), colour) : el('div', { class: 'wide' }));
+	}
+	host.replaceChildren(el('h2', {}, 'Who used the machine'), el('div', { class: 'users', role: 'table' }, cells),
+		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
+			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
+		el('p', { class: 'dim' }, 'Press an application to see only it. Drag over the timeline to choose a window.'));
+}
+
+// --- difference ---
+
+let diffTable = null, diffPage = null;
+
+/** Functions of windows A and B, with the change in points, its interval, and whether it may be chance. */
+function diffRows(page) {
+	const { profile, functions, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]);
+	for (let f = 1; f < profile.count; f++) {
+		const a = functions.self[f], b = B.functions.self[f];
+		if (!isShown(profile, f) || (!a && !b)) continue;
+		const half = 1.96 * Math.sqrt(page.weight * (a / n * (1 - a / n) / n + b / m * (1 - b / m) / m));
+		rows.push({ f, a, b, half, change: b / m - a / n, p: pvalue(a, n, b, m, page.weight), name: fullName(profile, f),
+			image: imageName(profile, f) });
+	}
+	const sure = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
+	for (const r of rows) {
+		r.sure = r.a + r.b >= 12 && r.p <= sure;
+		r.perhaps = !r.sure && r.p <= 0.05;
+	}
+	return rows;
+}
+
+function verdict(r) {
+	if (r.perhaps) return r.change > 0 ? '△ perhaps' : '▽ perhaps';
+	if (!r.sure) return 'chance';
+	if (!r.a) return '▲ new';
+	if (!r.b) return '▼ gone';
+	return r.change > 0 ? '▲ more' : '▼ less';
+}
+
+function fillChange(c, r) {
+	const most = diffPage.most, at = v => 50 + v / most * 50, s = c.firstChild.style;
+	s.setProperty('--l', at(Math.min(0, r.change)) + '%');
+	s.setProperty('--w', Math.abs(r.change) / most * 50 + '%');
+	s.setProperty('--c', diffPage.palette.difference(Math.sign(r.change) * (r.perhaps ? 0.25 : 1), r.sure || r.perhaps));
+	s.setProperty('--lo', at(r.change - r.half) + '%');
+	s.setProperty('--hi', at(r.change + r.half) + '%');
+}
+
+function diffColumns() {
+	const grey = (c, r) => c.classList.toggle('dim', !r.sure && !r.perhaps);
+	return [
+		{ id: 'change', title: 'Change', width: '84px', narrow: '74px', cls: 'right', falls: true,
+			key: r => (r.sure ? 10 : r.perhaps ? 5 : 0) + Math.abs(r.change),
+			fill: (c, r) => {
+				const mark = r.sure || r.perhaps ? verdict(r)[0] + ' ' : '';
+				c.textContent = `${mark}${r.change < 0 ? '−' : '+'}${pct(Math.abs(r.change))}`;
+				grey(c, r);
+			} },
+		{ id: 'bar', title: 'points, 95 % interval', width: '190px', falls: true, key: r => r.change,
+			init: c => c.append(el('div', { class: 'change' }, el('s'), el('u'))), fill: fillChange },
+		{ id: 'a', title: 'A %', width: '60px', narrow: '48px', cls: 'right', falls: true, key: r => r.a,
+			fill: (c, r) => { c.textContent = pct(r.a / diffPage.n); } },
+		{ id: 'b', title: 'B %', width: '60px', narrow: '48px', cls: 'right', falls: true, key: r => r.b,
+			fill: (c, r) => { c.textContent = pct(r.b / diffPage.B.n); } },
+		{ id: 'says', title: 'Says', width: '84px', key: r => verdict(r),
+			fill: (c, r) => { c.textContent = verdict(r); grey(c, r); } },
+		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
+			fill: (c, r) => { c.textContent = r.name; c.title = r.name; grey(c, r); } },
+		{ id: 'image', title: 'Image', width: 'minmax(90px,170px)', cls: 'dim', key: r => r.image,
+			fill: (c, r) => { c.textContent = r.image; } },
+	];
+}
+
+export function showDifference(page, host, note) {
+	const rows = diffRows(page).filter(r => !(page.found && !page.found.hit[r.f]));
+	const sure = rows.filter(r => r.sure).length, perhaps = rows.filter(r => r.perhaps).length;
+	diffPage = page;
+	page.most = rows.reduce((most, r) => Math.max(most, Math.abs(r.change) + r.half), 1e-9);
+	diffTable ||= new Table(host, diffColumns(), { label: 'Functions that differ', by: 'change',
+		onOpen: r => diffPage.open(r.f), onPick: r => diffPage.pick(r.f) });
+	diffTable.set(rows);
+	note.textContent = `A ${int(page.n)} samples, B ${int(page.B.n)} samples` +
+		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
+		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
+		`the rest of ${int(rows.length)} is within chance: grey.`;
+}
+
+/** The colour and the mark of a frame in the flame graph of both windows. */
+export function frameDifference(page, i) {
+	const a = page.tree.total[i], b = page.B.tree.total[i], x = a / page.n, y = b / page.B.n;
+	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))),
+		differs: differs(a, page.n, b, page.B.n, page.weight) };
+}
+
+// --- quality ---
+
+/** Facts for the chip, the worst first: { text, level }, of the window that is shown. */
+export function qualityFacts(page) {
+	const { profile } = page, { head } = profile, facts = [];
+	let nameless = 0;
+	for (let f = 1; f < profile.count; f++) if (profile.func.kind[f] === KIND_NONE) nameless += page.functions.self[f];
+	const lost = page.lost / (page.lost + page.n || 1);
+	facts.push({ level: lost > 0.02 ? 2 : lost > 0.001 ? 1 : 0, text: page.lost ? `${int(page.lost)} lost (${pct(lost)} %)` : '0 lost' });
+	if (page.gaps) facts.push({ level: 1, text: `${lengthOf(page.gaps)} gap` });
+	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
+	if (head.chains) {
+		const whole = head.ends.filter(e => e.complete).reduce((sum, e) => sum + e.samples, 0) / head.samples;
+		facts.push({ level: whole < 0.9 ? 1 : 0, text: `${pct(whole)} % whole chains` });
+	}
+	if (head.skipped_files) facts.push({ level: 2, text: `${head.skipped_files} files unreadable` });
+	return facts.sort((a, b) => b.level - a.level);
+}
+
+function card(title, ...content) {
+	return el('div', { class: 'card' }, el('h3', {}, title), ...content);
+}
+
+function rowsOf(list) {
+	return el('table', {}, list.map(cells => el('tr', {}, cells.map(c => el('td', {}, c)))));
+}
+
+export function showQuality(page, host) {
+	const { head } = page.profile, n = head.samples, ends = new Map();
+	for (const e of head.ends || []) {
+		const old = ends.get(e.end) || { meaning: e.meaning, samples: 0, images: [] };
+		old.samples += e.samples;
+		old.images.push(e);
+		ends.set(e.end, old);
+	}
+	const samples = [['samples', int(n)], ['lost', int(head.lost)],
+		['a share of 1 % is known to', plusMinus(n * 0.01, n, page.weight)]];
+	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
+	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
+	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${head.hidden.below} samples`, `${pct(head.hidden.samples / n)} %`]);
+	host.replaceChildren(el('h2', {}, 'How good these numbers are'), el('div', { class: 'cards' },
+		card('Samples', rowsOf([...samples, ...head.losses.map(l => [visible(l.meaning), int(l.value)])])),
+		head.chains ? card('Where call chains end', rowsOf([...ends].sort((a, b) => b[1].samples - a[1].samples)
+			.map(([, e]) => [[visible(e.meaning), e.images[0].complete ? null : el('span', { class: 'remedy' },
+				e.images.slice(0, 4).map(i => visible(i.image.split('/').pop())).join(', '))], `${int(e.samples)} · ${pct(e.samples / n)} %`]))) : null,
+		card('Without symbols', head.unresolved.length ? rowsOf(head.unresolved.slice(0, 12).map(u =>
+			[[visible(u.image), el('span', { class: 'remedy' }, visible(u.remedy))], `${pct(u.samples / n)} %`])) : 'Every sample is in a function with a name.'),
+		card('How it was measured', el('pre', {}, head.header.map(visible).join('\n')),
+			rowsOf([['kernel', visible(head.kernel ?? 'not known')], ['driver', visible(head.driver ?? 'not known')], ['CPUs', int(head.cpus || 0)]].map(r => r)))));
+}
+
+/** The kinds of functions that the profile has, with their colours. */
+export function kindsKey(page) {
+	const present = new Set(page.profile.func.kind);
+	return KINDS.map((name, k) => k && k < 9 && present.has(k) ? el('span', {}, swatch(page.palette.kind[k][2]), name) : null);
+}
+
+/** The functions as comma-separated values. */
+export function csvOf(page) {
+	const quote = s => `"${(/^[=+\-@\t\r]/.test(s) ? "'" : '') + s.replace(/"/g, '""')}"`;
+	const lines = functionRows(page).sort((a, b) => b.self - a.self)
+		.map(r => `${r.self},${r.total},${quote(r.name)},${quote(imagePath(page.profile, r.f))}`);
+	return 'self,total,function,image\n' + lines.join('\n') + '\n';
+}
