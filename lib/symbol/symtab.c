@@ -346,3 +346,10 @@ const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 
 	return sym && sym->offset <= offset ? sym : NULL;
 }
+
+uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset)
+{
+	bool is_end = offset && !symtab_find(st, offset) && symtab_find(st, offset - 1);
+
+	return offset - is_end;
+}

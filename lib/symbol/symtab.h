@@ -89,6 +89,10 @@ size_t symtab_count(const struct symtab *st);
 const struct symbol *symtab_at(const struct symtab *st, size_t i);
 /* The symbol that contains @offset, or NULL; only after symtab_settle(). */
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset);
+/* Where the code is that entered the kernel and goes on at @offset: there or, if a symbol ends
+ * there and no other begins, before it. Its last instruction is then a system call that does not
+ * return, as of rt_sigreturn(2). */
+uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset);
 /* Index of the first symbol that ends after @offset, symtab_count() if there is none. The search
  * starts at index @from and is fast if the result is near. Only after symtab_settle(). */
 size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset);

@@ -132,6 +132,14 @@ static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
 	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
 }
 
+/* The offset of the code in question, which is @back bytes before @offset. */
+static uint64_t code_at(const struct place *p, uint64_t offset, uint64_t back)
+{
+	if (!back && p->binary.symtab)
+		return symtab_entered_at(p->binary.symtab, offset);
+	return offset < back ? offset : offset - back;
+}
+
 /* Sorts the batch and replaces the offsets in the upper halves by row ids; these offsets are @back
  * bytes after the code in question. */
 static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
@@ -146,7 +154,7 @@ static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 
 		if (offset != last) {
 			size_t slot = find_slot(&c->places[image], &at,
-						offset < back ? offset : offset - back);
+						code_at(&c->places[image], offset, back));
 
 			last = offset;
 			id = row_of(c, image, slot);

@@ -189,6 +189,14 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	add_id(f, p->rows[slot] - 1);
 }
 
+/* Where the code is that is interrupted at @offset, or that entered the kernel there. */
+static uint64_t entered_at(struct chain_frames *f, uint32_t image, uint64_t offset)
+{
+	const struct symtab *st = open_place(f, image)->binary.symtab;
+
+	return st ? symtab_entered_at(st, offset) : offset;
+}
+
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller,
 			 const uint32_t **ret)
 {
@@ -197,7 +205,7 @@ size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset
 
 	if (!at) {
 		at = f->id_count + 1;
-		resolve(f, image, offset - (is_caller && offset));
+		resolve(f, image, is_caller ? offset - (offset > 0) : entered_at(f, image, offset));
 		(void)map_set(&f->by_frame[!is_caller], key, (void *)at);
 	}
 	*ret = f->ids + at;
