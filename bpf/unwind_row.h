@@ -46,6 +46,7 @@ enum unwind_cfa {
 	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp; on i386 the context, at sp + cfa */
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
 	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
+	UNWIND_CFA_STACK,  /* base + cfa, on another stack that called this one: Go's */
 	UNWIND_CFA_GUESS,  /* base + cfa, if it looks like a frame: never in a table */
 };
 

@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "elf/elffile.h"
 #include "unwind/internal/cfi_program.h"
-#include "unwind/unwind_functions.h"
+#include "unwind/internal/unwind_go.h"
 #include "unwind/internal/unwind_rows.h"
+#include "unwind/unwind_functions.h"
 
 enum {
 	/* A hole of at most this size between two functions is padding that never runs; it gets
@@ -122,6 +123,8 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 		unwind_rows_limit(&b->rows, end);
 		if (rule)
 			unwind_rows_put_rule(&b->rows, start, rule);
+		else if (f->all[i].source == UNWIND_SOURCE_GO)
+			unwind_go_write(f->go, f->all[i].offset, t->machine, &b->rows);
 		else
 			write_function(b, &fde);
 	}

@@ -3,8 +3,10 @@
 
 #include "base/mem.h"
 #include "elf/elffile.h"
+#include "gosym/gosym.h"
 #include "unwind/internal/cfi.h"
 #include "unwind/internal/plt_shape.h"
+#include "unwind/internal/unwind_go.h"
 
 #include <dwarf.h>
 
@@ -295,6 +297,17 @@ static void sort_functions(struct unwind_functions *f)
 	f->count = n;
 }
 
+static bool read_go_function(const struct unwind_functions *f,
+			     const struct unwind_function *function, struct cfi_fde *ret)
+{
+	struct gosym_function fn;
+
+	if (!gosym_at(f->go, function->offset, &fn))
+		return false;
+	*ret = (struct cfi_fde){ .start = fn.start, .end = fn.end };
+	return true;
+}
+
 bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde *ret,
 			   const struct unwind_rule **ret_rule)
 {
@@ -308,6 +321,8 @@ bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde 
 		ret->end = f->bare[function->offset].end;
 		return true;
 	}
+	if (function->source == UNWIND_SOURCE_GO)
+		return read_go_function(f, function, ret);
 	return function->offset < cfi->bytes.left &&
 	       cfi_read(cfi, function->offset, ret, &next) == 1 && ret->start == function->start &&
 	       ret->end > ret->start;
@@ -368,44 +383,23 @@ static void add_plt(struct unwind_functions *f, const char *name)
 	}
 }
 
-/* Whether a function is at the end of one of Go's stacks. Its description is that of any other, but
- * above its frame is what the stack contained before. */
-static bool ends_go_stack(const char *name)
+/* Adds the functions of a Go program. */
+static void read_go(struct unwind_functions *f)
 {
-	static const char *const names[] = { "runtime.goexit", "runtime.mcall", "runtime.mstart",
-					     "runtime.rt0_go", "runtime.systemstack" };
-	size_t i, length;
+	struct gosym_function fn;
+	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		length = strlen(names[i]);
-		if (!strncmp(name, names[i], length) &&
-		    (!name[length] || !strcmp(name + length, ".abi0")))
-			return true;
-	}
-	return false;
-}
+	f->go = gosym_new(f->ef);
+	for (i = 0; f->go && i < gosym_count(f->go); i++) {
+		const struct unwind_rule *rule = NULL;
 
-static void end_go_stacks(struct unwind_functions *f)
-{
-	struct elf_section s;
-	const Elf_Data *data;
-	const char *name;
-	GElf_Sym sym;
-	uint64_t end;
-	size_t k;
-	int i;
-
-	if (!elffile_find_section(f->ef, ".note.go.buildid", &s) ||
-	    !elffile_find_section(f->ef, ".symtab", &s) || s.header.sh_size > section_max ||
-	    !(data = elffile_data(&s)))
-		return;
-	for (i = 0; gelf_getsym((Elf_Data *)data, i, &sym); i++) {
-		name = elf_strptr(elffile_elf(f->ef), s.header.sh_link, sym.st_name);
-		if (!name || !ends_go_stack(name) || !unwind_functions_end(f, sym.st_value, &end))
+		if (!gosym_at(f->go, i, &fn))
 			continue;
-		k = FIRST_NOT(j, 0, f->count, f->all[j].start <= sym.st_value) - 1;
-		f->all[k].offset = new_bare(f, end, &outermost);
-		f->all[k].source = UNWIND_SOURCE_NONE;
+		fn.start -= unwind_go_rule(f->machine, fn.name, &rule);
+		if (rule)
+			add_bare(f, fn.start, fn.end - fn.start, rule);
+		else
+			add_function(f, fn.start, i, UNWIND_SOURCE_GO);
 	}
 }
 
@@ -418,13 +412,13 @@ void unwind_functions_find(struct unwind_functions *f)
 	f->debug = new_section(f, true);
 	read_eh_frame(f);
 	read_debug_frame(f);
+	read_go(f);
 	find_trampolines(f);
 	sort_functions(f);
 	if (!f->count)
 		return;
 	for (i = 0; plt_sections[i]; i++)
 		add_plt(f, plt_sections[i]);
-	end_go_stacks(f);
 	/* The dynamic loader's entry point has no description, and every chain in it ends there. */
 	if (header->e_type == ET_DYN || header->e_type == ET_EXEC)
 		add_missing(f, header->e_entry, ENTRY_BYTES, &outermost);
@@ -468,6 +462,7 @@ void unwind_functions_done(struct unwind_functions *f)
 {
 	free_section(f->eh);
 	free_section(f->debug);
+	gosym_free(f->go);
 	free(f->all);
 	free(f->bare);
 }

@@ -52,6 +52,8 @@ static const char *rule_text(const struct unwind_rule *r)
 		return "end";
 	case UNWIND_CFA_GUESS:
 		return "guess";
+	case UNWIND_CFA_STACK:
+		return "other stack";
 	case UNWIND_CFA_PLT:
 		snprintf(text, sizeof(text), "plt+%d,%d", r->cfa_offset, r->cfa_add);
 		break;
@@ -320,29 +322,47 @@ static void a_linkage_table_without_description_has_rules(void)
 	}
 }
 
-static void stacks_of_go_end_where_they_begin(void)
+static void code_of_go_is_unwound_by_its_table(void)
 {
-	_cleanup_image_ struct image im = { NULL };
 	static const struct {
 		const char *name;
 		const char *rule;
 	} cases[] = {
 		{ "runtime.goexit.abi0", "end" },
 		{ "runtime.mcall", "end" },
-		{ "runtime.mcaller", "sp+8 ra@cfa-8" },
-		{ "runtime.systemstack.abi0", "end" },
-		{ "runtime.systemstack_switch.abi0", "sp+8 ra@cfa-8" },
-		{ "runtime.gopark", "sp+8 ra@cfa-8" },
+		{ "runtime.mcaller", "sp+8 ra@cfa-8 bx lost" },
+		{ "runtime.systemstack.abi0", "other stack" },
+		{ "runtime.systemstack_switch.abi0", "sp+8 ra@cfa-8 bx lost" },
+		{ "runtime.sigreturn.abi0", "signal" },
+		{ "main.method", "sp+8 ra@cfa-8 bx lost" },
 	};
-	size_t i;
+	static const char *const files[] = { "go2", "go16", "go18", "go20", "libgo.so" };
+	size_t i, k;
 
 	NEED_FIXTURE();
-	if (!image_open(&im, "tests/fixtures/cfi/libgo.so"))
-		return;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		printf("# %s\n", cases[i].name);
-		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].name)), cases[i].rule);
-		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].name) + 16), cases[i].rule);
+	for (k = 0; k < ARRAY_SIZE(files); k++) {
+		_cleanup_image_ struct image im = { NULL };
+		_cleanup_free_ char *path = path_join("tests/fixtures/cfi", files[k]);
+		uint64_t pc;
+
+		printf("# %s\n", path);
+		if (!image_open(&im, path))
+			continue;
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
+			printf("# %s\n", cases[i].name);
+			pc = pc_of(&im, cases[i].name);
+			CHECK_STR(rule_at(&im, pc), cases[i].rule);
+			CHECK_STR(rule_at(&im, pc + 30), cases[i].rule);
+		}
+		pc = pc_of(&im, "main.method");
+		CHECK_STR(rule_at(&im, pc + 4), "sp+32 ra@cfa-8 fp@cfa-16 bx lost");
+		CHECK_STR(rule_at(&im, pc + 27), "sp+32 ra@cfa-8 fp@cfa-16 bx lost");
+		pc = pc_of(&im, "time.now.abi0");
+		CHECK_STR(rule_at(&im, pc), "sp+8 ra@cfa-8 bx lost");
+		CHECK_STR(rule_at(&im, pc + 4), "other stack");
+		pc = pc_of(&im, "runtime.sigreturn.abi0");
+		CHECK_STR(rule_at(&im, pc - 1), "signal");
+		CHECK_STR(rule_at(&im, pc - 2), "sp+8 ra@cfa-8 bx lost");
 	}
 }
 
@@ -522,7 +542,7 @@ static void other_files_are_refused(void)
 TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
       T(debug_frame_is_read_where_eh_frame_says_nothing),
       T(the_trampoline_of_aarch64_is_known_by_its_code),
-      T(a_linkage_table_without_description_has_rules), T(stacks_of_go_end_where_they_begin),
+      T(a_linkage_table_without_description_has_rules), T(code_of_go_is_unwound_by_its_table),
       T(linkage_tables_are_known_by_their_code), T(one_rule_has_one_index), T(a_full_set_says_so),
       T(one_file_leaves_rules_for_others), T(rows_can_be_moved_to_another_set),
       T(other_files_are_refused))

@@ -26,7 +26,7 @@ static bool rule_makes_sense(const struct unwind_rule *rule)
 {
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return rule->base < UNWIND_WHY_COUNT_;
-	return rule->cfa <= UNWIND_CFA_INDEX && rule->base <= UNWIND_BASE_OTHER;
+	return rule->cfa < UNWIND_CFA_GUESS && rule->base <= UNWIND_BASE_OTHER;
 }
 
 /* Our numbers of the rules in the answer. */
