@@ -6,6 +6,7 @@
 #include "dwarf/internal/dwarf_lines.h"
 #include "dwarf/internal/dwarf_units.h"
 #include "dwarf/internal/inlines.h"
+#include "gosym/gosym.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct known_path {
 
 struct lines {
 	struct dwarf_units *dwarf; /* NULL: no debug information */
+	struct gosym *go;	   /* describes Go's code; NULL if there is none */
 	struct inlines *inlines;   /* made on the first look-up */
 	struct map tables;	   /* by unit; those without one are not in it */
 	struct dwarf_unit *last_unit;
@@ -41,6 +43,7 @@ struct lines *lines_new(const struct elffile *ef, const struct elffile *debug)
 {
 	struct lines *l = xcalloc(1, sizeof(*l));
 
+	l->go = gosym_new(ef);
 	l->dwarf = dwarf_units_new(ef, debug);
 	return l;
 }
@@ -60,6 +63,7 @@ void lines_free(struct lines *l)
 	if (!l)
 		return;
 	forget_tables(l);
+	gosym_free(l->go);
 	inlines_free(l->inlines);
 	dwarf_units_free(l->dwarf);
 	map_done(&l->files);
@@ -71,7 +75,7 @@ void lines_free(struct lines *l)
 
 bool lines_exist(const struct lines *l)
 {
-	return l->dwarf;
+	return l->dwarf || l->go;
 }
 
 /* The line table of the unit, or NULL. */
@@ -138,7 +142,38 @@ static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
 	return known->path;
 }
 
-bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
+/* Whether the address is in Go's code. DWARF has longer names for the same functions. */
+static bool is_go(const struct lines *l, uint64_t address)
+{
+	return l->go && gosym_find(l->go, address) < gosym_count(l->go);
+}
+
+static bool find_go(const struct lines *l, uint64_t address, struct lines_place *ret)
+{
+	struct gosym_place at;
+
+	if (!gosym_line(l->go, address, &at))
+		return false;
+	*ret = (struct lines_place){ at.file, at.line };
+	return true;
+}
+
+static size_t inlines_of_go(struct lines *l, uint64_t address)
+{
+	struct gosym_call calls[GOSYM_DEPTH_MAX];
+	size_t i, n = gosym_inlines(l->go, address, calls);
+
+	array_grow(&l->found, n, &l->found_room);
+	for (i = 0; i < n; i++)
+		l->found[i] = (struct lines_call){
+			.function = calls[i].function,
+			.at = { calls[i].at.file, calls[i].at.line },
+			.start = calls[i].start,
+		};
+	return n;
+}
+
+static bool find_dwarf(struct lines *l, uint64_t address, struct lines_place *ret)
 {
 	struct dwarf_unit *u = l->dwarf ? dwarf_units_unit(l->dwarf, &address) : NULL;
 	struct dwarf_lines *table = u ? table_of(l, u) : NULL;
@@ -151,7 +186,12 @@ bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
 	return true;
 }
 
-size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret)
+bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
+{
+	return is_go(l, address) ? find_go(l, address, ret) : find_dwarf(l, address, ret);
+}
+
+static size_t inlines_of_dwarf(struct lines *l, uint64_t address)
 {
 	struct dwarf_unit *u = l->dwarf ? dwarf_units_unit(l->dwarf, &address) : NULL;
 	struct dwarf_unit *entries = u ? dwarf_units_entries(l->dwarf, u) : NULL;
@@ -171,6 +211,13 @@ size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call 
 			.at = { path_of(l, u, calls[i].file), (unsigned int)calls[i].line },
 			.start = calls[i].start,
 		};
+	return n;
+}
+
+size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret)
+{
+	size_t n = is_go(l, address) ? inlines_of_go(l, address) : inlines_of_dwarf(l, address);
+
 	*ret = l->found;
 	return n;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines from DWARF: the file and line that an address was compiled from, and the inlined
- * calls it belongs to. Only those compilation units are read that are asked for. Damaged debug
- * information yields no line, nothing worse.
+ * Source lines from DWARF or, for Go's code, from its own table (gosym/gosym.h): the file and line
+ * that an address was compiled from, and the inlined calls it belongs to. Only those compilation
+ * units are read that are asked for. Damaged debug information yields no line, nothing worse.
  *
  *	struct lines *l = lines_new(ef, debug);
  *	struct lines_place at;

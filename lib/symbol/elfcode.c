@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "gosym/gosym.h"
 #include "symbol/elfsym.h"
 #include "symbol/internal/called.h"
 #include "unwind/unwind_functions.h"
@@ -266,6 +267,25 @@ size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st)
 	return f.count;
 }
 
+/* Adds the functions of a Go program. They have priority over its symbols, because these have other
+ * forms of the same names, and not all programs have them. */
+static void load_go(const struct elfcode *code, struct symtab *st)
+{
+	const struct gosym *go = code->functions.go;
+	struct gosym_function fn;
+	struct symbol s = { 0 };
+	size_t i;
+
+	for (i = 0; go && i < gosym_count(go); i++) {
+		if (!gosym_at(go, i, &fn) || !elffile_offset(code->ef, fn.start, &s.offset))
+			continue;
+		s.address = fn.start;
+		s.limit = s.end = s.offset + (fn.end - fn.start);
+		s.name = fn.name;
+		symtab_add(st, &s);
+	}
+}
+
 struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const char *name)
 {
 	_cleanup_(elfcode_freep) struct elfcode *code = elfcode_new(ef);
@@ -274,6 +294,7 @@ struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const 
 	if (debug)
 		symtab_hold(st, debug, elfsym_release);
 	symtab_hold(st, ef, elfsym_release);
+	load_go(code, st);
 	(void)elfsym_load(ef, debug, ELFSYM_FILE_OFFSET, st);
 	elfsym_load_plt(ef, st);
 	elfcode_limit(code, st);
