@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/perf_cpu.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "perf/perf_pmus.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sys/ioctl.h>
 
 static int ring_failed(const struct perf_plan *plan, int code, unsigned int cpu, struct error *err)
@@ -55,6 +57,43 @@ static int open_sampling(struct perf_cpu *c, unsigned int counter, struct perf_p
 						  c->cpu);
 }
 
+/* Whether the period of @s is ours to choose, and long enough for some percent of it. */
+static bool can_wander(const struct perf_source *s, const struct perf_plan *plan)
+{
+	enum { COUNT_LEAST = 1000 };
+	const struct event *e;
+
+	if (s->counter >= PERF_PLAN_IBS)
+		return false;
+	e = &plan->events[s->counter];
+	return perf_plan_clock_hz(e) || (!e->rate_hz && e->count >= COUNT_LEAST);
+}
+
+/* The period of @s, or its frequency if the kernel adjusts the period to one. */
+static uint64_t period_of(const struct perf_source *s, const struct perf_plan *plan,
+			  uint32_t stretch)
+{
+	const struct event *e = &plan->events[s->counter];
+	double by = (double)stretch / STRETCH_ONE;
+
+	if (can_wander(s, plan))
+		by *= s->wander.factor;
+	/* The kernel converts the clock's frequency to a period. */
+	if (e->rate_hz && perf_plan_clock_hz(e))
+		return (uint64_t)(1e9 / (double)e->rate_hz * by);
+	if (e->rate_hz)
+		return MAX((uint64_t)((double)e->rate_hz / by), 1ULL);
+	return (uint64_t)((double)e->count * by);
+}
+
+/* Returns 0 or -errno. */
+static int set_period(const struct perf_source *s, const struct perf_plan *plan, uint32_t stretch)
+{
+	uint64_t period = period_of(s, plan, stretch);
+
+	return ioctl(s->fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+}
+
 static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan, pid_t pid,
 		       struct error *err)
 {
@@ -72,6 +111,9 @@ static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_pla
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &s->id) < 0)
 		return failed(plan, -errno, "number the events", c->cpu, err);
+	wander_init(&s->wander, clock_now_ns() ^ s->id);
+	if (can_wander(s, plan))
+		(void)set_period(s, plan, STRETCH_ONE);
 	r = join_ring(&c->samples, fd, c->sources[0].fd, plan->attrs.sample_bytes);
 	return r < 0 ? ring_failed(plan, r, c->cpu, err) : 0;
 }
@@ -234,19 +276,6 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c)
 	return c->lost;
 }
 
-/* The stretched period of @e, or its frequency if the kernel adjusts the period to one. */
-static uint64_t stretched(const struct event *e, uint32_t stretch)
-{
-	double by = (double)stretch / STRETCH_ONE;
-
-	/* The kernel converts the clock's frequency to a period. */
-	if (e->rate_hz && perf_plan_clock_hz(e))
-		return (uint64_t)(1e9 / (double)e->rate_hz * by);
-	if (e->rate_hz)
-		return MAX((uint64_t)((double)e->rate_hz / by), 1ULL);
-	return (uint64_t)((double)e->count * by);
-}
-
 int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
 		     uint64_t now_ns)
 {
@@ -254,20 +283,43 @@ int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t 
 
 	settle_lost(c);
 	for (i = 0; i < c->source_count; i++) {
-		uint64_t period;
+		int r;
 
 		/* Samples of extended features carry their own weight. */
 		if (c->sources[i].counter >= PERF_PLAN_IBS)
 			continue;
-		period = stretched(&plan->events[c->sources[i].counter], stretch);
-		if (ioctl(c->sources[i].fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
-			return -errno;
+		r = set_period(&c->sources[i], plan, stretch);
+		if (r < 0)
+			return r;
 	}
 	perf_cpu_tick(c, plan, now_ns, c->ticked_ns);
 	c->stretch_before = c->stretch;
 	c->stretch = stretch;
 	c->stretched_ns = now_ns;
 	return 0;
+}
+
+void perf_cpu_wander(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns)
+{
+	size_t i;
+
+	/* Tasks that inherited an event keep the period that it had. */
+	for (i = 0; i < c->source_count && !plan->attrs.inherit; i++) {
+		struct perf_source *s = &c->sources[i];
+		uint64_t counted;
+		double samples;
+
+		if (!can_wander(s, plan) || !wander_is_due(&s->wander, now_ns, HUGE_VAL))
+			continue;
+		counted = perf_event_lost(&plan->attrs, s->fd).counted;
+		samples = (double)(counted - s->counted) / (double)period_of(s, plan, c->stretch);
+		if (!wander_is_due(&s->wander, now_ns, samples))
+			continue;
+		wander_change(&s->wander, now_ns, samples);
+		s->counted = counted;
+		/* If that fails, the event keeps its period. */
+		(void)set_period(s, plan, c->stretch);
+	}
 }
 
 uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns)

@@ -8,6 +8,7 @@
 
 #include "driver/perf_plan.h"
 #include "driver/perf_targets.h"
+#include "driver/wander.h"
 #include "perf/ring.h"
 
 struct perf_record;
@@ -18,6 +19,8 @@ struct perf_source {
 	unsigned int counter;	  /* index of the event */
 	uint64_t id;		  /* in the event's records */
 	uint64_t throttled_since; /* ns; 0: not throttled */
+	struct wander wander;	  /* of its period */
+	uint64_t counted;	  /* events when the period changed last */
 };
 
 struct perf_cpu {
@@ -69,6 +72,8 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c);
 /* Makes the events sample more rarely (driver_ops.stretch). Returns 0 or -errno. */
 int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
 		     uint64_t now_ns);
+/* Lets the periods of the events wander (wander.h); at most once per second. */
+void perf_cpu_wander(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns);
 /* How many samples one taken at @at_ns counts as, in 1/STRETCH_ONE. */
 uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns);
 /* Adds the ticks of the clock up to @now_ns; @on says whether it keeps ticking. */

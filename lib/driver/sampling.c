@@ -61,11 +61,14 @@ void sampling_read(struct sampling *s, const struct ring_merge_handler *handler,
 bool sampling_look_at_cpus(struct sampling *s, uint64_t now_ns)
 {
 	struct perf_cpuset_change change;
+	size_t i;
 
 	if (now_ns < s->looked_at_cpus_ns + LOOK_AT_CPUS_EVERY_NS)
 		return false;
 	s->looked_at_cpus_ns = now_ns;
 	perf_cpuset_update(&s->cpus, &change);
+	for (i = 0; i < s->cpus.count && s->running; i++)
+		perf_cpu_wander(&s->cpus.cpus[i], &s->plan, now_ns);
 	s->stats.cpu_hotplug += change.came + change.went;
 	return change.came;
 }

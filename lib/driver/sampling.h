@@ -41,8 +41,8 @@ void sampling_done(struct sampling *s);
 bool sampling_stop(struct sampling *s, uint64_t now_ns);
 /* Passes all records up to @until_ns to @handler (ring_merge_run()). */
 void sampling_read(struct sampling *s, const struct ring_merge_handler *handler, uint64_t until_ns);
-/* Opens and closes events on CPUs that came and went, at most once per second. Returns whether any
- * came. */
+/* Opens and closes events on CPUs that came and went, and lets periods wander, at most once per
+ * second. Returns whether any CPU came. */
 bool sampling_look_at_cpus(struct sampling *s, uint64_t now_ns);
 /* Implements driver_ops.stretch. */
 int sampling_stretch(struct sampling *s, unsigned int cpu, uint32_t stretch);

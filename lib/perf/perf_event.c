@@ -216,6 +216,7 @@ struct perf_event_losses perf_event_lost(const struct perf_attrs *attrs, int fd)
 
 	if (read(fd, &read_out, size) != (ssize_t)size)
 		return losses;
+	losses.counted = read_out.value;
 	losses.samples = read_out.lost;
 	/* A task's event on one CPU waits while the task runs on others. */
 	if (!attrs->inherit && read_out.enabled_ns > read_out.running_ns)

@@ -60,9 +60,10 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 uint64_t perf_event_enabled_ns(int fd);
 
 struct perf_event_losses {
+	uint64_t counted;   /* events, so far */
 	uint64_t samples;   /* that the kernel could not write; 0 if it does not report them */
 	uint64_t waited_ns; /* while other events used its counter; 0 for a task's event */
 };
 
-/* What the event @fd, opened for sampling, missed so far. */
+/* What the event @fd, opened for sampling, counted and missed so far. */
 struct perf_event_losses perf_event_lost(const struct perf_attrs *attrs, int fd);

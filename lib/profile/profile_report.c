@@ -256,6 +256,7 @@ void profile_report_print(struct profile_report *r, FILE *out)
 				 .losses = &p->losses,
 				 .header = r->stats.header,
 				 .timer_hz = report_header_timer_hz(p->gather),
+				 .wander = report_header_wander(p->gather),
 				 .skipped = skipped_files(r) };
 
 	binaries_count(p->binaries, &report.files, &report.gone);

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/procfs.h"
 #include "base/strbuf.h"
+#include "driver/wander.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
 #include "history/slice_file.h"
@@ -244,6 +245,8 @@ int record_write_setup(const struct record *rec, const char *driver, struct erro
 	s.command = rec->command ? xstrdup(rec->command) : NULL;
 	setup_describe_machine(&s, rec->root);
 	s.began = began_at(rec, s.started);
+	/* What is replayed was sampled by somebody else. */
+	s.wander = strncmp(driver, "replay", strlen("replay")) != 0 ? WANDER_MOST : 0;
 	for (e = rec->events; e < rec->events + rec->event_count; e++)
 		setup_add_event(&s, e->name, e->count, e->unit_mask, e->rate_hz);
 	r = session_create(rec->session_dir, rec->session_name, err);

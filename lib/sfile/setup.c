@@ -27,6 +27,7 @@ static const struct field {
 	{ "kernel", FIELD_TEXT, offsetof(struct setup, kernel) },
 	{ "boot-id", FIELD_TEXT, offsetof(struct setup, boot_id) },
 	{ "hostname", FIELD_TEXT, offsetof(struct setup, hostname) },
+	{ "wander", FIELD_NUMBER, offsetof(struct setup, wander) },
 	{ "started", FIELD_NUMBER, offsetof(struct setup, started) },
 	{ "began", FIELD_NUMBER, offsetof(struct setup, began) },
 	{ "ended", FIELD_NUMBER, offsetof(struct setup, ended) },

@@ -33,6 +33,7 @@ struct setup {
 	char *kernel;	/* release: "6.1.0-18-amd64" */
 	char *boot_id;
 	char *hostname;
+	uint64_t wander;  /* by so many percent the sampling periods wander; 0: not */
 	uint64_t started; /* seconds since the epoch; of the last run into the session */
 	uint64_t began;	  /* the same of the first run */
 	uint64_t ended;	  /* when the last run ended; 0: it did not, or was killed */

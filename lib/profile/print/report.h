@@ -105,6 +105,7 @@ struct report {
 	const struct losses *losses;
 	struct sfile_header header; /* of a sample file: CPU type and speed */
 	uint64_t timer_hz;	    /* samples per second per CPU in timer mode; 0: unknown */
+	uint64_t wander;	    /* by so many percent periods wander; 0: not, or unknown */
 	size_t skipped;		    /* sample files that could not be read */
 	size_t files, gone; /* binaries, and those of them that are gone; see binaries_count() */
 };

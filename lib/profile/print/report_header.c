@@ -46,9 +46,24 @@ char *report_header_class(const struct report *r, size_t class)
 	_cleanup_free_ char *text =
 		event_describe(report_header_type(r), c->event, (uint32_t)c->count, mask);
 
+	_cleanup_free_ char *wander =
+		r->wander ? xasprintf(" on average (it wanders by %" PRIu64 " %%)", r->wander)
+			  : xstrdup("");
+
 	if (c->count || !r->timer_hz)
-		return STEAL(text);
-	return xasprintf("%s, %" PRIu64 " samples per second per CPU", text, r->timer_hz);
+		return c->count ? xasprintf("%s%s", text, wander) : STEAL(text);
+	return xasprintf("%s, %" PRIu64 " samples per second per CPU%s", text, r->timer_hz, wander);
+}
+
+uint64_t report_header_wander(const struct gather *g)
+{
+	struct setup setup = { 0 };
+	uint64_t wander = 0;
+
+	if (setup_read(g->sessions[0].samples, &setup, NULL) == 0)
+		wander = setup.wander;
+	setup_done(&setup);
+	return wander;
 }
 
 uint64_t report_header_timer_hz(const struct gather *g)

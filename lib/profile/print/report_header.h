@@ -21,6 +21,8 @@ struct report;
 
 /* The rate of the clock in timer mode, by the setup of the first session; 0 if not known. */
 uint64_t report_header_timer_hz(const struct gather *g);
+/* By how many percent the sampling periods wander, by the same; 0 if not known. */
+uint64_t report_header_wander(const struct gather *g);
 /* The type of the CPU that was profiled, as the session's setup names it if the number in the
  * sample files' headers may mean it: several types share a number, and the clock's files are of the
  * type "timer". NULL if the number is unknown. */
