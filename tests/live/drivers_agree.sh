@@ -42,15 +42,19 @@ awk '/truth_chains|libc.so/ && FNR == NR { line[$1] = $0 }
 END { exit differ || !same }' "$dir/bpf/samples/current/images" "$dir/perf/samples/current/images" >"$dir/output"
 result $? "and both name the same files"
 
-# Chains that both can follow: a copy of one stack holds neither all of a long one nor another.
+# Chains that both can follow: a copy of one stack holds neither all of a long one nor another. Those of the
+# first moments may be cut because the program's tables are not loaded: they are known to operf in advance
+# only for its own target, which is the other operf.
 rate=1999
 ok "one run with its chains" profile bpf_chains --callgraph=256 operf --driver=perf --callgraph=256 \
 	--session-dir="$dir/perf_chains" --rate="$rate" truth_unwind all 4
 for by in bpf perf; do
 	opreport --session-dir="$dir/${by}_chains" --folded 2>/dev/null |
-		grep '^truth_unwind;_start;' | grep -v '_[[]k[]]\|;huge_frame;\|;run_altstack;' >"$dir/$by.folded"
+		grep '^truth_unwind;\(_start\|[[]not_loaded[]]\);' |
+		grep -v '_[[]k[]]\|;huge_frame;\|;run_altstack;' >"$dir/$by.folded"
 done
 awk -v lost=$(($(lost_of bpf_chains) + $(lost_of perf_chains))) 'FNR == 1 { file++ }
+/^truth_unwind;[[]not_loaded/ { lost += $NF; cut += $NF; next }
 { count = $NF; sub(/ [0-9]+$/, ""); chain[$0]; n[file, $0] += count; all[file] += count }
 END {
 	for (c in chain) {
@@ -64,8 +68,8 @@ END {
 		}
 		in_both += a * b > 0
 	}
-	printf "%d chains: bpf %d samples, perf %d\n", in_both, all[1], all[2]
-	exit bad || in_both < 8
+	printf "%d chains: bpf %d samples, perf %d, cut %d\n", in_both, all[1], all[2], cut
+	exit bad || in_both < 8 || cut > 0.5 * (all[1] + all[2])
 }' "$dir/bpf.folded" "$dir/perf.folded" >"$dir/output" 2>&1
 same=$?
 sed 's/^/# /' "$dir/output"
