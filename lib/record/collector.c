@@ -256,18 +256,6 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
 }
 
-/* Begins a slice of the history. */
-static void begin_slice(struct collector *c)
-{
-	struct driver_stats driver;
-	struct record_stats record;
-
-	if (!c->has_history)
-		return;
-	collector_stats(c, &driver, &record);
-	slicing_begin(&c->slicing, &driver, &record);
-}
-
 /* Lets the history be rolled up when a generation has ended, and logs what came of it. */
 static void tend_history(struct collector *c)
 {
@@ -289,26 +277,6 @@ static void tend_history(struct collector *c)
 		c->upkeep = how;
 }
 
-void collector_end_slice(struct collector *c, bool last)
-{
-	uint64_t until_ns = c->has_history ? c->ops->taken_until_ns(c->driver) : 0;
-	struct driver_stats driver;
-	struct record_stats record;
-	struct error err = ERROR_INIT;
-	struct slice slice;
-
-	if (until_ns <= c->slicing.begin_ns || !c->slicing.begin_ns ||
-	    !(last || slicing_is_due(&c->slicing, until_ns) || record_slice_is_full(c->record)))
-		return;
-	collector_stats(c, &driver, &record);
-	slicing_end(&c->slicing, until_ns, &driver, &record, &slice);
-	if (record_end_slice(c->record, &slice, &err) < 0)
-		log_error("%s: %" PRId64 " ms are missing in the history", err.text,
-			  slice.span.end_ms - slice.span.begin_ms);
-	if (last)
-		c->slicing.begin_ns = 0;
-}
-
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
@@ -317,7 +285,9 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
-	collector_end_slice(c, r > 0 || !c->running);
+	collector_end_slice(c, r > 0 || !c->running ? SLICE_LAST
+			       : all		    ? SLICE_ON_REQUEST
+						    : SLICE_WHEN_DUE);
 	tend_history(c);
 	parser_tell(c->parser);
 	if (c->spending && c->running)
@@ -364,7 +334,7 @@ int collector_start(struct collector *c, struct error *err)
 		spending_begin(c->spending, c->ops, c->driver);
 	c->written_ns = clock_now_ns();
 	c->running = true;
-	begin_slice(c);
+	collector_begin_slice(c);
 	return 0;
 }
 
@@ -449,7 +419,7 @@ static int leave_session(struct collector *c, struct error *err)
 	int r = c->running ? collector_drain(c, true, err) : 0;
 
 	record_sync(c->record, true);
-	collector_end_slice(c, true);
+	collector_end_slice(c, SLICE_LAST);
 	if (c->running)
 		(void)setup_end(c->samples, NULL);
 	return r < 0 ? r : collector_reopen(c, err);
@@ -461,7 +431,7 @@ static int begin_session(struct collector *c, struct error *err)
 	int r = record_write_setup(c->record, c->ops->why(c->driver), err);
 
 	if (c->running)
-		begin_slice(c);
+		collector_begin_slice(c);
 	quota_reset(c->quota);
 	c->setup_due = collector_can_go_on(r);
 	if (!c->setup_due)

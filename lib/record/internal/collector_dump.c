@@ -45,7 +45,7 @@ int collector_dump(struct collector *c, struct error *err)
 	c->intake.holds = false;
 	if (r == 0)
 		r = collector_drain(c, false, err);
-	collector_end_slice(c, false);
+	collector_end_slice(c, SLICE_ON_REQUEST);
 	parser_tell(c->parser);
 	return MIN(r, written);
 }

@@ -45,8 +45,17 @@ struct collector {
 /* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
  * -errno. */
 int collector_drain(struct collector *c, bool all, struct error *err);
-/* Ends the slice of the history if it is due, or if it is the @last one for now. */
-void collector_end_slice(struct collector *c, bool last);
+/* When a slice of the history ends. */
+enum slice_end {
+	SLICE_WHEN_DUE,
+	SLICE_ON_REQUEST, /* sooner, unless it has hardly begun */
+	SLICE_LAST	  /* at once: no other follows for now */
+};
+
+/* Begins the first slice of the history, if there is one. */
+void collector_begin_slice(struct collector *c);
+/* Ends the slice of the history if it is time. */
+void collector_end_slice(struct collector *c, enum slice_end when);
 /* Writes the counters to stats/, and the counts to the sample files: with @all at once, else in the
  * next turns. 0 or -errno. */
 int collector_write(struct collector *c, bool all, struct error *err);

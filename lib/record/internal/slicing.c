@@ -2,7 +2,6 @@
 #include "record/internal/slicing.h"
 
 #include "base/clock.h"
-#include "history/levels.h"
 
 #include <unistd.h>
 
@@ -43,9 +42,9 @@ void slicing_begin(struct slicing *s, const struct driver_stats *driver,
 	s->then = numbers_of(driver, record);
 }
 
-bool slicing_is_due(const struct slicing *s, uint64_t until_ns)
+bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms)
 {
-	return s->begin_ns && until_ns >= s->begin_ns + HISTORY_SLICE_MS * NS_PER_MS;
+	return s->begin_ns && until_ns >= s->begin_ns + length_ms * NS_PER_MS;
 }
 
 void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,

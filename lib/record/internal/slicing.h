@@ -5,7 +5,7 @@
  * embeds the struct, all-zero at first.
  *
  *	slicing_begin(&s, &driver, &record);
- *	if (slicing_is_due(&s, until_ns))
+ *	if (slicing_is_due(&s, until_ns, HISTORY_SLICE_MS))
  *		slicing_end(&s, until_ns, &driver, &record, &slice);
  */
 #pragma once
@@ -21,9 +21,9 @@ struct slicing {
 /* Begins the first slice: samples are taken from now on. */
 void slicing_begin(struct slicing *s, const struct driver_stats *driver,
 		   const struct record_stats *record);
-/* Whether the slice is as long as it should be, if the samples taken before @until_ns are
+/* Whether the slice is at least @length_ms long, if the samples taken before @until_ns are
  * recorded. */
-bool slicing_is_due(const struct slicing *s, uint64_t until_ns);
+bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms);
 /* Ends the slice, which contains the samples taken before @until_ns, and begins the next one. */
 void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,
 		 const struct record_stats *record, struct slice *ret);
