@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the profile for optop, and writes what is asked for as lines, each a list of fields with
+ * tabs between them (text_add_field()):
+ *
+ *	fact	NAME	NUMBER			struct answer's numbers
+ *	row	SELF	TOTAL	NAME	IMAGE
+ *
+ *	struct question q = { .view = COLLECT_FUNCTIONS, .session_dir = "/var/lib/oprofile" };
+ *	collect_print(&q, stdout, err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What has a row: name of the view, heading of the column. */
+#define COLLECT_VIEWS(X)                                                                           \
+	X(FUNCTIONS, "functions", "FUNCTION")                                                      \
+	X(IMAGES, "images", "IMAGE")                                                               \
+	X(APPLICATIONS, "apps", "APPLICATION")                                                     \
+	X(CGROUPS, "cgroups", "CGROUP")                                                            \
+	X(THREADS, "threads", "THREAD")
+
+enum collect_view {
+#define X(view, name, heading) COLLECT_##view,
+	COLLECT_VIEWS(X) COLLECT_VIEW_COUNT_
+#undef X
+};
+
+struct question {
+	const char *session_dir;
+	enum collect_view view;
+	int64_t window_ms;  /* the last so many; 0: all there is */
+	char *const *words; /* of a specification, without a time */
+	size_t count;
+};
+
+/* The view with this name, such as "functions", or one that begins so; -EINVAL if there is none. */
+int collect_view_parse(const char *name, struct error *err);
+/* "functions"; static. */
+const char *collect_view_name(enum collect_view view);
+/* "FUNCTION"; static. */
+const char *collect_view_heading(enum collect_view view);
+/* The words of a report about the same samples: those of the question, and the time. Caller frees
+ * the array and its last word, which is returned in *@ret_time, too; NULL if there is no window. */
+char **collect_words(const struct question *q, char **ret_time);
+
+/* Reads the profile and prints the lines. 0 or -errno. Confines the process (confine.h), so it is
+ * called in a process of its own; then that process must end. */
+int collect_print(const struct question *q, FILE *out, struct error *err);
