@@ -142,6 +142,8 @@ static void forget_blanks(struct table_store *t, size_t count)
 {
 	size_t i;
 
+	if (!count) /* perhaps there never were any */
+		return;
 	for (i = 0; i < count; i++) {
 		(void)bpf_map_delete_elem(t->numbers, &t->blanks[i].file);
 		t->refused -= t->blanks[i].number == SAMPLE_TABLE_BUDGET;
