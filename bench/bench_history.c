@@ -116,14 +116,15 @@ static uint32_t write_hour(const char *dir, int64_t now_ms)
 	return history_writer_generation(h);
 }
 
-static void query(const char *dir, const char *what, int64_t from_ms, int64_t to_ms)
+static void query(const char *dir, const char *what, int64_t from_ms, int64_t to_ms,
+		  const struct steps *steps)
 {
 	_cleanup_(history_freep) struct history *h = NULL;
 	double before = cpu_ms();
 	uint64_t sum = 0;
 	size_t i, k;
 
-	if (history_read(dir, &(struct window){ from_ms, to_ms }, NULL, &h, NULL) < 0)
+	if (history_read(dir, &(struct window){ from_ms, to_ms }, steps, &h, NULL) < 0)
 		exit(1);
 	for (i = 0; i < history_files(h); i++)
 		for (k = 0; k < history_file_at(h, i)->count; k++)
@@ -140,6 +141,7 @@ static void query(const char *dir, const char *what, int64_t from_ms, int64_t to
 
 int main(int argc, char **argv)
 {
+	struct steps hours;
 	struct upkeep how = { .now_ms = begin_ms };
 	uint64_t days, hour;
 	double spent = 0, longest = 0;
@@ -166,10 +168,13 @@ int main(int argc, char **argv)
 	printf("%" PRIu64
 	       " days: rolling up took %.0f ms a day, %.0f ms at most at a time, %ld MiB\n",
 	       days, spent / (double)days, longest, use.ru_maxrss / 1024);
-	query(argv[1], "everything", INT64_MIN, INT64_MAX);
-	query(argv[1], "the last hour", how.now_ms - HOUR_MS, how.now_ms);
-	query(argv[1], "the last day", how.now_ms - 24 * (int64_t)HOUR_MS, how.now_ms);
+	hours = (struct steps){ begin_ms, HOUR_MS,
+				(uint32_t)((how.now_ms - begin_ms) / HOUR_MS + 1) };
+	query(argv[1], "everything", INT64_MIN, INT64_MAX, NULL);
+	query(argv[1], "the last hour", how.now_ms - HOUR_MS, how.now_ms, NULL);
+	query(argv[1], "the last day", how.now_ms - 24 * (int64_t)HOUR_MS, how.now_ms, NULL);
 	query(argv[1], "ten minutes two days ago", how.now_ms - 48 * (int64_t)HOUR_MS,
-	      how.now_ms - 48 * (int64_t)HOUR_MS + 10 * MINUTE_MS);
+	      how.now_ms - 48 * (int64_t)HOUR_MS + 10 * MINUTE_MS, NULL);
+	query(argv[1], "everything, hour by hour", INT64_MIN, INT64_MAX, &hours);
 	return 0;
 }

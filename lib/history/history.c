@@ -121,26 +121,54 @@ static void deal_out(struct history *h, struct reading *r)
 	}
 }
 
-/* Reads all sources. One that is damaged is counted, and a coarser one, if there is any, is read
- * instead; -ENOENT: one has vanished. */
-static int read_sources(struct reading *r, struct history_source *list, size_t count,
-			struct error *err)
+/* The coarsest level whose slices are no longer than the steps: it has the same answer as finer
+ * ones, in fewer bytes. */
+static unsigned int coarsest_level(const struct steps *steps)
+{
+	unsigned int level = HISTORY_LEVELS - 1;
+
+	while (level > 0 && (!steps || history_level(level)->slice_ms > steps->length_ms))
+		level--;
+	return level;
+}
+
+/* Reads the sources of a level. One that is damaged is counted, and that of another level, if there
+ * is any, is read instead; -ENOENT: one has vanished. */
+static int read_level(struct reading *r, const struct history_source *list, size_t count,
+		      unsigned int level, struct error *err)
 {
 	size_t i;
 
-	r->taken = list;
 	for (i = 0; i < count; i++) {
-		int status = list[i].level ? reading_segment(r, &list[i], err)
-					   : reading_generation(r, &list[i], err);
+		int status;
 
+		if (list[i].level != level)
+			continue;
+		status = level ? reading_segment(r, &list[i], err)
+			       : reading_generation(r, &list[i], err);
 		if (status == 0)
-			list[r->taken_count++] = list[i];
+			r->taken[r->taken_count++] = list[i];
 		else if (status == -EBADMSG)
 			r->damaged += list[i].bytes;
 		else
 			return status;
 	}
 	return 0;
+}
+
+/* Reads all sources: those of the level that suits the steps, then finer, then coarser ones. */
+static int read_sources(struct reading *r, const struct history_source *list, size_t count,
+			struct error *err)
+{
+	unsigned int coarsest = coarsest_level(r->steps), level;
+	int status = 0;
+
+	r->taken = xcalloc(count + 1, sizeof(*r->taken));
+	for (level = coarsest + 1; level > 0 && status == 0; level--)
+		status = read_level(r, list, count, level - 1, err);
+	for (level = coarsest + 1; level < HISTORY_LEVELS && status == 0; level++)
+		status = read_level(r, list, count, level, err);
+	return status;
 }
 
 static int say_no_history(const char *samples, struct error *err)

@@ -210,6 +210,35 @@ static void a_window_has_the_finest_level_there_is(void)
 }
 
 /* The clock is set back by hours, twice. */
+/* Steps of an hour are read from the level of hours, with the same sums; steps of a minute are
+ * not. */
+static void steps_have_the_coarsest_level_that_fits(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	const int64_t lengths_ms[] = { HOUR, MINUTE };
+	size_t i, k, hour;
+
+	for (hour = 0; hour < 9 * 24; hour++)
+		write_hour(&p, 20 * MINUTE);
+	CHECK(upkeep(&p, 0) > 0);
+	for (i = 0; i < ARRAY_SIZE(lengths_ms); i++) {
+		const struct steps steps = { BEGIN_MS, lengths_ms[i],
+					     (uint32_t)((p.now_ms - BEGIN_MS) / lengths_ms[i]) };
+		const struct window all = WINDOW_ALL;
+		_cleanup_(history_freep) struct history *h = NULL;
+
+		CHECK_EQ(history_read(p.dir, &all, &steps, &h, NULL), 0);
+		CHECK((history_covers(h)->by_level[3] > 0) == (lengths_ms[i] == HOUR));
+		CHECK_EQ(history_covers(h)->samples, UINT64_C(10) * 3 * 9 * 24);
+		for (k = 0; k < PROGRAMS; k++) {
+			_cleanup_free_ char *path = xasprintf("/usr/bin/%zu", k);
+
+			CHECK_EQ(counted(h, path, NULL), p.counted[k]);
+		}
+	}
+}
+
 static void a_clock_that_is_set_back_loses_nothing(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -597,10 +626,10 @@ static void rare_keys_fold_into_their_file(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(a_clock_that_is_set_back_loses_nothing), T(the_oldest_of_the_finest_go_first),
-      T(old_files_are_deleted), T(a_kill_at_any_time_changes_no_sum),
-      T(a_process_of_its_own_does_it), T(a_full_disk_changes_no_sum),
-      T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
-      T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
+      T(steps_have_the_coarsest_level_that_fits), T(a_clock_that_is_set_back_loses_nothing),
+      T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
+      T(a_kill_at_any_time_changes_no_sum), T(a_process_of_its_own_does_it),
+      T(a_full_disk_changes_no_sum), T(names_without_slices_are_removed),
+      T(damage_anywhere_is_noticed), T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
       T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),
       T(rare_keys_fold_into_their_file))

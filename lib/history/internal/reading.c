@@ -108,6 +108,17 @@ static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 							   .step = r->step });
 }
 
+/* Whether another source, which was read, has the generation. */
+static bool is_taken(const struct reading *r, uint32_t generation)
+{
+	size_t i;
+
+	for (i = 0; i < r->taken_count; i++)
+		if (r->taken[i].first <= generation && generation <= r->taken[i].last)
+			return true;
+	return false;
+}
+
 /* The names are read when the first slice is found, and after the slices: a name is written before
  * a slice refers to it. */
 int reading_generation(struct reading *r, const struct history_source *source, struct error *err)
@@ -117,8 +128,11 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 	_cleanup_(slices_freep) struct slices *s = NULL;
 	struct slice slice;
 	bool named = false;
-	int status = slices_read(slices, &s, err);
+	int status;
 
+	if (is_taken(r, source->first))
+		return 0;
+	status = slices_read(slices, &s, err);
 	if (status < 0)
 		return status;
 	while (slices_next(s, &slice)) {
@@ -144,18 +158,6 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 }
 
 /* --- segments --- */
-
-/* Whether a finer source, which was read, has one of the generations from @first to @last. */
-static bool is_taken(const struct reading *r, const struct history_source *source, uint32_t first,
-		     uint32_t last)
-{
-	size_t i;
-
-	for (i = 0; i < r->taken_count && r->taken[i].level < source->level; i++)
-		if (r->taken[i].first <= last && first <= r->taken[i].last)
-			return true;
-	return false;
-}
 
 /* A segment being read. */
 struct part {
@@ -200,10 +202,9 @@ static void add_node(struct reading *r, const struct part *p, uint32_t node, uin
 		r->folded += count;
 }
 
-static bool is_wanted(const struct reading *r, const struct part *p, const struct segment_slice *s)
+static bool is_wanted(const struct reading *r, const struct segment_slice *s)
 {
-	return window_overlaps(&s->slice.span, r->window) &&
-	       !is_taken(r, p->source, s->generation, s->generation);
+	return window_overlaps(&s->slice.span, r->window) && !is_taken(r, s->generation);
 }
 
 static void end_segment_slice(struct reading *r, const struct part *p,
@@ -224,7 +225,7 @@ static void add_slices(struct reading *r, const struct part *p)
 		const struct segment_slice *s = segment_slice_at(p->segment, i);
 		struct segment_counts c;
 
-		if (!is_wanted(r, p, s))
+		if (!is_wanted(r, s))
 			continue;
 		if (segment_counts(p->segment, i, &c) < 0) {
 			r->damaged += s->bytes;
@@ -245,7 +246,7 @@ static bool add_totals(struct reading *r, const struct part *p)
 	uint32_t i;
 
 	for (i = 0; i < about->slices; i++)
-		if (r->steps || !is_wanted(r, p, segment_slice_at(p->segment, i)))
+		if (r->steps || !is_wanted(r, segment_slice_at(p->segment, i)))
 			return false;
 	r->step = 0;
 	if (segment_totals(p->segment, &totals, NULL) < 0)
@@ -293,4 +294,5 @@ void reading_done(struct reading *r)
 	arena_done(&r->text);
 	free(r->numbers);
 	free(r->extents);
+	free(r->taken);
 }

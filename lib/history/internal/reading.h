@@ -33,8 +33,8 @@ struct extent {
 struct reading {
 	const char *dir;
 	const struct window *window;
-	const struct steps *steps;	    /* NULL: time is not divided */
-	const struct history_source *taken; /* those that were read, finest first */
+	const struct steps *steps;    /* NULL: time is not divided */
+	struct history_source *taken; /* those that were read */
 	size_t taken_count;
 
 	struct history_file *files; /* the caller's */
@@ -55,7 +55,7 @@ struct reading {
 
 /* Adds the slices of a generation that are in the window. 0 or -errno: then nothing was added. */
 int reading_generation(struct reading *r, const struct history_source *source, struct error *err);
-/* The same of a segment, without the generations that were taken from finer sources. */
+/* The same of a segment. Neither adds generations that were taken from other sources. */
 int reading_segment(struct reading *r, const struct history_source *source, struct error *err);
 /* Frees all but ->files. */
 void reading_done(struct reading *r);
