@@ -4,6 +4,7 @@
  * on the compiler's target, which is bpf. */
 #pragma once
 
+#include "kernel.bpf.h"
 #include "unwind_step.h"
 
 #include <linux/types.h>
@@ -82,6 +83,18 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 	numbered[15] = r->r15;
 }
 
+/* The address that pthread_self() returns in a thread, or one near it. */
+static __always_inline __u64 thread_pointer(const struct task_struct *task)
+{
+	return task->thread.fsbase;
+}
+
+/* Whether @id is what pthread_self() returns in the thread at @pointer. */
+static __always_inline bool is_thread_id(__u64 pointer, __u64 id)
+{
+	return pointer == id;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct cpu_registers {
@@ -120,6 +133,18 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 	for (i = 0; i < 31; i++)
 		numbered[i] = r->x[i];
 	numbered[31] = r->sp;
+}
+
+/* The address that pthread_self() returns in a thread, or one near it. */
+static __always_inline __u64 thread_pointer(const struct task_struct *task)
+{
+	return task->thread.uw.tp_value;
+}
+
+/* Whether @id is what pthread_self() returns in the thread at @pointer. */
+static __always_inline bool is_thread_id(__u64 pointer, __u64 id)
+{
+	return pointer - id - 1 < 4096 /* struct pthread is below it */;
 }
 
 #else

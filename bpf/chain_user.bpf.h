@@ -7,6 +7,7 @@
 
 #include "arch.bpf.h"
 #include "mapping.bpf.h"
+#include "python.bpf.h"
 #include "rule.bpf.h"
 #include "unwinding.bpf.h"
 
@@ -15,23 +16,34 @@ struct chain_run {
 	struct unwinding *u;
 };
 
+/* Adds a frame to the chain: struct sample_frame. Returns false if the chain is full. */
+static __always_inline bool append_words(struct unwinding *u, __u64 place_offset, __u64 first,
+					 __u64 second)
+{
+	struct sample_chain *chain = &u->chain;
+	__u32 at = chain->words;
+
+	if (!u->left || at > SAMPLE_CHAIN_WORDS - SAMPLE_FRAME_WORDS)
+		return false;
+	u->left--;
+	chain->data[at] = place_offset;
+	chain->data[at + 1] = first;
+	chain->data[at + 2] = second;
+	chain->words = at + SAMPLE_FRAME_WORDS;
+	chain->id = mix(mix(mix(chain->id, place_offset), first), second);
+	return true;
+}
+
 /* Adds a frame's address, which is in @v, to the chain. Returns false if the chain is full. */
 static __always_inline bool append_frame(struct run *run, struct unwinding *u,
 					 const struct mapping *v, __u64 address)
 {
 	struct sample_chain *chain = &u->chain;
 	__u64 word = address - v->start + v->offset;
-	__u32 at = chain->words;
 
-	if (!u->left || at > SAMPLE_CHAIN_WORDS - SAMPLE_FRAME_WORDS)
-		return false;
-	u->left--;
 	word |= (__u64)v->place << SAMPLE_FRAME_PLACE_SHIFT;
-	chain->data[at] = word;
-	chain->data[at + 1] = v->image.region.start;
-	chain->data[at + 2] = v->image.region.end;
-	chain->words = at + SAMPLE_FRAME_WORDS;
-	chain->id = mix(mix(mix(chain->id, word), v->image.region.start), v->image.region.end);
+	if (!append_words(u, word, v->image.region.start, v->image.region.end))
+		return false;
 	/* Only regions depend on the process: callers in files get one number in all processes. */
 	if (v->place == SAMPLE_FILE)
 		return true;
@@ -126,24 +138,72 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 	return end;
 }
 
+/* Puts the next Python frame into the chain, or makes the sample count at it. Returns 1 at the end
+ * of the chain. */
+static __noinline int put_python(struct run *run, struct unwinding *u)
+{
+	struct python_frame frame;
+
+	if (!run || !u)
+		return 1;
+	if (!next_python(&u->python, run->slot, &frame)) {
+		if (u->python.puts == PYTHON_PUTS_REST)
+			return u->python.next >= u->python.count;
+		u->python.puts = PYTHON_PUTS_NONE;
+		return 0;
+	}
+	if (u->python.puts == PYTHON_PUTS_SAMPLE) {
+		u->python.puts = PYTHON_PUTS_CALLER;
+		run->scratch->key.place = SAMPLE_CODE_OBJECT;
+		run->scratch->key.offset = frame.at;
+		run->scratch->key.image.region = (struct sample_region){ frame.id, 0 };
+		return 0;
+	}
+	frame.at |= (__u64)SAMPLE_CODE_OBJECT << SAMPLE_FRAME_PLACE_SHIFT;
+	if (append_words(u, frame.at, frame.id, 0))
+		return 0;
+	u->end = CHAIN_END_DEPTH;
+	return 1;
+}
+
+/* Whether the chain ends at a frame of the C stack that has no known caller, so that only the
+ * Python frames go on. */
+static __always_inline bool has_only_python(const struct unwinding *u)
+{
+	return u->python.next < u->python.count && u->end != CHAIN_END_COMPLETE &&
+	       u->end != CHAIN_END_DEPTH;
+}
+
 /* Handles one frame, for bpf_loop(): returns 1 at the end of the chain. */
 static long chain_step(__u32 index, struct chain_run *c)
 {
 	struct unwinding *u = c->u;
-	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
-	struct unwind_frame frame = u->frame;
+	struct unwind_frame frame;
+	struct mapping *v;
 	__u64 address;
 
+	if (u->python.puts)
+		return put_python(c->run, u);
+	v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
+	frame = u->frame;
 	if (!v) {
 		u->end = u->astray;
-		return 1;
+		u->python.puts = PYTHON_PUTS_REST;
+		return !has_only_python(u);
 	}
+	if (v->python && config.interpreters && !u->python.is_read)
+		find_python_frames(c->run, u, v);
 	u->end = go_to_caller(c->run, u, v);
+	if (u->end == CHAIN_GOES_ON && runs_python(&u->python, frame.pc, frame.sp, u->frame.sp))
+		u->python.puts = u->append ? PYTHON_PUTS_CALLER : PYTHON_PUTS_SAMPLE;
 	address = unwind_chain_address(&frame, u->end == CHAIN_GOES_ON && u->frame.exact);
 	if (u->append && !append_frame(c->run, u, v, address))
 		u->end = CHAIN_END_DEPTH;
 	u->append = 1;
-	return u->end != CHAIN_GOES_ON;
+	if (u->end == CHAIN_GOES_ON)
+		return 0;
+	u->python.puts = PYTHON_PUTS_REST;
+	return !has_only_python(u);
 }
 
 /* Sets up the first frame: where the process was interrupted, or entered the kernel. */
@@ -174,6 +234,7 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		return;
 	}
 	u->window.start = u->window.bytes = 0;
+	u->python = (struct python_state){ 0 };
 	u->end = CHAIN_END_DEPTH;
 	u->astray = CHAIN_END_NO_MAPPING;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);

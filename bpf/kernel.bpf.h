@@ -121,7 +121,17 @@ struct perf_event {
 	struct bpf_prog *prog;
 };
 
+struct user_registers {
+	unsigned long tp_value;
+};
+
+struct thread_struct {
+	unsigned long fsbase;	  /* x86 */
+	struct user_registers uw; /* AArch64 */
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	unsigned int flags, __state;
 	struct mm_struct *mm;
 	int pid, tgid;

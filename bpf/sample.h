@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "interpreter.h"
 #include "stretch.h"
 #include "unwind_step.h"
 
@@ -46,7 +47,8 @@ enum sample_place {
 	SAMPLE_ANON,   /* offset: from the start of the region */
 	SAMPLE_HEAP,
 	SAMPLE_STACK,
-	SAMPLE_VDSO, /* offset: from its start */
+	SAMPLE_VDSO,	    /* offset: from its start */
+	SAMPLE_CODE_OBJECT, /* offset: in bytecode; image: id of a struct sample_function, 0 */
 	SAMPLE_PLACE_COUNT_
 };
 
@@ -104,6 +106,12 @@ struct sample_counters {
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
 	__u64 frames;	      /* user-space frames that were looked up */
 	__u64 exe_full;	      /* processes whose executable could not be kept */
+	/* Samples whose Python frames are missing or have no names, because of: */
+	__u64 python_no_thread;	 /* a thread without a thread state */
+	__u64 python_bad_frame;	 /* a frame that could not be read */
+	__u64 python_bad_code;	 /* a frame without a code object */
+	__u64 python_unreadable; /* names that could not be read */
+	__u64 python_ring_full;
 	__u64 unwatched; /* times off the CPU that were not measured: no room, or no end seen */
 };
 
@@ -122,6 +130,7 @@ enum sample_message_kind {
 	SAMPLE_IMAGE,
 	SAMPLE_CHAIN,
 	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": requests its unwind table */
+	SAMPLE_FUNCTION,
 };
 
 /* A file seen for the first time. */
@@ -139,6 +148,30 @@ struct sample_image {
 	char path[SAMPLE_PATH_BYTES]; /* names, the last of the path first, each with its NUL */
 };
 _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no padding");
+
+enum {
+	SAMPLE_FUNCTION_TEXT = 1024,  /* bytes of a name */
+	SAMPLE_FUNCTION_LINES = 8192, /* of a line table */
+	SAMPLE_FUNCTIONS_MAX = 16384, /* that each slot remembers to have sent */
+	SAMPLE_PYTHON_FRAMES = 512,   /* of a thread, with their boundaries */
+	SAMPLE_PYTHONS_MAX = 64,      /* interpreters with different layouts */
+};
+
+/* A Python function seen for the first time in a process. Texts have characters of 1, 2 or 4 bytes;
+ * width 0: ASCII. */
+struct sample_function {
+	__u32 kind;
+	__u32 tgid;
+	__u64 id;
+	__u32 line;	  /* of its definition */
+	__u32 code_bytes; /* its bytecode */
+	__u32 name_bytes, file_bytes, lines_bytes;
+	__u16 version; /* as in struct python_layout */
+	__u8 name_width, file_width;
+	char name[SAMPLE_FUNCTION_TEXT], file[SAMPLE_FUNCTION_TEXT];
+	char lines[SAMPLE_FUNCTION_LINES]; /* only those in use are sent */
+};
+_Static_assert(sizeof(struct sample_function) == 40 + 2 * 1024 + 8192, "no padding");
 
 enum {
 	SAMPLE_DEPTH_MAX = 1024,
@@ -200,8 +233,8 @@ enum {
 struct sample_table {
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* size 0: unused */
 	__u32 first_page, page_count;
-	__u32 used; /* control.round of the last lookup */
-	__u32 reserved;
+	__u32 used;   /* control.round of the last lookup */
+	__u32 python; /* the interpreter's layout in the map "pythons"; 0: the file is none */
 };
 
 struct sample_page {
@@ -270,6 +303,7 @@ struct sample_config {
 	__u32 pass_on;		      /* samples also go to the event's ring */
 	__u32 cgroups;		      /* keys have the cgroup */
 	__u32 offcpu_blocked;	      /* preempted tasks do not count */
+	__u32 interpreters;	      /* chains have the frames of interpreted code */
 	__u32 cpus;		      /* possible ones */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };

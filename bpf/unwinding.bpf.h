@@ -13,6 +13,25 @@ struct stack_window {
 	__u64 words[STACK_WINDOW_BYTES / 8];
 };
 
+/* The Python frames that a walk has met; see python.bpf.h. */
+struct python_state {
+	__u64 boundary; /* on the C stack, of the next frames */
+	__u32 is_read;	/* whether they were looked for */
+	__u32 puts;	/* enum python_puts */
+	__u32 next, count;
+	__u32 bound, bounds; /* the number of boundaries passed, and of all */
+	__u64 eval_start, cold_start;
+	__u32 eval_bytes, cold_bytes; /* 0: there are boundaries */
+};
+
+/* What the next step of a walk puts into the chain. */
+enum python_puts {
+	PYTHON_PUTS_NONE,   /* a frame of the C stack */
+	PYTHON_PUTS_SAMPLE, /* a Python frame, at which the sample counts */
+	PYTHON_PUTS_CALLER, /* a Python frame */
+	PYTHON_PUTS_REST,   /* the same, and the chain ends with the last one */
+};
+
 /* A walk over the stack of one task. */
 struct unwinding {
 	struct unwind_frame frame;
@@ -26,6 +45,7 @@ struct unwinding {
 	__u32 end;
 	__u32 astray;  /* why the chain ends if no code is at the PC: it may be a guess */
 	__u32 machine; /* enum unwind_machine */
+	struct python_state python;
 	struct sample_chain chain;
 };
 

@@ -5,6 +5,7 @@
 #include "base/open_regular.h"
 #include "base/path.h"
 #include "elfwrite/internal/elf_writer.h"
+#include "elfwrite/kept_code.h"
 #include "elfwrite/line_table.h"
 #include "jit/jit.h"
 
@@ -185,6 +186,19 @@ static struct line_table *collect_lines(const struct code_list *l)
 	return t;
 }
 
+static void add_kept(struct elf_writer *w, const struct code_list *l)
+{
+	const GElf_Shdr header = { .sh_type = SHT_PROGBITS, .sh_addralign = 1 };
+	struct strbuf kept = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < l->count; i++)
+		kept_code_put(&kept, l->codes[i]);
+	if (kept.length)
+		(void)elf_writer_section(w, KEPT_CODE_SECTION, &header,
+					 elf_writer_keep(w, kept.text), kept.length);
+}
+
 static unsigned int machine(void)
 {
 #if defined(__x86_64__)
@@ -214,6 +228,7 @@ static int write_elf(const struct jit_elf *e, int fd)
 	header.e_ident[EI_DATA] = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
 	elf_writer_begin(&w, fd, &header);
 	add_code(&w, &codes);
+	add_kept(&w, &codes);
 	line_table_finish(lines, debug);
 	return elf_writer_finish(&w, line_table_any(lines) ? debug : NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "identity/internal/cookie_table.h"
+#include "python/python_lines.h"
 
 #include <string.h>
 
@@ -30,6 +31,11 @@ void cookie_table_finder(struct cookie_table *t, struct finder *finder)
 
 static void entry_free(struct cookie_entry *e)
 {
+	if (e->image.function) {
+		free(e->image.function->name);
+		free(e->image.function->lines);
+	}
+	free(e->image.function);
 	free(e->image.path);
 	free(e->image.host);
 	free(e);
@@ -70,6 +76,9 @@ static uint64_t key_of(const struct cookie_image *i)
 	case COOKIE_CGROUP:
 	case COOKIE_CODE:
 		return hash_add(hash, hash_bytes(i->path, strlen(i->path)));
+	case COOKIE_SOURCE:
+		hash = hash_add(hash, hash_bytes(i->path, strlen(i->path)));
+		return i->function ? hash_add(hash, i->function->digest) : hash;
 	case COOKIE_VDSO:
 	case COOKIE_KIND_COUNT_:
 		break;
@@ -83,6 +92,15 @@ static void unlist(struct cookie_table *t, const struct cookie_entry *e)
 	(void)map_remove_value(&t->by_key, key_of(&e->image), e);
 }
 
+static struct cookie_function *copy_function(const struct cookie_function *from)
+{
+	struct cookie_function *copy = xmemdup(from, sizeof(*from));
+
+	copy->name = xstrdup(from->name);
+	copy->lines = xmemdup(from->lines, from->line_count * sizeof(*from->lines));
+	return copy;
+}
+
 /* Adds a copy of @image under its cookie. */
 static struct cookie_entry *add(struct cookie_table *t, const struct cookie_image *image)
 {
@@ -92,6 +110,7 @@ static struct cookie_entry *add(struct cookie_table *t, const struct cookie_imag
 	e->age = t->age;
 	e->image.path = xstrdup(image->path ? image->path : "");
 	e->image.host = image->host ? xstrdup(image->host) : NULL;
+	e->image.function = image->function ? copy_function(image->function) : NULL;
 	array_grow(&t->entries, t->count + 1, &t->room);
 	t->entries[t->count++] = e;
 	(void)map_set(&t->by_cookie, image->cookie, e);
@@ -227,6 +246,28 @@ uint64_t cookie_cgroup(struct cookie_table *t, const char *path)
 uint64_t cookie_code(struct cookie_table *t, const char *symbol)
 {
 	return named(t, COOKIE_CODE, symbol);
+}
+
+static bool same_function(const struct cookie_function *a, const struct cookie_function *b)
+{
+	return a && a->digest == b->digest && a->bytes == b->bytes && !strcmp(a->name, b->name);
+}
+
+uint64_t cookie_source(struct cookie_table *t, const char *path,
+		       const struct cookie_function *function)
+{
+	struct cookie_image want = { .kind = COOKIE_SOURCE,
+				     .path = (char *)path,
+				     .function = (struct cookie_function *)function };
+	struct cookie_entry *e;
+
+	map_for_each_of(&t->by_key, key_of(&want), e)
+	{
+		if (e->image.kind == COOKIE_SOURCE && !strcmp(e->image.path, path) &&
+		    same_function(e->image.function, function))
+			return cookie_table_use(t, e);
+	}
+	return make(t, &want);
 }
 
 /* Takes @e out of the lookups but keeps it. */

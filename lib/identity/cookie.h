@@ -56,6 +56,10 @@ uint64_t cookie_cgroup(struct cookie_table *t, const char *path);
 /* The cookie of code in the kernel called @symbol, a BPF program. */
 uint64_t cookie_code(struct cookie_table *t, const char *symbol);
 
+/* The cookie of a function of the source file @path; a copy is taken. */
+uint64_t cookie_source(struct cookie_table *t, const char *path,
+		       const struct cookie_function *function);
+
 /* Sets a cookie as a recorded stream has it; a copy is taken, an older one replaced. */
 void cookie_define(struct cookie_table *t, const struct cookie_image *image);
 

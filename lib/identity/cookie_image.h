@@ -5,7 +5,10 @@
 #include "base/file_identity.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct python_line;
 
 enum cookie_kind {
 	COOKIE_FILE,   /* a mapped file: device, inode, generation, path */
@@ -14,7 +17,19 @@ enum cookie_kind {
 	COOKIE_THREAD, /* a kernel thread as application, its name in ->path */
 	COOKIE_CGROUP, /* no image: what a process is in, ->path from the hierarchy's root on */
 	COOKIE_CODE,   /* no image: code in the kernel that is part of none, ->path its symbol */
+	COOKIE_SOURCE, /* a function of the source file ->path, which an interpreter runs */
 	COOKIE_KIND_COUNT_
+};
+
+#define COOKIE_DIGEST_SET (1ULL << 63) /* in every digest */
+
+/* A function in the form that an interpreter runs. */
+struct cookie_function {
+	char *name;
+	uint32_t bytes;	 /* of its bytecode, which offsets are in */
+	uint64_t digest; /* of what distinguishes it from others of this name in its file */
+	struct python_line *lines;
+	size_t line_count;
 };
 
 struct cookie_image {
@@ -25,9 +40,10 @@ struct cookie_image {
 	bool sampled;	 /* code of it was sampled, so that its functions are kept */
 	struct file_identity file;
 	struct file_version version;
-	uint32_t tgid;	     /* COOKIE_ANON */
-	uint64_t start, end; /* COOKIE_ANON: end excluded */
-	char *path;	     /* as the process saw it, " (deleted)" cut off */
+	uint32_t tgid;			  /* COOKIE_ANON */
+	uint64_t start, end;		  /* COOKIE_ANON: end excluded */
+	struct cookie_function *function; /* COOKIE_SOURCE, else NULL */
+	char *path;			  /* as the process saw it, " (deleted)" cut off */
 	char *host; /* as we see it where that differs, "" if we cannot; NULL: by ->path or not
 		     * looked for */
 };

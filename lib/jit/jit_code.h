@@ -19,6 +19,7 @@ struct jit_code {
 	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
 	bool late;	      /* ->from is when it became known: it may have existed before */
 	uint64_t place;	      /* address in the ELF file, set by jit_load() */
+	uint64_t key;	      /* by which its writer knows it; 0: none */
 	const char *name;     /* as written by the compiler */
 	const uint8_t *bytes; /* the code, or NULL */
 	const struct jit_line *lines;

@@ -15,6 +15,7 @@
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
+#include "record/internal/source_files.h"
 #include "record/internal/past.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
@@ -181,6 +182,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	copy_events(rec, config, derived);
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
 						config->cookies);
+	rec->sources = source_files_new(rec->samples);
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
 		return r;
@@ -208,6 +210,7 @@ void record_free(struct record *rec)
 	chain_recorder_free(rec->trace);
 	callers_table_done(&rec->callers);
 	kernel_images_free(rec->kernel);
+	source_files_free(rec->sources);
 	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
@@ -331,6 +334,7 @@ void record_sync(struct record *rec, bool all)
 	rec->trans.size = 0; /* its file may be closed */
 	if (rec->jitting)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
+	source_files_write(rec->sources, clock_now_ns(), all);
 	turn_stage(rec->turn, TURN_JIT);
 	(void)record_tend(rec);
 }
@@ -446,6 +450,7 @@ int record_close_files(struct record *rec, struct error *err)
 	r = record_flush(rec, true, err);
 	if (rec->jitting)
 		jitting_forget(rec->jitting);
+	source_files_forget(rec->sources);
 	store_close_all(rec->store);
 	chain_recorder_close(rec->trace);
 	if (store_past(rec->store))

@@ -38,6 +38,8 @@ enum counter_kind {
 	  "unwind tables put off: files of their owner took too long to read",                     \
 	  "unwind tables not built yet, as other files of their owner took too long to read")      \
 	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
+	X(python_unknown, TROUBLE, "Python interpreters of an unknown version",                    \
+	  "Python interpreters are of an unknown version: only their C functions are in chains")   \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \
@@ -86,6 +88,13 @@ enum counter_kind {
 	  "processes that are unknown when they exit, as more run than can be kept")               \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
+	X(python_no_thread, INFO, "samples without Python frames: their thread runs no Python")    \
+	X(python_bad_frame, TROUBLE, "samples whose Python frames could not be read",              \
+	  "samples whose Python frames could not be read: their chains lack some")                 \
+	X(python_bad_code, TROUBLE, "samples with a Python frame that has no function",            \
+	  "samples with a Python frame that has no function: their chains lack some")              \
+	X(python_unreadable, INFO, "times that a Python function's names could not be read yet")   \
+	X(python_ring_full, INFO, "times a Python function was reported late: ring full")          \
 	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \
 	  "KiB of JIT code have too many unwind rules, which cuts call chains short",              \
 	  "raise --unwind-memory")                                                                 \
@@ -140,6 +149,8 @@ enum counter_kind {
 	  "pieces of JIT code have no names: invalid, or too many in one process")                 \
 	X(jit_put_off, TROUBLE, "times that JIT code was not read further, for lack of memory",    \
 	  "times that JIT code was not read further, for lack of memory", "raise --max-memory")    \
+	X(python_capped, TROUBLE, "Python functions without a place: too many in one file",        \
+	  "Python functions are counted as (other functions): too many in one file")               \
 	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 
 /* Others that stats/ may have: the sum of all samples that came in; those of the original's daemon,

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "elf/elffile.h"
+#include "python/python_layout.h"
 #include "unwind/internal/cfi_program.h"
 #include "unwind/internal/unwind_go.h"
 #include "unwind/internal/unwind_rows.h"
@@ -178,6 +179,8 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	if (!f->count)
 		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
 				 "%s: no unwind information", elffile_path(f->ef));
+	if (!python_layout_read(f->ef, t->base, &t->python))
+		t->python = (struct python_layout){ 0 };
 	unwind_rules_begin(rules);
 	write_rows(b, rules);
 	return 0;

@@ -253,7 +253,7 @@ static void callers_are_a_number_unless_spelt_out(void)
 
 	if (!s)
 		SKIP("no BPF here");
-	chains = sampler_chains_new(s, NULL, NULL, out);
+	chains = sampler_chains_new(&(struct sampler_chains_config){ .sampler = s, .out = out });
 	CHECK_STR(words_of(chains, out, &text, 77), "- 8 - 4 10 0 - 21 e - 9 ");
 	sampler_chains_add(chains, &told, 0);
 	CHECK_EQ(evbuf_flush(out), 0);

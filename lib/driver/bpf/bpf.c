@@ -107,7 +107,7 @@ static void bpf_shutdown(struct driver *d)
 	sampling_done(&d->sampling);
 	table_loader_stop(d->tables);
 	code_store_free(d->codes);
-	sampler_chains_free(d->samples.chains);
+	bpf_samples_close_chains(&d->samples);
 	sampler_free(d->sampler);
 	sampler_images_free(d->samples.images);
 	cgroups_free(d->samples.cgroups);
@@ -174,8 +174,7 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 	say_why(d);
 	if (!d->depth_asked)
 		return 0;
-	d->samples.chains = sampler_chains_new(d->sampler, d->samples.images, d->samples.cookies,
-					       d->samples.out);
+	bpf_samples_open_chains(&d->samples, d->sampler);
 	if (!by_tables)
 		return 0;
 	d->codes = code_store_new(d->sampler);
@@ -189,6 +188,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.keys = keys_for(config),
 		.follow = config->scope == DRIVER_TREE,
 		.depth = config->callgraph_depth,
+		.interpreters = true,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
 		.tables = tables_for(config),
 		.cgroups = config->cgroups,
@@ -447,6 +447,7 @@ static void read_counters(struct driver *d)
 	s->follow_full = c.follow_full;
 	s->unwound_full = c.chain_full;
 	s->unwound_frames = c.frames;
+	bpf_samples_count_python(d->sampler, s);
 	read_process_counters(d);
 	if (d->offcpu)
 		read_offcpu_counters(d);

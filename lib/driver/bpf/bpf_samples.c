@@ -4,6 +4,7 @@
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_functions.h"
 #include "driver/bpf/sampler_images.h"
 
 static void on_image(const struct sample_image *image, void *data)
@@ -19,6 +20,14 @@ static void on_chain(const struct sample_chain *chain, void *data)
 
 	if (d->chains)
 		sampler_chains_add(d->chains, chain, d->now_ns);
+}
+
+static void on_function(const struct sample_function *function, void *data)
+{
+	const struct bpf_samples *d = data;
+
+	if (d->functions)
+		sampler_functions_add(d->functions, function);
 }
 
 static uint32_t number_of(uint64_t chain, void *data)
@@ -74,6 +83,8 @@ static uint64_t image_of(struct bpf_samples *d, const struct sample_key *key)
 	case SAMPLE_HEAP:
 	case SAMPLE_STACK:
 		return region_cookie(d, key);
+	case SAMPLE_CODE_OBJECT:
+		return sampler_functions_cookie(d->functions, key->image.region.start);
 	case SAMPLE_KERNEL:
 	case SAMPLE_PLACE_COUNT_:
 		break;
@@ -168,11 +179,42 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	put(d, &s, &leaf);
 }
 
+void bpf_samples_open_chains(struct bpf_samples *s, struct sampler *sampler)
+{
+	s->functions = sampler_functions_new(sampler, s->cookies, "");
+	s->chains = sampler_chains_new(&(struct sampler_chains_config){
+		sampler, s->images, s->functions, s->cookies, s->out });
+}
+
+void bpf_samples_close_chains(struct bpf_samples *s)
+{
+	sampler_chains_free(s->chains);
+	sampler_functions_free(s->functions);
+	s->chains = NULL;
+	s->functions = NULL;
+}
+
+void bpf_samples_count_python(const struct sampler *sampler, struct driver_stats *s)
+{
+	struct sample_counters events, switches;
+
+	sampler_counters(sampler, SAMPLE_SLOT_EVENT, &events);
+	sampler_counters(sampler, SAMPLE_SLOT_SWITCH, &switches);
+#define X(name) s->name = events.name + switches.name;
+	X(python_no_thread)
+	X(python_bad_frame)
+	X(python_bad_code)
+	X(python_unreadable)
+	X(python_ring_full)
+#undef X
+}
+
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s)
 {
 	return (struct sampler_handler){
 		.image = on_image,
 		.chain = on_chain,
+		.function = on_function,
 		.sample = on_sample,
 		.number = number_of,
 		.epoch = epoch_of,

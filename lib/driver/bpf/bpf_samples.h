@@ -14,10 +14,12 @@
 #include "perf/kernel_events.h"
 #include "driver/perf_cpuset.h"
 #include "driver/bpf/sampler.h"
+#include "stats/counters.h"
 
 struct cgroups;
 struct cookie_table;
 struct sampler_chains;
+struct sampler_functions;
 struct sampler_images;
 
 /* All pointers are borrowed. */
@@ -25,7 +27,8 @@ struct bpf_samples {
 	struct sampler_images *images;
 	struct cookie_table *cookies;
 	struct cgroups *cgroups;       /* NULL: do not record cgroups */
-	struct sampler_chains *chains; /* NULL: no call chains */
+	struct sampler_chains *chains; /* NULL: no call chains, like: */
+	struct sampler_functions *functions;
 	struct evbuf *out;
 	struct perf_cpuset *cpus;   /* counts truncated chains */
 	struct kernel_events codes; /* kernel code that later samples may predate */
@@ -38,5 +41,10 @@ struct bpf_samples {
 
 /* Reports to the event buffer the code loaded into the kernel up to @until_ns. */
 void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns);
+/* Prepares for call chains of @sampler, which is borrowed; close undoes that. */
+void bpf_samples_open_chains(struct bpf_samples *s, struct sampler *sampler);
+void bpf_samples_close_chains(struct bpf_samples *s);
+/* Stores in @s what the programs of all slots have counted of Python frames. */
+void bpf_samples_count_python(const struct sampler *sampler, struct driver_stats *s);
 /* A handler that passes the program's output to @s, which must not move. */
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s);

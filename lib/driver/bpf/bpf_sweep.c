@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_functions.h"
 #include "driver/bpf/sampler_images.h"
 #include "identity/cookie.h"
 
@@ -25,6 +26,8 @@ static bool tell_images(struct bpf_sweep *w, struct sampler *sampler, struct bpf
 {
 	const struct sampler_images_walk walk = { .each = forget_image, .data = sampler };
 
+	if (!w->next && samples->functions)
+		sampler_functions_forget(samples->functions);
 	w->next = sampler_images_walk(samples->images, &walk, w->next, IMAGES_STEP);
 	return !w->next;
 }

@@ -109,6 +109,7 @@ static int on_message(void *data, void *message, size_t size)
 	const struct sampler_handler *h = ((struct sampler *)data)->handler;
 	const struct sample_image *image = message;
 	const struct sample_chain *chain = message;
+	const struct sample_function *function = message;
 
 	if (!h || size < sizeof(uint32_t))
 		return 0;
@@ -122,6 +123,11 @@ static int on_message(void *data, void *message, size_t size)
 		if (size >= offsetof(struct sample_chain, data) &&
 		    size >= offsetof(struct sample_chain, data) + chain->words * sizeof(uint64_t))
 			h->chain(chain, h->data);
+		break;
+	case SAMPLE_FUNCTION:
+		if (h->function && size >= offsetof(struct sample_function, lines) &&
+		    size >= offsetof(struct sample_function, lines) + function->lines_bytes)
+			h->function(function, h->data);
 		break;
 	default: /* SAMPLE_WAKE needs no action */
 		break;
@@ -142,11 +148,15 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 		.executables = bpf_map__fd(skeleton->maps.executables),
 		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),
+		.pythons = bpf_map__fd(skeleton->maps.pythons),
 		.rules = bpf_map__fd(skeleton->maps.rules),
 		.table_numbers = bpf_map__fd(skeleton->maps.table_numbers),
 		.tables = bpf_map__fd(skeleton->maps.tables),
 		.chains = { [SAMPLE_SLOT_EVENT] = bpf_map__fd(skeleton->maps.event_chains),
 			    [SAMPLE_SLOT_SWITCH] = bpf_map__fd(skeleton->maps.switch_chains) },
+		.functions = { [SAMPLE_SLOT_EVENT] = bpf_map__fd(skeleton->maps.event_functions),
+			       [SAMPLE_SLOT_SWITCH] =
+				       bpf_map__fd(skeleton->maps.switch_functions) },
 		.wants = { [SAMPLE_SLOT_EVENT] = bpf_map__fd(skeleton->maps.event_wants),
 			   [SAMPLE_SLOT_SWITCH] = bpf_map__fd(skeleton->maps.switch_wants) },
 	};

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "driver/bpf/sampler_functions.h"
 #include "identity/cookie.h"
 
 #include <bpf/bpf.h>
@@ -27,6 +28,7 @@ struct chain {
 struct sampler_chains {
 	const struct sampler *sampler;
 	struct sampler_images *images;
+	struct sampler_functions *functions;
 	struct cookie_table *cookies;
 	struct evbuf *out;
 	const int *maps;      /* by slot */
@@ -45,16 +47,16 @@ struct sampler_chains {
 	size_t frame_room;
 };
 
-struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sampler_images *images,
-					  struct cookie_table *cookies, struct evbuf *out)
+struct sampler_chains *sampler_chains_new(const struct sampler_chains_config *config)
 {
 	struct sampler_chains *t = xcalloc(1, sizeof(*t));
 
-	t->sampler = sampler;
-	t->images = images;
-	t->cookies = cookies;
-	t->out = out;
-	t->maps = sampler_maps(sampler)->chains;
+	t->sampler = config->sampler;
+	t->images = config->images;
+	t->functions = config->functions;
+	t->cookies = config->cookies;
+	t->out = config->out;
+	t->maps = sampler_maps(config->sampler)->chains;
 	t->count = 1;
 	return t;
 }
@@ -91,6 +93,8 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 		return sampler_images_cookie(t->images, &f->image.file, tgid, now_ns);
 	case SAMPLE_VDSO:
 		return cookie_vdso(t->cookies);
+	case SAMPLE_CODE_OBJECT:
+		return sampler_functions_cookie(t->functions, f->image.region.start);
 	case SAMPLE_HEAP:
 		label = "[heap]";
 		break;
@@ -134,6 +138,8 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 			break;
 		}
 		offset = f.place_offset & offset_mask;
+		/* Like a return address, not the address of a call. */
+		offset += f.place_offset >> SAMPLE_FRAME_PLACE_SHIFT == SAMPLE_CODE_OBJECT;
 		cookie = cookie_original(t->cookies, mapped, &where, &offset);
 		t->frames[count++] = (struct evbuf_frame){ cookie, offset };
 	}

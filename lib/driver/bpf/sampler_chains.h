@@ -4,7 +4,7 @@
  * 64-bit id. Each is written to the event buffer once, under a small number, and samples then refer
  * to that number. The caller owns the store; it borrows what it is created with.
  *
- *	struct sampler_chains *chains = sampler_chains_new(sampler, images, cookies, out);
+ *	struct sampler_chains *chains = sampler_chains_new(&config);
  *	sampler_chains_add(chains, message, now_ns);
  *	sampler_chains_put(chains, &leaf, sampler_chains_number(chains, chain), &trace);
  *	sampler_chains_prune(chains);
@@ -16,10 +16,19 @@
 #include "driver/bpf/sampler_images.h"
 
 struct sampler_chains;
+struct sampler_functions;
 
-/* Creates an empty store, which borrows its arguments while it exists. Caller frees. */
-struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sampler_images *images,
-					  struct cookie_table *cookies, struct evbuf *out);
+/* All pointers are borrowed. */
+struct sampler_chains_config {
+	struct sampler *sampler;
+	struct sampler_images *images;
+	struct sampler_functions *functions;
+	struct cookie_table *cookies;
+	struct evbuf *out;
+};
+
+/* Creates an empty store. Caller frees. */
+struct sampler_chains *sampler_chains_new(const struct sampler_chains_config *config);
 /* Frees the store; accepts NULL. */
 void sampler_chains_free(struct sampler_chains *t);
 

@@ -26,10 +26,11 @@ struct sampler_config {
 	bool follow; /* sample only processes passed to sampler_follow(), and their descendants */
 	unsigned int depth; /* maximum frames in a chain, including the sample; 0: no chains */
 	bool by_frame_pointers;
-	uint32_t tables; /* maximum files with an unwind table or without; 0: SAMPLE_TABLES_MAX */
-	bool pass_on;	 /* write samples to the event's ring as well */
-	bool cgroups;	 /* keys include the cgroup */
-	bool offcpu;	 /* sampler_offcpu() may be called */
+	uint32_t tables;   /* maximum files with an unwind table or without; 0: SAMPLE_TABLES_MAX */
+	bool interpreters; /* chains have the frames of interpreted code */
+	bool pass_on;	   /* write samples to the event's ring as well */
+	bool cgroups;	   /* keys include the cgroup */
+	bool offcpu;	   /* sampler_offcpu() may be called */
 	bool offcpu_blocked; /* then ignore preempted tasks */
 };
 

@@ -62,6 +62,8 @@ struct table_store {
 	size_t blank_count, blank_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
+	struct python_layout pythons[SAMPLE_PYTHONS_MAX]; /* those in use, from 1 on */
+	uint32_t python_count;
 	uint32_t evicted_at, retried_at; /* drains */
 	size_t refused;			 /* number of files that may be requested again */
 	struct table_store_stats stats;
@@ -100,7 +102,7 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->shared_rules = sampler_map_memory(sampler_maps(sampler)->rules, rules_bytes);
 	t->rules = unwind_rules_new();
 	t->held = xcalloc(tables_max(t), sizeof(*t->held));
-	t->table_count = 1; /* 0 is none */
+	t->table_count = t->python_count = 1; /* 0 is none */
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
 	t->evicted_at = t->retried_at = sampler_drains(sampler);
@@ -201,6 +203,25 @@ static int finish_table(struct table_store *t, struct sample_table table, const 
 	return 0;
 }
 
+/* The number of the Python interpreter of @table; 0 if it has none that the program can walk. */
+static uint32_t python_number(struct table_store *t, const struct unwind_table *table)
+{
+	uint32_t i;
+
+	if (table->python.version && !table->python.entry)
+		t->stats.counters.python_unknown++;
+	if (!table->python.entry)
+		return 0;
+	for (i = 1; i < t->python_count; i++)
+		if (!memcmp(&t->pythons[i], &table->python, sizeof(table->python)))
+			return i;
+	if (i == SAMPLE_PYTHONS_MAX ||
+	    bpf_map_update_elem(sampler_maps(t->sampler)->pythons, &i, &table->python, BPF_ANY) < 0)
+		return 0;
+	t->pythons[i] = table->python;
+	return t->python_count++;
+}
+
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
 static int put_table(struct table_store *t, const struct unwind_table *table,
 		     const struct sample_file *file)
@@ -219,6 +240,7 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
+	put.python = python_number(t, table);
 	t->stats.counters.unwind_partial += missing > 0;
 	return finish_table(t, put, &(struct held){ *file, missing > 0 });
 }

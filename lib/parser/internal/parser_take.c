@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
+#include "python/python_layout.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_code.h"
 
@@ -102,8 +103,12 @@ static int take_arrays(struct span *in, struct unwind_table *t, size_t rule_coun
 		       struct unwind_rules *rules)
 {
 	_cleanup_free_ uint16_t *numbers = xcalloc(rule_count, sizeof(*numbers));
-	int r = take_segments(in, t);
+	int r = span_copy(in, &t->python, sizeof(t->python));
 
+	if (r == 0 && !python_layout_makes_sense(&t->python))
+		r = -EBADMSG;
+	if (r == 0)
+		r = take_segments(in, t);
 	if (r == 0)
 		r = take_rules(in, rule_count, rules, numbers);
 	if (r == 0)

@@ -19,6 +19,7 @@
 #include "sfile/session.h"
 #include "sfile/setup.h"
 #include "sfile/sfile.h"
+#include "sfile/source_image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -320,7 +321,8 @@ static void add_image(struct plan *p, uint32_t index, const struct sfile_header 
 {
 	const struct gather_image *image = &p->gather->images[index];
 
-	if (p->done[index])
+	/* The functions of a source file are in the session, which is copied as a whole. */
+	if (p->done[index] || source_image_is(image->manifest))
 		return;
 	p->done[index] = true;
 	switch (image->id.kind) {

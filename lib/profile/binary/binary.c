@@ -16,6 +16,7 @@
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
+#include "sfile/source_image.h"
 
 #include <inttypes.h>
 #include <errno.h>
@@ -341,9 +342,9 @@ static bool is_vdso(const struct search *s)
 	return !strcmp(s->image->id.name, "[vdso]");
 }
 
-/* The file for memory of a process, in the session: a copy of the vdso, or the JIT code next to its
- * region or, if the region has no samples, that of call chains. NULL if there can be none; caller
- * frees. */
+/* The file in the session for what is no file of its own: a copy of the vdso, the functions of a
+ * source file, or the JIT code of a process, next to its region or, if the region has no samples,
+ * that of call chains. NULL if there can be none; caller frees. */
 static char *memory_path(const struct search *s)
 {
 	const struct gather *g = s->bs->gather;
@@ -352,6 +353,8 @@ static char *memory_path(const struct search *s)
 
 	if (is_vdso(s))
 		return path_join(samples, "vdso");
+	if (source_image_is(s->image->manifest))
+		return source_image_path(samples, s->image->id.name);
 	return f ? gather_code_path(g, f) : session_code_path(samples, s->image->id.tgid);
 }
 
@@ -391,7 +394,7 @@ static void open_memory(struct search *s, struct binary *ret)
 
 	if (s->bs->cache && path && stat(path, &st) == 0)
 		key = key_of_file(&st, is_vdso(s) ? "file" : unit);
-	ret->why = is_vdso(s) ? BINARY_NO_SYMBOLS : BINARY_ANONYMOUS;
+	ret->why = s->image->id.tgid ? BINARY_ANONYMOUS : BINARY_NO_SYMBOLS;
 	s->read = read_memory;
 	(void)open_by(s, key, ret);
 }
@@ -425,6 +428,8 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 	case SNAME_ROOT:
 		if (!strcmp(s.image->display, "/proc/kallsyms"))
 			open_kernel(&s, ret);
+		else if (source_image_is(s.image->manifest))
+			open_memory(&s, ret);
 		else
 			open_file(&s, ret);
 		break;

@@ -8,6 +8,7 @@
 #include "profile/binary/internal/weigh.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 
@@ -34,7 +35,8 @@ static void plan_image(struct plan *p, struct binaries *bs, uint32_t image, cons
 	const struct gather_image *i = &p->g->images[image];
 	bool lines;
 
-	if (!i->manifest || !i->manifest->version.build_id.size || i->id.kind != SNAME_ROOT)
+	if (!i->manifest || !i->manifest->version.build_id.size || i->id.kind != SNAME_ROOT ||
+	    source_image_is(i->manifest))
 		return;
 	if (!binary_is_here(bs, image, &w->header, &lines))
 		add_want(p, image, true);

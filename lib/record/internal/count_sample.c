@@ -3,9 +3,11 @@
 
 #include "base/log.h"
 #include "identity/cgroups.h"
+#include "identity/cookie.h"
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
+#include "record/internal/source_files.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/record.h"
@@ -28,6 +30,14 @@ static void ensure_session(struct record *rec)
 	rec->session_ready = true;
 }
 
+/* The place of the function that the image's cookie denotes. */
+static uint64_t source_place(const struct record *rec, const struct sampled_image *image)
+{
+	return source_files_place(rec->sources,
+				  cookie_lookup(rec->cookies, rec->trans.image_cookie),
+				  image->image.name);
+}
+
 static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 {
 	const struct transient *t = &rec->trans;
@@ -48,6 +58,8 @@ static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 	if (!image)
 		f->lost = &rec->stats.lost_samplefile;
 	f->place = (struct place){ .image = image };
+	if (image && image->is_source)
+		f->place.base = -source_place(rec, image);
 }
 
 static struct sampled_image *current_app(struct record *rec)

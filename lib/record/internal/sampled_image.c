@@ -12,6 +12,7 @@
 #include "elf/vdso.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
+#include "sfile/source_image.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -257,6 +258,15 @@ static struct sampled_image *vdso_binary(struct sampled_images *t)
 	return sampled_image_region(t, 0, 0, size, "[vdso]");
 }
 
+static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
+{
+	struct manifest_image file = { .path = c->path, .version.build_id = SOURCE_IMAGE_ID };
+	struct sampled_image *b = sampled_image_file(t, &file, false);
+
+	b->is_source = true;
+	return b;
+}
+
 static struct sampled_image *cookie_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	_cleanup_free_ char *absolute = NULL;
@@ -273,6 +283,8 @@ static struct sampled_image *cookie_binary(struct sampled_images *t, const struc
 		return vdso_binary(t);
 	case COOKIE_THREAD:
 		return sampled_image_kernel(t, c->path, false);
+	case COOKIE_SOURCE:
+		return source_binary(t, c);
 	case COOKIE_CGROUP:
 	case COOKIE_CODE:
 	case COOKIE_KIND_COUNT_:

@@ -23,6 +23,7 @@ struct sampled_image {
 	struct sname_image image;  /* its string belongs to the table */
 	uint64_t mtime;		   /* seconds; 0: unknown or none */
 	bool is_kernel;		   /* kernel or module */
+	bool is_source;		   /* a source file: offsets are places of source_files.h */
 	bool selected;		   /* as application: selected by --image */
 	uint32_t id;		   /* number in the table, for hashing */
 	uint32_t chain_number;	   /* in the chain store, */

@@ -6,6 +6,7 @@
 #include "record/feature.h"
 #include "record/internal/jit_reader.h"
 #include "record/internal/jitting.h"
+#include "record/internal/source_files.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
@@ -53,6 +54,7 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		ret->jit_dropped = jit.jit_dropped;
 		ret->jit_put_off = jit.jit_put_off;
 	}
+	ret->python_capped = source_files_capped(rec->sources);
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	if (rec->feature)

@@ -70,6 +70,7 @@ struct record {
 
 	struct kernel_images *kernel;
 	struct sampled_images *binaries;
+	struct source_files *sources;
 	struct jitting *jitting; /* NULL: JIT code is not looked up */
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;

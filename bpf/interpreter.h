@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the structures of a Python interpreter (CPython) are: the facts of one file, which the BPF
+ * program needs to walk the Python frames of its processes. Offsets are in bytes; those of pointers
+ * are multiples of 8. lib/python/python_layout.h reads them from the file.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+/* How to see which Python frames a frame of the C stack runs. */
+enum python_entry {
+	PYTHON_ENTRY_NONE, /* unknown version: no Python frames */
+	PYTHON_ENTRY_CODE, /* a call of the eval loop runs one; the loop is known by its code */
+	PYTHON_ENTRY_EACH, /* the same, but each call has a CFrame on the C stack */
+	PYTHON_ENTRY_FLAG, /* a call runs many, the outermost has a flag; CFrames as above */
+	PYTHON_ENTRY_SHIM, /* a call runs many, up to a frame that is itself on the C stack */
+	PYTHON_ENTRY_COUNT_
+};
+
+struct python_layout {
+	/* Addresses are relative to PC 0 of the file's unwind table. */
+	__s64 runtime;	  /* _PyRuntime */
+	__s64 code_type;  /* PyCode_Type */
+	__s64 eval_start; /* the eval loop, and the part of it that the compiler moved away */
+	__s64 cold_start;
+	__u32 eval_bytes, cold_bytes;
+	__u16 version;	/* 0x030b: 3.11 */
+	__u8 entry;	/* enum python_entry */
+	__u8 is_tagged; /* a frame's pointer to its code has flags in its low bits */
+
+	/* _PyRuntime */
+	__u16 runtime_current; /* the thread that has the lock (GIL); 0: none */
+	__u16 runtime_interpreters;
+	/* PyInterpreterState */
+	__u16 interpreter_next, interpreter_threads;
+	/* PyThreadState */
+	__u16 thread_next, thread_id;
+	__u16 thread_status; /* has THREAD_ACTIVE; 0: none */
+	__u16 thread_frame;  /* the innermost frame; 0: the CFrame has it */
+	__u16 thread_cframe; /* 0: there are no CFrames */
+	/* CFrame */
+	__u16 cframe_current, cframe_previous;
+	/* a frame; ->frame_owner is a byte: is_entry or owner */
+	__u16 frame_code, frame_previous, frame_instruction, frame_owner, frame_bytes;
+	/* PyCodeObject; ->code_bytes are read of it */
+	__u16 code_line, code_name, code_file, code_lines, code_bytes;
+	__u16 code_start; /* the first instruction; 0: frames have its index */
+	__u16 code_text;  /* the str with the instructions; 0: they are in the object */
+	/* str */
+	__u16 text_data; /* of ASCII */
+	__u16 reserved[2];
+};
+_Static_assert(sizeof(struct python_layout) == 96, "no padding");

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/bpf/sampler_functions.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "driver/bpf/sampler.h"
+#include "identity/cookie.h"
+#include "python/python_lines.h"
+
+#include <bpf/bpf.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FUNCTIONS_MAX = 1 << 16, COMPONENT_MAX = 200, CODE_BYTES_MAX = 1 << 20 };
+
+struct sampler_functions {
+	const struct sampler *sampler;
+	struct cookie_table *cookies;
+	char *root;
+	struct map by_id; /* id: cookie, as a pointer */
+};
+
+struct sampler_functions *sampler_functions_new(const struct sampler *sampler,
+						struct cookie_table *cookies, const char *root)
+{
+	struct sampler_functions *t = xcalloc(1, sizeof(*t));
+
+	t->sampler = sampler;
+	t->cookies = cookies;
+	t->root = xstrdup(root ? root : "");
+	return t;
+}
+
+void sampler_functions_free(struct sampler_functions *t)
+{
+	if (!t)
+		return;
+	map_done(&t->by_id);
+	free(t->root);
+	free(t);
+}
+
+/* --- texts --- */
+
+static void add_utf8(struct strbuf *b, uint32_t c)
+{
+	char bytes[4];
+	size_t n = 0;
+
+	if (c < 0x20 || c == 0x7f || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = '?';
+	if (c < 0x80) {
+		bytes[n++] = (char)c;
+	} else if (c < 0x800) {
+		bytes[n++] = (char)(0xc0 | c >> 6);
+		bytes[n++] = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		bytes[n++] = (char)(0xe0 | c >> 12);
+		bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+		bytes[n++] = (char)(0x80 | (c & 0x3f));
+	} else {
+		bytes[n++] = (char)(0xf0 | c >> 18);
+		bytes[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+		bytes[n++] = (char)(0x80 | (c & 0x3f));
+	}
+	strbuf_add(b, bytes, n);
+}
+
+/* Adds the text of @bytes bytes at @text in UTF-8; control characters become question marks. */
+static void add_text(struct strbuf *b, const char *text, uint32_t bytes, uint8_t width)
+{
+	uint32_t i, c = 0, step = width == 2 || width == 4 ? width : 1;
+
+	for (i = 0; i + step <= MIN(bytes, (uint32_t)SAMPLE_FUNCTION_TEXT); i += step) {
+		c = 0;
+		memcpy(&c, text + i, step);
+		add_utf8(b, c);
+	}
+}
+
+/* Adds a component of a path, of at most COMPONENT_MAX bytes, which cannot be taken for a part of
+ * the name of a sample file. */
+static void add_component(struct strbuf *path, const char *name, size_t length)
+{
+	if (!length || (length == 1 && *name == '.') || (length == 2 && !strncmp(name, "..", 2)))
+		return;
+	strbuf_adds(path, *name == '{' ? "/_" : "/");
+	if (*name == '{')
+		name++, length--;
+	strbuf_add(path, name, MIN(length, (size_t)COMPONENT_MAX));
+}
+
+/* The name of a source file: an absolute path, or in brackets (<string>), which are no file. A
+ * relative path begins in the process's directory. Caller frees. */
+static char *source_name(const struct sampler_functions *t, const struct sample_function *f)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	_cleanup_free_ char *link = xasprintf("%s/proc/%u/cwd", t->root, f->tgid);
+	const char *at, *end;
+	char cwd[PATH_MAX];
+	ssize_t n;
+
+	add_text(&text, f->file, f->file_bytes, f->file_width);
+	at = strbuf_text(&text);
+	n = *at != '/' && *at != '<' ? readlink(link, cwd, sizeof(cwd)) : 0;
+	if (n > 1)
+		strbuf_add(&path, cwd, (size_t)n);
+	for (; *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, '/');
+		add_component(&path, at, (size_t)(end - at));
+	}
+	return path.length ? strbuf_take(&path) : xstrdup("/[python]");
+}
+
+/* --- functions --- */
+
+/* Makes room for another id. */
+static void make_room(struct sampler_functions *t)
+{
+	if (t->by_id.count >= FUNCTIONS_MAX)
+		sampler_functions_forget(t);
+}
+
+static uint64_t cookie_of(struct sampler_functions *t, const struct sample_function *f)
+{
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+	_cleanup_free_ char *file = source_name(t, f);
+	const uint32_t bytes = MIN(f->lines_bytes, (uint32_t)SAMPLE_FUNCTION_LINES);
+	struct python_lines lines = { 0 };
+	struct cookie_function function;
+	uint32_t code_bytes;
+	uint64_t cookie;
+
+	add_text(&name, f->name, f->name_bytes, f->name_width);
+	python_lines_decode(&lines, f->version, f->line, span_of(f->lines, bytes));
+	code_bytes = MAX(f->code_bytes, lines.end);
+	function = (struct cookie_function){
+		.name = (char *)strbuf_text(&name),
+		.bytes = MIN(code_bytes, (uint32_t)CODE_BYTES_MAX),
+		.lines = lines.rows,
+		.line_count = lines.count,
+		.digest = hash_add(hash_add(hash_bytes(f->lines, bytes), f->line), f->code_bytes) |
+			  COOKIE_DIGEST_SET,
+	};
+	cookie = cookie_source(t->cookies, file, &function);
+	free(lines.rows);
+	return cookie;
+}
+
+void sampler_functions_add(struct sampler_functions *t, const struct sample_function *f)
+{
+	make_room(t);
+	(void)map_set(&t->by_id, f->id, (void *)(uintptr_t)cookie_of(t, f));
+}
+
+static void send_again(const struct sampler_functions *t, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < SAMPLE_CHAIN_SLOTS; i++)
+		(void)bpf_map_delete_elem(sampler_maps(t->sampler)->functions[i], &id);
+}
+
+uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id)
+{
+	uint64_t cookie = (uintptr_t)map_get(&t->by_id, id);
+	char name[] = "(function not read)";
+	const struct cookie_function unknown = { .name = name,
+						 .bytes = CODE_BYTES_MAX,
+						 .digest = COOKIE_DIGEST_SET };
+
+	if (cookie)
+		return cookie;
+	send_again(t, id);
+	return cookie_source(t->cookies, "/[python]", &unknown);
+}
+
+void sampler_functions_forget(struct sampler_functions *t)
+{
+	map_for_each (&t->by_id, slot)
+		send_again(t, slot->key);
+	map_done(&t->by_id);
+}

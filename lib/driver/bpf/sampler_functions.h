@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The Python functions that the BPF sampling program has met, and their cookies. It sends a
+ * function once per process; the cookie is that of the source file's function, the same in all
+ * processes. The caller owns the table; it borrows what it is created with.
+ *
+ *	struct sampler_functions *functions = sampler_functions_new(sampler, cookies, "");
+ *	sampler_functions_add(functions, message);
+ *	cookie = sampler_functions_cookie(functions, id);
+ */
+#pragma once
+
+#include "bpf/sample.h"
+
+#include <stdint.h>
+
+struct cookie_table;
+struct sampler;
+struct sampler_functions;
+
+/* Creates an empty table; @root is the parent of /proc. Caller frees. */
+struct sampler_functions *sampler_functions_new(const struct sampler *sampler,
+						struct cookie_table *cookies, const char *root);
+/* Frees it; accepts NULL. */
+void sampler_functions_free(struct sampler_functions *t);
+
+/* Adds a function, whose texts may contain anything. */
+void sampler_functions_add(struct sampler_functions *t, const struct sample_function *f);
+/* The cookie of the function with this @id. If it is not known, that of a function with no name,
+ * and the program sends it again. */
+uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id);
+/* Forgets all functions, which the program sends again as it meets them. */
+void sampler_functions_forget(struct sampler_functions *t);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/internal/source_files.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "elf/elffile.h"
+#include "elfwrite/kept_code.h"
+#include "identity/cookie_image.h"
+#include "jit/jit.h"
+#include "python/python_lines.h"
+#include "record/internal/jit_writer.h"
+#include "sfile/source_image.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FUNCTIONS_OF_FILE = 1 << 14,   /* code that is made and thrown away would be endless */
+	FUNCTIONS_OF_STRING = 1 << 10, /* the same where there is no file */
+	FUNCTIONS_MAX = 1 << 18,
+	PLACE_FIRST = 16,
+	PLACE_ALIGN = 16,
+	OTHERS_BYTES = 1 << 20,
+	KEY_OF_OTHERS = 1,
+};
+static const uint64_t write_every_ns = 10 * NS_PER_S;
+
+struct source {
+	char *name;
+	struct jit *code;     /* addresses are places */
+	struct map functions; /* hash of name and digest: struct jit_code */
+	uint64_t next;	      /* free place */
+	uint64_t others;      /* place of all that have none of their own; 0: there are none */
+	uint64_t written_ns;
+	size_t written; /* number of functions */
+};
+
+struct source_files {
+	char *samples;
+	struct map by_name;   /* hash: sources */
+	struct map by_cookie; /* cookie: place, as a pointer */
+	struct jit_writer *writer;
+	size_t count; /* of functions */
+	uint64_t capped;
+};
+
+struct source_files *source_files_new(const char *samples)
+{
+	struct source_files *t = xcalloc(1, sizeof(*t));
+
+	t->samples = xstrdup(samples);
+	t->writer = jit_writer_new();
+	return t;
+}
+
+static void source_free(struct source *s)
+{
+	map_done(&s->functions);
+	jit_free(s->code);
+	free(s->name);
+	free(s);
+}
+
+void source_files_forget(struct source_files *t)
+{
+	jit_writer_wait(t->writer);
+	map_for_each (&t->by_name, slot)
+		source_free(slot->value);
+	map_done(&t->by_name);
+	map_done(&t->by_cookie);
+	t->count = 0;
+}
+
+void source_files_free(struct source_files *t)
+{
+	if (!t)
+		return;
+	source_files_forget(t);
+	jit_writer_free(t->writer);
+	free(t->samples);
+	free(t);
+}
+
+static uint64_t hash_function(const char *name, uint64_t digest)
+{
+	return hash_add(hash_bytes(name, strlen(name)), digest);
+}
+
+/* Adds @code, whose address is its place. Returns the copy, NULL if there is no room. */
+static const struct jit_code *add_code(struct source *s, const struct jit_code *code)
+{
+	size_t count = jit_count(s->code);
+	uint64_t end;
+
+	if (code->address < s->next || __builtin_add_overflow(code->address, code->size, &end) ||
+	    end > UINT32_MAX - PLACE_ALIGN)
+		return NULL;
+	jit_load(s->code, code);
+	if (jit_count(s->code) == count)
+		return NULL;
+	s->next = (end + PLACE_ALIGN) & ~(uint64_t)(PLACE_ALIGN - 1);
+	code = jit_at(s->code, count);
+	if (code->key == KEY_OF_OTHERS)
+		s->others = code->address;
+	else
+		map_add(&s->functions, hash_function(code->name, code->key), (void *)code);
+	return code;
+}
+
+struct reading {
+	struct source_files *files;
+	struct source *source;
+};
+
+static bool read_code(const struct jit_code *code, void *data)
+{
+	struct reading *r = data;
+
+	if (!code->key || !add_code(r->source, code))
+		return false;
+	r->files->count++;
+	return true;
+}
+
+/* Takes the places that functions have in the session already. */
+static void read_places(struct source_files *t, struct source *s)
+{
+	_cleanup_free_ char *path = source_image_path(t->samples, s->name);
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct reading reading = { t, s };
+	struct elf_section section;
+	const Elf_Data *bytes;
+
+	if (access(path, F_OK) < 0 || elffile_open(path, &ef, NULL) < 0 ||
+	    !elffile_find_section(ef, KEPT_CODE_SECTION, &section) ||
+	    !(bytes = elffile_data(&section)))
+		return;
+	(void)kept_code_read(span_of(bytes->d_buf, bytes->d_size), read_code, &reading);
+	s->written = jit_count(s->code);
+}
+
+static struct source *source_of(struct source_files *t, const char *name)
+{
+	uint64_t hash = hash_bytes(name, strlen(name));
+	struct source *s;
+
+	map_for_each_of(&t->by_name, hash, s)
+	{
+		if (!strcmp(s->name, name))
+			return s;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->name = xstrdup(name);
+	s->code = jit_new();
+	s->next = PLACE_FIRST;
+	map_add(&t->by_name, hash, s);
+	read_places(t, s);
+	return s;
+}
+
+/* Gives the function of @from a place. Returns its code, NULL if there is no room. */
+static const struct jit_code *add_function(struct source *s, const struct cookie_image *from)
+{
+	const struct cookie_function *f = from->function;
+	_cleanup_free_ struct jit_line *lines = xcalloc(f->line_count + 1, sizeof(*lines));
+	/* One more than the bytecode, for callers (evbuf_frame). */
+	const struct jit_code code = { .address = s->next,
+				       .size = f->bytes + 1ULL,
+				       .from = 1,
+				       .key = f->digest,
+				       .name = f->name,
+				       .lines = lines,
+				       .line_count = f->line_count };
+	size_t i;
+
+	for (i = 0; i < f->line_count; i++)
+		lines[i] = (struct jit_line){ code.address + f->lines[i].offset, f->lines[i].line,
+					      from->path };
+	return add_code(s, &code);
+}
+
+/* The place of functions that get none of their own. */
+static uint64_t place_of_others(struct source_files *t, struct source *s)
+{
+	const struct jit_code code = { .address = s->next,
+				       .size = OTHERS_BYTES,
+				       .from = 1,
+				       .key = KEY_OF_OTHERS,
+				       .name = "(other functions)" };
+
+	t->capped++;
+	if (!s->others)
+		(void)add_code(s, &code);
+	return s->others;
+}
+
+static bool has_room(const struct source_files *t, const struct source *s)
+{
+	const char *base = strrchr(s->name, '/');
+	size_t most = base && base[1] == '<' ? FUNCTIONS_OF_STRING : FUNCTIONS_OF_FILE;
+
+	return t->count < FUNCTIONS_MAX && s->functions.count < most;
+}
+
+static uint64_t place_in(struct source_files *t, struct source *s,
+			 const struct cookie_image *source)
+{
+	const struct cookie_function *f = source->function;
+	const struct jit_code *code;
+
+	map_for_each_of(&s->functions, hash_function(f->name, f->digest), code)
+	{
+		if (code->key == f->digest && !strcmp(code->name, f->name))
+			return code->address;
+	}
+	code = has_room(t, s) ? add_function(s, source) : NULL;
+	if (!code)
+		return place_of_others(t, s);
+	t->count++;
+	return code->address;
+}
+
+uint64_t source_files_place(struct source_files *t, const struct cookie_image *source,
+			    const char *name)
+{
+	uint64_t place = (uintptr_t)map_get(&t->by_cookie, source->cookie);
+
+	if (place || !source->function)
+		return place;
+	place = place_in(t, source_of(t, name), source);
+	if (place)
+		(void)map_set(&t->by_cookie, source->cookie, (void *)(uintptr_t)place);
+	return place;
+}
+
+static void write_source(struct source_files *t, struct source *s, uint64_t now_ns)
+{
+	struct jit_writing *job = jit_writing_new(s->code, 0);
+
+	jit_writing_path(job, source_image_path(t->samples, s->name));
+	(void)jit_writer_add(t->writer, job);
+	s->written = jit_count(s->code);
+	s->written_ns = now_ns;
+}
+
+void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
+{
+	if (!jit_writer_is_idle(t->writer) && !all)
+		return;
+	map_for_each (&t->by_name, slot) {
+		struct source *s = slot->value;
+
+		if (s->written != jit_count(s->code) &&
+		    (all || now_ns - s->written_ns >= write_every_ns))
+			write_source(t, s, now_ns);
+	}
+	if (all)
+		jit_writer_wait(t->writer);
+}
+
+uint64_t source_files_capped(const struct source_files *t)
+{
+	return t->capped;
+}
+
+size_t source_files_memory(const struct source_files *t)
+{
+	size_t bytes = 0;
+
+	map_for_each (&t->by_name, slot)
+		bytes += jit_bytes(((struct source *)slot->value)->code);
+	return bytes;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of source files that an interpreter runs, such as Python's. Their samples are in the
+ * sample files of the source file, an image whose offsets are places: each function has a range of
+ * them, as long as its bytecode, which it keeps in the session. So the same function of many
+ * processes, runs and days is one, and a changed one is another. The places, their names and lines
+ * are written to the session as an ELF file with DWARF, which reports read like any other.
+ *
+ *	struct source_files *files = source_files_new(samples);
+ *	offset = source_files_place(files, cookie, "/srv/app.py") + offset_in_bytecode;
+ *	source_files_write(files, now_ns, false);		again and again
+ *	source_files_free(files);
+ */
+#pragma once
+
+#include "base/macro.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cookie_image;
+struct source_files;
+
+/* Creates an empty table for the session in the directory @samples. Caller frees. */
+struct source_files *source_files_new(const char *samples);
+/* Frees it; what was not written is lost. Accepts NULL. */
+void source_files_free(struct source_files *t);
+
+/* Returns the place of the function @source, of kind COOKIE_SOURCE, in the image called @name;
+ * gives it one if it is new. Functions beyond the limits share one. */
+uint64_t source_files_place(struct source_files *t, const struct cookie_image *source,
+			    const char *name);
+/* Writes files that have got functions, in a thread: some now, others in the next calls; with @all,
+ * all of them, and returns when that is done. @now_ns: CLOCK_MONOTONIC. */
+void source_files_write(struct source_files *t, uint64_t now_ns, bool all);
+/* Forgets all, because the session goes away. */
+void source_files_forget(struct source_files *t);
+
+/* Number of functions that got no place of their own. */
+uint64_t source_files_capped(const struct source_files *t);
+/* Bytes of memory that it takes. */
+size_t source_files_memory(const struct source_files *t);
