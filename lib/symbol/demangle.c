@@ -75,13 +75,30 @@ static bool add_stem(struct strbuf *out, const char *name)
 	return false;
 }
 
+/* Go's compiler escapes dots in the last part of a package's path: gopkg.in/yaml%2ev3.Marshal. */
+static bool add_go(struct strbuf *out, const char *name)
+{
+	static const char escape[] = "%2e";
+	const char *next = strstr(name, escape);
+
+	if (!next)
+		return false;
+	for (; next; next = strstr(name, escape)) {
+		strbuf_add(out, name, (size_t)(next - name));
+		strbuf_adds(out, ".");
+		name = next + strlen(escape);
+	}
+	strbuf_adds(out, name);
+	return true;
+}
+
 bool demangle_add(struct strbuf *out, const char *name)
 {
 	_cleanup_free_ char *stem = NULL;
 	const char *cut;
 
 	if (!looks_mangled(name))
-		return demangle_java_add(out, name);
+		return add_go(out, name) || demangle_java_add(out, name);
 	cut = strchr(name, '@');
 	if (!cut)
 		return add_stem(out, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Demangles names of C++, Rust, D and Java.
+ * Demangles names of C++, Rust, D, Java and Go.
  *
  *	_cleanup_free_ char *text = demangle(name);
  *	puts(text ? text : name);				"std::sort(int*, int*)"

@@ -181,6 +181,8 @@ static void names_are_demangled(void)
 		{ "LA;f()VV", NULL },
 		{ "L;f()V", NULL },
 		{ "List", NULL },
+		{ "gopkg.in/yaml%2ev3.(*Node).Decode", "gopkg.in/yaml.v3.(*Node).Decode" },
+		{ "a.b/c%2e%2ed.F%2", "a.b/c..d.F%2" },
 	};
 	size_t i;
 
