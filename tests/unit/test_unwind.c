@@ -363,6 +363,9 @@ static void code_of_go_is_unwound_by_its_table(void)
 		pc = pc_of(&im, "runtime.sigreturn.abi0");
 		CHECK_STR(rule_at(&im, pc - 1), "signal");
 		CHECK_STR(rule_at(&im, pc - 2), "sp+8 ra@cfa-8 bx lost");
+		pc = pc_of(&im, "runtime.systemstack_switch.abi0");
+		CHECK_STR(rule_at(&im, pc - 1), "sp+8 ra@cfa-8 bx lost");
+		CHECK_STR(rule_at(&im, pc - 2), "other stack");
 	}
 }
 

@@ -20,6 +20,16 @@ static const struct unwind_rule stack_switch = {
 	.fp = -2,
 };
 
+/* cgocallback returns to the start of this function, as if it had called on the goroutine's stack: it
+ * has no frame there. */
+static const struct unwind_rule frameless = {
+	.cfa = UNWIND_CFA_REG,
+	.base = UNWIND_BASE_SP,
+	.saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_LOST, UNWIND_AT_CFA),
+	.cfa_offset = 8,
+	.ra = -1,
+};
+
 /* Whether the function calls the vdso on the stack of the thread. The frame pointer is its own. */
 static bool calls_vdso(const char *name)
 {
@@ -47,6 +57,7 @@ uint64_t unwind_go_rule(enum unwind_machine machine, const char *name,
 		{ "runtime.rt0_go", &outermost },
 		{ "runtime.asmcgocall", &stack_switch },
 		{ "runtime.systemstack", &stack_switch },
+		{ "runtime.systemstack_switch", &frameless },
 		{ "runtime.sigreturn", &trampoline },		 /* before Go 1.20 */
 		{ "runtime.sigreturn__sigaction", &trampoline }, /* since then */
 	};
@@ -55,13 +66,13 @@ uint64_t unwind_go_rule(enum unwind_machine machine, const char *name,
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(name, rows[i].name))
 			break;
-	if (i == ARRAY_SIZE(rows))
+	if (i == ARRAY_SIZE(rows) || (rows[i].rule == &frameless && machine != UNWIND_X86_64))
 		return 0;
 	*ret = rows[i].rule;
 	if (*ret == &stack_switch && machine != UNWIND_X86_64)
 		*ret = &outermost;
-	/* Handlers return to its start, which is looked up one byte before. */
-	return *ret == &trampoline;
+	/* What returns to its start is looked up one byte before. */
+	return *ret == &trampoline || *ret == &frameless;
 }
 
 /* The rule where the stack pointer has moved by @bytes. */
