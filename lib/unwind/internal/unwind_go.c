@@ -20,7 +20,8 @@ static const struct unwind_rule stack_switch = {
 	.fp = -2,
 };
 
-/* cgocallback returns to the start of this function, as if it had called on the goroutine's stack: it
+/* cgocallback returns to the start of this function, as if it had called on the stack of the
+ * goroutine: it
  * has no frame there. */
 static const struct unwind_rule frameless = {
 	.cfa = UNWIND_CFA_REG,
