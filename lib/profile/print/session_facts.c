@@ -87,6 +87,11 @@ static char *lost(const struct sources *s)
 	return number(s->cover->lost);
 }
 
+static char *folded(const struct sources *s)
+{
+	return number(s->cover->folded);
+}
+
 static const struct {
 	enum session_facts which;
 	const char *name;
@@ -104,6 +109,7 @@ static const struct {
 	{ SESSION_FACTS_TIME, "samples", true, samples },
 	{ SESSION_FACTS_TIME, "taken", true, taken },
 	{ SESSION_FACTS_TIME, "lost", true, lost },
+	{ SESSION_FACTS_TIME, "folded", true, folded },
 };
 
 /* Reads the session's setup; false if it does not say when the session began. */
