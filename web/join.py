@@ -52,15 +52,19 @@ def join(page, style, modules):
     return text, policy
 
 
+def array(name, data):
+    lines = (", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24))
+    numbers = ",\n\t".join(lines)
+    return f"static const unsigned char {name}[] = {{\n\t{numbers}\n}};\n"
+
+
 def header(text, policy):
     packed = gzip.compress(text.encode(), 9, mtime=0)
-    lines = (", ".join(str(b) for b in packed[i:i + 24]) for i in range(0, len(packed), 24))
-    numbers = ",\n\t".join(lines)
+    served = gzip.compress(text.replace("@DATA@", "").encode(), 9, mtime=0)
     return ("/* Made by web/join.py: the page for a browser, compressed by gzip. */\n#pragma once\n\n"
             f"#define WEB_PAGE_LENGTH {len(text.encode())}\n"
-            f"#define WEB_PAGE_DIGEST \"{hashlib.sha256(packed).hexdigest()[:32]}\"\n"
-            f"#define WEB_PAGE_POLICY \"{policy}\"\n\n"
-            f"static const unsigned char web_page_gz[] = {{\n\t{numbers}\n}};\n")
+            f"#define WEB_PAGE_POLICY \"{policy}\"\n\n" +
+            array("web_page_gz", packed) + array("web_served_gz", served))
 
 
 def main():

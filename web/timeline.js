@@ -202,7 +202,7 @@ export class Timeline {
 		for (const side of [0, 1]) {
 			const handle = this.handles[which + side], at = this.window(which)[side];
 			handle.hidden = !v && which === 'B';
-			handle.style.left = this.x(at) - handle.offsetWidth / 2 + 'px';
+			handle.style.left = Math.min(this.w - handle.offsetWidth, this.x(at) - handle.offsetWidth / 2) + 'px';
 			handle.setAttribute('aria-valuenow', String(at));
 			handle.setAttribute('aria-valuetext', this.o.label(at));
 		}

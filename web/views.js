@@ -262,8 +262,8 @@ function card(title, ...content) {
 	return el('div', { class: 'card' }, el('h3', {}, title), ...content);
 }
 
-function rowsOf(list) {
-	return el('table', {}, list.map(cells => el('tr', {}, cells.map(c => el('td', {}, c)))));
+function rowsOf(list, cls = '') {
+	return el('table', { class: cls }, list.map(cells => el('tr', {}, cells.map(c => el('td', {}, c)))));
 }
 
 export function showQuality(page, host) {
@@ -287,7 +287,7 @@ export function showQuality(page, host) {
 		card('Without symbols', head.unresolved.length ? rowsOf(head.unresolved.slice(0, 12).map(u =>
 			[[visible(u.image), el('span', { class: 'remedy' }, visible(u.remedy))], `${pct(u.samples / n)} %`])) : 'Every sample is in a function with a name.'),
 		card('How it was measured', el('pre', {}, head.header.map(visible).join('\n')),
-			rowsOf([['kernel', visible(head.kernel ?? 'not known')], ['driver', visible(head.driver ?? 'not known')], ['CPUs', int(head.cpus || 0)]].map(r => r)))));
+			rowsOf([['kernel', visible(head.kernel ?? 'not known')], ['driver', visible(head.driver ?? 'not known')], ['CPUs', int(head.cpus || 0)]], 'words'))));
 }
 
 /** The kinds of functions that the profile has, with their colours. */

@@ -3,6 +3,7 @@
 #include "tools/opreport/opreport_braces.h"
 #include "tools/opreport/opreport_options.h"
 #include "tools/common/confine.h"
+#include "tools/common/page_report.h"
 #include "tools/common/progress.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
@@ -200,58 +201,14 @@ static int collect(struct parts *p, const struct opreport_braces *in, struct err
 	return r < 0 ? r : profile_report_collect(p->profile, &options.view, &p->report, err);
 }
 
-/* Refuses a profile of several events: a page adds all samples up. */
-static int check_one_event(const struct classes *classes, struct error *err)
-{
-	const struct class *a = &classes->classes[0], *b = &classes->classes[classes->count - 1];
-
-	if (class_same_event(a, b))
-		return 0;
-	return error_set(err, -EINVAL, "a page shows one event; choose event:%s or event:%s",
-			 a->event, b->event);
-}
-
-/* Collects rows by symbol with the time of their samples, if all of them have one. */
-static int collect_timed(struct parts *p, const struct opreport_braces *in, struct error *err)
-{
-	struct opreport_braces timed = *in;
-	_cleanup_(parts_done) struct parts with = { 0 };
-	struct error none = ERROR_INIT;
-	int r = collect(p, in, err);
-
-	if (r == 0)
-		r = check_one_event(&p->profile->classes, err);
-	timed.profile.division.most = report_form(options.view.form)->chain_steps;
-	if (r < 0 || collect(&with, &timed, &none) < 0)
-		return r;
-	if (container_sum(with.report.rows.totals, with.report.rows.class_count) ==
-	    container_sum(p->report.rows.totals, p->report.rows.class_count)) {
-		const struct parts without = *p;
-
-		*p = with;
-		with = without;
-	}
-	return 0;
-}
-
-/* Collects what a page shows: whole call chains or, if there are none, rows by symbol. */
 static int collect_page(struct parts *p, const struct opreport_braces *in, struct error *err)
 {
-	struct opreport_braces copy = *in;
-	struct error none = ERROR_INIT;
-	int r;
+	struct page_report page;
+	int r = page_report_collect(&in->profile, &options.view, in->count, in->words, &page, err);
 
-	options.view.chains = CHAINS_LIST;
-	profile_report_configure(&options.view, &copy.profile);
-	r = collect(p, &copy, &none);
 	if (r == 0)
-		return 0;
-	parts_done(p);
-	*p = (struct parts){ 0 };
-	if (r != -ENODATA)
-		return error_set(err, r, "%s", none.text);
-	options.view.chains = CHAINS_NONE;
-	return collect_timed(p, in, err);
+		*p = (struct parts){ page.profile, page.report };
+	return r;
 }
 
 /* Opens the output before this process is confined; the file keeps its contents until print(). */

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct report;
@@ -22,3 +23,8 @@ enum { PAGE_STEPS_MAX = 600 };
 void page_data(const struct report *r, FILE *out);
 /* Prints the HTML file. */
 void page_html(const struct report *r, FILE *out);
+/* The page without data, compressed by gzip: returns its size, and sets @ret, static. Its program
+ * then fetches "data" from the server that it came from. */
+size_t page_packed(const void **ret);
+/* The Content-Security-Policy of the page, for a server's header. Static. */
+const char *page_policy(void);

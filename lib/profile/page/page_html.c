@@ -31,6 +31,17 @@ static char *unpack_page(void)
 	return text;
 }
 
+size_t page_packed(const void **ret)
+{
+	*ret = web_served_gz;
+	return sizeof(web_served_gz);
+}
+
+const char *page_policy(void)
+{
+	return WEB_PAGE_POLICY "; frame-ancestors 'none'";
+}
+
 /* Compresses; caller frees. */
 static unsigned char *pack(const void *data, size_t size, size_t *ret_size)
 {

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""page.py BUILD: uses the page for a browser as a person would, in headless Chromium: each view, zoom,
+search, windows of time, difference, filters, the address, back, dark mode and a narrow screen, with names
+that a page must not obey; as a file and as opweb serves it. Numbers must be those of opreport. Prints TAP."""
+import base64
+import gzip
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
+from page import read_page  # pylint: disable=wrong-import-position
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    print("1..0 # SKIP no python3-selenium")
+    sys.exit(0)
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+BUILD = os.path.abspath(sys.argv[1])
+
+# Names that a page must not obey.
+HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "\u202egnp.exe", "</script><b>",
+           "__proto__", "constructor"]
+NAMES = HOSTILE + ["n" * 100000]
+
+SESSION = """
+cpu 4
+slice 1795442400 1795442410
+slice 1795442410 1795442420 3
+slice 1795442430 1795442440
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    during 1 main 100
+    during 2 marked_first 400
+file ./elf/exe-pie ./elf/lib.so TIMER.0.0.all.all.all
+    during 2 marked_second 300
+    during 3 marked_second 200
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 100 ./elf/exe-pie main ./elf/exe-pie _start+9
+chains 1
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 400 ./elf/exe-pie marked_first ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 300 ./elf/lib.so marked_second ./elf/exe-pie marked_first+3 ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chains 2
+chain ./elf/exe-pie TIMER.0.0.all.all.all depth 200 ./elf/lib.so marked_second ./elf/lib.so marked_first+4 ./elf/exe-pie main+5
+chains 3
+"""
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def make_hostile(path, hostile):
+    """Copies a page, with other names for its functions, and for all images."""
+    head, _ = read_page(path)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    old = re.search(r'id="data">([^<]*)<', text)[1]
+    data = gzip.decompress(base64.b64decode(old))
+    length, = struct.unpack_from("<I", data)
+    for i in range(1, len(head["functions"]["name"]) - 1):
+        head["functions"]["name"][i] = NAMES[(i - 1) % len(NAMES)]
+    for image in head["images"][1:]:
+        image["path"] = "/" + HOSTILE[0]
+    packed = json.dumps(head).encode()
+    packed += b" " * (-len(packed) % 4)
+    data = struct.pack("<I", len(packed)) + packed + data[4 + length:]
+    with open(hostile, "w", encoding="utf-8") as f:
+        f.write(text.replace(old, base64.b64encode(gzip.compress(data)).decode()))
+
+
+class Browser:
+    """One page in a browser."""
+
+    def __init__(self, width, height):
+        options = Options()
+        options.binary_location = CHROMIUM
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def open(self, url, fragment=""):
+        self.driver.get("about:blank")
+        self.driver.get(f"{url}#{fragment}")
+        self.until(lambda: self.js("return document.body.dataset.ready"))
+
+    def until(self, what):
+        """Waits, at most half a minute, until it is true."""
+        for _ in range(300):
+            if what():
+                return True
+            time.sleep(0.1)
+        return False
+
+    def js(self, text):
+        return self.driver.execute_script(text)
+
+    def text(self, name):
+        return self.js(f"return document.getElementById('{name}').textContent").replace("\u202f", "")
+
+    def click(self, name):
+        self.driver.find_element(By.ID, name).click()
+
+    def type(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def drag(self, begin, end):
+        """Drags over the timeline, from one part of its width to another."""
+        line = self.driver.find_element(By.ID, "timeline")
+        width = line.size["width"]
+        by = (end - begin) * width / 2
+        ActionChains(self.driver).move_to_element_with_offset(line, int((begin - 0.5) * width), 0) \
+            .click_and_hold().move_by_offset(int(by), 0).move_by_offset(int(by), 0).release().perform()
+
+    def complaints(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+def table(b, name):
+    """The cells of a table's rows, as they are shown."""
+    return b.js(f"return [...document.querySelectorAll('#{name} .tr:not([hidden])')].sort((a, b) => a.dataset.row - "
+                "b.dataset.row).map(r => [...r.querySelectorAll('.td')].map(c => c.textContent.replace(/\\u202f/g, '')))")
+
+
+def children(*words):
+    found = json.loads(run(f"{BUILD}/tools/opreport", "--children", "--json", *words))
+    return {(f["symbol"], os.path.basename(f["image"])): (f["self"], f["children"]) for f in found["functions"]}
+
+
+def functions_are_those_of_opreport(b, url):
+    b.open(url, "v=functions")
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    return shown == {key: own for key, (own, _) in children("--session-dir=one").items()}
+
+
+def a_window_has_the_numbers_of_its_command(b, url):
+    b.open(url, "v=functions&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z")
+    command = b.text("command").split()
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    return command[:2] == ["opreport", "--children"] and \
+        shown == {key: own for key, (own, _) in children(*command[2:]).items()} and sum(shown.values()) == 700
+
+
+def search_says_the_share(b, url):
+    b.open(url, "v=flame&q=marked_first")
+    return b.text("found").startswith("90.0 %") and "2 functions" in b.text("found")
+
+
+def a_bad_pattern_is_said(b, url):
+    b.open(url, "v=flame&q=/(/")
+    return "not a pattern" in b.text("found")
+
+
+def keys_walk_and_zoom_and_back_returns(b, url):
+    b.open(url, "v=flame")
+    b.js("document.querySelector('#graph canvas').focus()")
+    b.type(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    detail, before = b.text("detail"), b.js("return location.hash")
+    b.type(Keys.ENTER)
+    zoomed = b.js("return location.hash")
+    b.driver.back()
+    return "main" in detail and "80.0 %" in detail and "z=" in zoomed and \
+        b.until(lambda: b.js("return location.hash") == before)
+
+
+def dragging_chooses_windows_and_compares(b, url):
+    b.open(url, "v=flame")
+    b.drag(0.1, 0.2)
+    first = b.until(lambda: "time:2026-11-23T14:00:00Z..2026-11-23T14:00:10Z" in b.text("command"))
+    b.click("compare")
+    b.drag(0.35, 0.45)
+    return first and b.until(lambda: "A 100 samples, B 700 samples" in b.text("diff-note"))
+
+
+def filters_are_chips(b, url):
+    b.open(url, "v=flame&fn=lib.so:marked_second")
+    b.click("dir-sandwich")
+    b.type("f")
+    kept = b.until(lambda: "500 samples" in b.text("amount")) and "focus marked_second" in b.text("chips")
+    b.type("u")
+    return kept and b.until(lambda: "1000 samples" in b.text("amount"))
+
+
+def each_view_opens_by_key(b, url):
+    b.open(url, "v=flame")
+    for key, view in enumerate(("overview", "flame", "functions", "diff", "quality"), 1):
+        b.type(str(key))
+        if not b.until(lambda: b.js("return document.body.dataset.ready") == view):
+            return False
+    return "reached the requested depth" in b.text("v-quality") and "200" in b.text("v-quality")
+
+
+def dark_is_dark(b, url):
+    b.open(url, "v=flame&theme=dark")
+    return b.js("return getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+
+
+def an_unknown_address_is_said(b, url):
+    b.open(url, "v=flame&nonsense=1")
+    return "nonsense" in b.text("message")
+
+
+CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, search_says_the_share,
+          a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
+          filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
+
+
+def narrow_screens_do_not_scroll_sideways(b, url):
+    for view in ("overview", "flame", "functions", "diff", "quality"):
+        b.open(url, f"v={view}")
+        if b.js("return document.documentElement.scrollWidth") > 400:
+            return False
+    return True
+
+
+def hostile_names_are_text(b, url):
+    for view in ("overview", "flame", "functions", "quality"):
+        b.open(url, f"v={view}")
+        if b.js("return document.querySelectorAll('script').length") != 2 or b.js("return document.images.length"):
+            return False
+        if b.js("return /[\u202a-\u202e]/.test(document.body.textContent)"):
+            return False
+    b.open(url, "v=functions&q=script")
+    return any(row[4].startswith("<script>alert(1)</script>") for row in table(b, "functions"))
+
+
+def make_pages():
+    """The pages' addresses, and the server's process."""
+    with open("text", "w", encoding="utf-8") as f:
+        f.write(SESSION)
+    with open("text", encoding="utf-8") as f:
+        subprocess.run([f"{BUILD}/tests/golden/mksession", "one"], stdin=f, check=True)
+    run(f"{BUILD}/tools/opreport", "--session-dir=one", "--html=one.html")
+    make_hostile("one.html", "hostile.html")
+
+
+def serve():
+    server = subprocess.Popen([f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", "--session-dir=one"],
+                              stdout=subprocess.PIPE, text=True)
+    return server, server.stdout.readline().strip()
+
+
+def main():
+    if not os.path.exists(CHROMIUM) or not os.path.exists(DRIVER):
+        print("1..0 # SKIP no chromium, or no chromium-driver")
+        return 0
+    failed = number = 0
+
+    def report(name, ok):
+        nonlocal failed, number
+        number += 1
+        failed += not ok
+        print(f"{'ok' if ok else 'not ok'} {number} - {name}", flush=True)
+
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        os.symlink(f"{BUILD}/tests/fixtures/elf-golden", "elf")
+        make_pages()
+        server, address = (None, None)
+        if os.path.exists(f"{BUILD}/tools/opweb"):
+            server, address = serve()
+        wide, narrow = Browser(1280, 860), Browser(400, 860)
+        try:
+            for what, url in (("file", f"file://{work}/one.html"), ("server", address)):
+                for check in CHECKS if url else []:
+                    report(f"{what}: {check.__name__}", check(wide, url))
+            report("narrow_screens_do_not_scroll_sideways",
+                   narrow_screens_do_not_scroll_sideways(narrow, f"file://{work}/one.html"))
+            report("hostile_names_are_text", hostile_names_are_text(wide, f"file://{work}/hostile.html"))
+            complaints = wide.complaints() + narrow.complaints()
+            report("nothing_is_on_the_console", not complaints)
+            for line in complaints:
+                print(f"# {line}")
+        finally:
+            wide.driver.quit()
+            narrow.driver.quit()
+            if server:
+                server.terminate()
+                server.wait()
+            os.chdir("/")
+    print(f"1..{number}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lib/profile/page/internal/page_tree.c */
+#include "test.h"
+
+#include "profile/page/internal/page_tree.h"
+
+enum { REST = 99 };
+
+/* A root with 3 children of 5, 20 and 1 samples; the second has children of 4 and 6. */
+static void make(struct page_tree *t)
+{
+	uint32_t second;
+
+	page_tree_init(t, 0);
+	t->nodes[page_tree_child(t, 0, 1)].self = 5;
+	second = page_tree_child(t, 0, 2);
+	t->nodes[second].self = 10;
+	t->nodes[page_tree_child(t, second, 1)].self = 4;
+	t->nodes[page_tree_child(t, second, 3)].self += 2;
+	t->nodes[page_tree_child(t, second, 3)].self += 4;
+	t->nodes[page_tree_child(t, 0, 4)].self = 1;
+}
+
+static void the_heaviest_comes_first(void)
+{
+	static const uint32_t functions[] = { 0, 2, 3, 1, 1, 4 }, depths[] = { 0, 1, 2, 2, 1, 1 };
+	struct page_tree t;
+	size_t i;
+
+	make(&t);
+	page_tree_arrange(&t, 100, REST);
+	CHECK_EQ(t.shown, ARRAY_SIZE(functions));
+	CHECK_EQ(t.nodes[0].total, 26);
+	for (i = 0; i < t.shown; i++) {
+		CHECK_EQ(t.nodes[t.order[i]].function, functions[i]);
+		CHECK_EQ(t.nodes[t.order[i]].depth, depths[i]);
+		CHECK_EQ(t.nodes[t.order[i]].place, i);
+	}
+	CHECK_EQ(t.hidden, 0);
+	page_tree_done(&t);
+}
+
+static void what_is_too_small_is_added_up(void)
+{
+	struct page_tree t;
+	uint64_t sum = 0;
+	size_t i;
+
+	make(&t);
+	page_tree_arrange(&t, 2, REST);
+	CHECK_EQ(t.limit, 8); /* only the root and the second child have as many */
+	CHECK_EQ(t.hidden, 4);
+	CHECK_EQ(t.hidden_samples, 5 + 4 + 6 + 1);
+	CHECK_EQ(t.shown, 4);
+	for (i = 0; i < t.shown; i++)
+		sum += t.nodes[t.order[i]].self;
+	CHECK_EQ(sum, 26);
+	/* The samples of the child of the second child are shown by its sibling for the rest. */
+	CHECK_EQ(t.nodes[t.order[t.nodes[3].place]].function, REST);
+	CHECK_EQ(t.nodes[t.order[t.nodes[3].place]].depth, 2);
+	page_tree_done(&t);
+}
+
+TESTS(T(the_heaviest_comes_first), T(what_is_too_small_is_added_up))

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tools/opweb/web_request.c: what a request gets, whoever made it. */
+#include "test.h"
+
+#include "tools/opweb/web_request.h"
+
+static const struct web_policy policy = { .secret = "0123456789abcdefghij-_",
+					  .host = "10.0.0.7",
+					  .port = 8123 };
+
+static void only_the_secret_opens(void)
+{
+	static const struct {
+		const char *method, *path, *host;
+		enum web_answer answer;
+	} rows[] = {
+		{ "GET", "/s/0123456789abcdefghij-_/", "localhost:8123", WEB_PAGE },
+		{ "HEAD", "/s/0123456789abcdefghij-_/", "127.0.0.1:8123", WEB_PAGE },
+		{ "GET", "/s/0123456789abcdefghij-_/data", "[::1]:8123", WEB_DATA },
+		{ "GET", "/s/0123456789abcdefghij-_/data", "10.0.0.7:8123", WEB_DATA },
+		{ "GET", "/s/0123456789abcdefghij-_", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/0123456789abcdefghij-_/../data", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/0123456789abcdefghij-_/data/", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/0123456789abcdefghij-X/", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/1123456789abcdefghij-_/", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/0123456789abcdefghij-_x/", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/s/0123", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "/", "localhost:8123", WEB_NOT_FOUND },
+		{ "GET", "", "localhost:8123", WEB_NOT_FOUND },
+		{ "POST", "/s/0123456789abcdefghij-_/", "localhost:8123", WEB_BAD_METHOD },
+		{ "get", "/s/0123456789abcdefghij-_/", "localhost:8123", WEB_BAD_METHOD },
+		{ "GET", "/s/0123456789abcdefghij-_/", "evil.example:8123", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "localhost", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "localhost:81230", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", NULL, WEB_BAD_HOST },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (web_request_judge(&policy, rows[i].method, rows[i].path, rows[i].host) !=
+		    rows[i].answer)
+			CHECK_STR(rows[i].path, "another answer");
+}
+
+static void a_unix_socket_has_no_name(void)
+{
+	struct web_policy local = policy;
+
+	local.host = NULL;
+	CHECK_EQ(web_request_judge(&local, "GET", "/s/0123456789abcdefghij-_/", NULL), WEB_PAGE);
+	CHECK_EQ(web_request_judge(&local, "GET", "/s/0123456789abcdefghij-X/", NULL),
+		 WEB_NOT_FOUND);
+}
+
+static void secrets_differ(void)
+{
+	char a[WEB_SECRET_LENGTH + 1], b[WEB_SECRET_LENGTH + 1];
+
+	CHECK_EQ(web_secret_new(a), 0);
+	CHECK_EQ(web_secret_new(b), 0);
+	CHECK_EQ(strlen(a), WEB_SECRET_LENGTH);
+	CHECK(strcmp(a, b) != 0);
+}
+
+TESTS(T(only_the_secret_opens), T(a_unix_socket_has_no_name), T(secrets_differ))

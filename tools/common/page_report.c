@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/page_report.h"
+
+#include "tools/common/reporting.h"
+
+#include <errno.h>
+
+void page_report_done(struct page_report *p)
+{
+	profile_report_done(&p->report);
+	profile_close(p->profile);
+	*p = (struct page_report){ 0 };
+}
+
+/* The words of a specification. */
+struct words {
+	size_t count;
+	char *const *list;
+};
+
+static int collect(const struct profile_config *config, const struct report_view *view,
+		   const struct words *words, struct page_report *ret, struct error *err)
+{
+	_cleanup_(page_report_done) struct page_report p = { 0 };
+	int r = reporting_open(config, words->count, words->list, &p.profile, err);
+
+	if (r == 0)
+		r = profile_report_collect(p.profile, view, &p.report, err);
+	if (r < 0)
+		return r;
+	*ret = p;
+	p = (struct page_report){ 0 };
+	return 0;
+}
+
+/* Refuses a profile of several events: a page adds all samples up. */
+static int check_one_event(const struct classes *classes, struct error *err)
+{
+	const struct class *a = &classes->classes[0], *b = &classes->classes[classes->count - 1];
+
+	if (class_same_event(a, b))
+		return 0;
+	return error_set(err, -EINVAL, "a page shows one event; choose event:%s or event:%s",
+			 a->event, b->event);
+}
+
+static uint64_t samples_of(const struct page_report *p)
+{
+	const struct container *rows = &p->report.rows;
+
+	return container_sum(rows->totals, rows->class_count);
+}
+
+/* Collects rows by symbol, with the time of their samples if all of them have one. */
+static int collect_rows(const struct profile_config *config, const struct report_view *view,
+			const struct words *words, struct page_report *ret, struct error *err)
+{
+	_cleanup_(page_report_done) struct page_report whole = { 0 }, timed = { 0 };
+	struct profile_config divided = *config;
+	struct error none = ERROR_INIT;
+	int r = collect(config, view, words, &whole, err);
+
+	if (r == 0)
+		r = check_one_event(&whole.profile->classes, err);
+	if (r < 0)
+		return r;
+	divided.division.most = report_form(view->form)->chain_steps;
+	if (collect(&divided, view, words, &timed, &none) == 0 &&
+	    samples_of(&timed) == samples_of(&whole)) {
+		*ret = timed;
+		timed = (struct page_report){ 0 };
+	} else {
+		*ret = whole;
+		whole = (struct page_report){ 0 };
+	}
+	return 0;
+}
+
+int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
+			char *const *words, struct page_report *ret, struct error *err)
+{
+	const struct words selection = { count, words };
+	struct profile_config chains = *config, rows = *config;
+	struct error why = ERROR_INIT;
+	int r;
+
+	view->chains = CHAINS_LIST;
+	profile_report_configure(view, &chains);
+	r = collect(&chains, view, &selection, ret, &why);
+	if (r == 0)
+		return 0;
+	if (r != -ENODATA)
+		return error_set(err, r, "%s", why.text);
+	view->chains = CHAINS_NONE;
+	profile_report_configure(view, &rows);
+	return collect_rows(&rows, view, &selection, ret, err);
+}

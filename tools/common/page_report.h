@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a page for a browser shows (profile/page/page.h): whole call chains or, if there are none,
+ * rows by symbol; with the time of the samples, where all of them have one.
+ *
+ *	struct report_view view = { .form = REPORT_DATA, .rows = { .symbols = true } };
+ *	struct page_report page;
+ *
+ *	if (page_report_collect(&config, &view, count, words, &page, err) == 0)
+ *		profile_report_print(&page.report, stdout);
+ *	page_report_done(&page);
+ */
+#pragma once
+
+#include "profile/profile_report.h"
+
+struct page_report {
+	struct profile *profile;
+	struct profile_report report;
+};
+
+/* Opens the profile that the words select, and collects its rows. Sets view->chains to what was
+ * found; the view is borrowed. 0, the caller calls page_report_done(); or negative with the reason,
+ * -EINVAL if the samples are of several events. */
+int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
+			char *const *words, struct page_report *ret, struct error *err);
+/* Frees what was collected; a zeroed one is fine. */
+void page_report_done(struct page_report *p);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/opweb/web_listen.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 32 };
+
+/* Binds a new socket, and listens. */
+static int listen_at(const struct sockaddr *address, socklen_t size, const char *text,
+		     struct error *err)
+{
+	int one = 1, fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return error_errno(err, -errno, "%s", text);
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0) {
+		int why = -errno;
+
+		(void)close(fd);
+		return error_errno(err, why, "%s", text);
+	}
+	return fd;
+}
+
+static int open_unix(const char *path, struct web_listen *ret, struct error *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	mode_t mask;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_set(err, -ENAMETOOLONG, "%s: too long for a socket", path);
+	(void)strcpy(address.sun_path, path);
+	mask = umask(0177);
+	ret->fd = listen_at((const struct sockaddr *)&address, sizeof(address), path, err);
+	(void)umask(mask);
+	if (ret->fd < 0)
+		return ret->fd;
+	ret->path = xstrdup(path);
+	return 0;
+}
+
+static int bad_address(const char *text, struct error *err)
+{
+	return error_set(err, -EINVAL,
+			 "--listen: '%s' is not PORT, ADDRESS:PORT or the path of a socket", text);
+}
+
+/* Splits "ADDRESS:PORT". The address may be in brackets or missing. */
+static int parse_address(const char *text, char address[64], uint16_t *port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	uint64_t number;
+
+	if (parse_u64(colon ? colon + 1 : text, 0, UINT16_MAX, &number) < 0 || length >= 64)
+		return -EINVAL;
+	(void)snprintf(address, 64, "%.*s", colon ? (int)length : 9, colon ? text : "127.0.0.1");
+	if (*address == '[' && length > 1 && address[length - 1] == ']') {
+		memmove(address, address + 1, length - 2);
+		address[length - 2] = '\0';
+	}
+	*port = (uint16_t)number;
+	return 0;
+}
+
+static int open_port(const char *text, struct web_listen *ret, struct error *err)
+{
+	struct {
+		union {
+			struct sockaddr any;
+			struct sockaddr_in v4;
+			struct sockaddr_in6 v6;
+		};
+	} at = { 0 };
+	socklen_t size = sizeof(at.v4);
+	char address[64];
+	uint16_t port;
+
+	if (parse_address(text, address, &port) < 0)
+		return bad_address(text, err);
+	if (inet_pton(AF_INET, address, &at.v4.sin_addr) == 1) {
+		at.v4.sin_family = AF_INET;
+		at.v4.sin_port = htons(port);
+		(void)snprintf(ret->host, sizeof(ret->host), "%s", address);
+	} else if (inet_pton(AF_INET6, address, &at.v6.sin6_addr) == 1) {
+		at.v6.sin6_family = AF_INET6;
+		at.v6.sin6_port = htons(port);
+		size = sizeof(at.v6);
+		(void)snprintf(ret->host, sizeof(ret->host), "[%.60s]", address);
+	} else {
+		return bad_address(text, err);
+	}
+	ret->fd = listen_at(&at.any, size, text, err);
+	if (ret->fd < 0)
+		return ret->fd;
+	(void)getsockname(ret->fd, &at.any, &size);
+	/* Both kinds of address have the port in the same place. */
+	ret->port = ntohs(at.v4.sin_port);
+	return 0;
+}
+
+int web_listen_open(const char *text, struct web_listen *ret, struct error *err)
+{
+	*ret = (struct web_listen){ .fd = -1 };
+	if (text && strchr(text, '/'))
+		return open_unix(text, ret, err);
+	return open_port(text ?: "0", ret, err);
+}
+
+void web_listen_close(struct web_listen *at)
+{
+	if (at->fd >= 0)
+		(void)close(at->fd);
+	if (at->path)
+		(void)unlink(at->path);
+	free(at->path);
+	*at = (struct web_listen){ .fd = -1 };
+}

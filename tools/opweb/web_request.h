@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decides what a request to opweb gets. Everything in a request is treated as hostile: another page
+ * in the same browser can make it, and so can any process of the machine.
+ *
+ *	struct web_policy policy = { .secret = "...", .host = "127.0.0.1", .port = 8123 };
+ *	if (web_request_judge(&policy, method, path, host) == WEB_PAGE)
+ *		puts("the page");
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Characters of a secret: 128 random bits as base64url. */
+enum { WEB_SECRET_LENGTH = 22 };
+
+struct web_policy {
+	char secret[WEB_SECRET_LENGTH + 1];
+	const char *host; /* the address that is listened on, as in a URL; NULL: a Unix socket */
+	uint16_t port;
+};
+
+enum web_answer {
+	WEB_PAGE,
+	WEB_DATA,
+	WEB_NOT_FOUND,	/* also with another secret */
+	WEB_BAD_METHOD, /* neither GET nor HEAD */
+	WEB_BAD_HOST	/* the name of another server: a page that was rebound to this address */
+};
+
+/* Makes a new secret. 0 or -errno. */
+int web_secret_new(char ret[WEB_SECRET_LENGTH + 1]);
+/* The answer to a request; @host is the header of that name, or NULL. How long it takes does not
+ * depend on how much of the secret is right. */
+enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
+				  const char *path, const char *host);
