@@ -427,6 +427,15 @@ bool sname_image_equal(const struct sname_image *a, const struct sname_image *b)
 		(a->tgid == b->tgid && a->start == b->start && a->end == b->end));
 }
 
+bool sname_image_is_kernel(const struct sname_image *image)
+{
+	static const char path[] = "/proc/kallsyms";
+	size_t length = sizeof(path) - 1;
+
+	return image->kind == SNAME_ROOT && !strncmp(image->name, path, length) &&
+	       (!image->name[length] || image->name[length] == '#');
+}
+
 char *sname_image_display(const struct sname_image *image)
 {
 	if (image->kind != SNAME_ANON || !image->tgid)

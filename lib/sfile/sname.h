@@ -80,6 +80,13 @@ uint64_t sname_task_hash(const struct sname_task *task);
 /* Returns whether @a and @b name the same image. */
 bool sname_image_equal(const struct sname_image *a, const struct sname_image *b);
 
+/* The kernel, without modules, in reports and specifications. In names of files it is the file that
+ * has its symbols: /proc/kallsyms. */
+#define SNAME_KERNEL_WORD "[kernel]"
+
+/* Returns whether @image is the kernel, without modules; several kernels differ in
+ * a mark at the end (#12345678). */
+bool sname_image_is_kernel(const struct sname_image *image);
 /* Returns the image's name as shown to the user: the path, the kernel name, or "label (tgid:N
  * range:0xA-0xB)". If tgid is 0, it is the label alone: memory that all processes share, such as
  * the vdso. Caller frees. */

@@ -19,11 +19,18 @@ def function_of(frame):
 
 def base(path):
     """The last part of a path, as reports show it without --long-filenames."""
+    if path.partition("#")[0] == "/proc/kallsyms":
+        return path.replace("/proc/kallsyms", "[kernel]")
     return path.rstrip("/").rpartition("/")[2] or path
 
 
+def bracketed(image):
+    name = base(image)
+    return name if name.startswith("[kernel]") else f"[{name}]"
+
+
 def folded_name(frame):
-    name = frame.get("symbol") or f"[{base(frame['image'])}]"
+    name = frame.get("symbol") or bracketed(frame["image"])
     name += "_[i]" if frame.get("inlined") else ""
     return stack_word(name + ("_[k]" if frame["kernel"] else ""))
 

@@ -162,7 +162,7 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 static const char *file_name(const struct listing *l)
 {
 	const struct gather_image *image = &l->a->report.gather->images[l->view->image->image];
-	bool is_kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
+	bool is_kernel = image->id.kind == SNAME_KERN || image->kernel;
 
 	return is_kernel ? elffile_path(l->view->binary.file) : image->shown;
 }

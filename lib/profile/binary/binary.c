@@ -426,7 +426,7 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 	*ret = (struct binary){ .why = BINARY_NO_SYMBOLS };
 	switch (s.image->id.kind) {
 	case SNAME_ROOT:
-		if (!strcmp(s.image->display, "/proc/kallsyms"))
+		if (s.image->kernel)
 			open_kernel(&s, ret);
 		else if (source_image_is(s.image->manifest))
 			open_memory(&s, ret);

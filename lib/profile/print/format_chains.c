@@ -51,6 +51,17 @@ static unsigned int room_after(const struct report *r, unsigned int used)
 	return r->view->width ? MAX(r->view->width, used + LEAST) - used : 0;
 }
 
+/* Adds "[image]"; "[kernel]" and "[JIT node]" have their brackets. */
+static void add_bracketed(struct strbuf *b, const struct report *r, uint32_t image)
+{
+	const char *name = report_image(r, image);
+	bool is_bare = *name != '[';
+
+	strbuf_adds(b, is_bare ? "[" : "");
+	text_visible(b, name);
+	strbuf_adds(b, is_bare ? "]" : "");
+}
+
 /* --- the hottest chains --- */
 
 /* Adds "    function [image]". */
@@ -59,9 +70,8 @@ static void add_frame(const struct report *r, const struct row *row, struct strb
 	_cleanup_(strbuf_done) struct strbuf image = STRBUF_INIT;
 	unsigned int used = sizeof(indent) - 1;
 
-	strbuf_adds(&image, " [");
-	text_visible(&image, report_image(r, row->image));
-	strbuf_adds(&image, "]");
+	strbuf_adds(&image, " ");
+	add_bracketed(&image, r, row->image);
 	strbuf_adds(line, indent);
 	report_add_name(line, row, room_after(r, used + text_width(strbuf_text(&image))));
 	strbuf_adds(line, strbuf_text(&image));
@@ -142,12 +152,7 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 	if (row->kind == ROW_SYMBOL) {
 		text_visible(b, row->text);
 	} else {
-		const char *image = report_image(r, row->image);
-		bool is_bare = *image != '['; /* not like "[JIT node]" */
-
-		strbuf_adds(b, is_bare ? "[" : "");
-		text_visible(b, image);
-		strbuf_adds(b, is_bare ? "]" : "");
+		add_bracketed(b, r, row->image);
 	}
 	for (at = b->text + from; *at; at++)
 		if (*at == ';')

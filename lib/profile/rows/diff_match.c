@@ -251,7 +251,7 @@ static bool wants_place(const struct diff_side *side, const struct row *row)
 	const struct gather_image *image = &side->gather->images[row->image];
 
 	return row->needs_place && !row->place.file && row->kind == ROW_SYMBOL &&
-	       image->id.kind == SNAME_ROOT && strcmp(image->display, "/proc/kallsyms");
+	       image->id.kind == SNAME_ROOT && !image->kernel;
 }
 
 /* Finds the requested lines of the rows of one image, from index @i on. */

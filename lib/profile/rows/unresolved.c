@@ -113,7 +113,7 @@ const char *unresolved_remedy(const struct unresolved_image *u, const struct gat
 {
 	const struct gather_image *image = &g->images[u->image];
 	bool hidden = image->manifest && image->manifest->host && !*image->manifest->host;
-	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
+	bool kernel = image->id.kind == SNAME_KERN || image->kernel;
 
 	if (kernel && u->why != ROW_UNNAMED)
 		return kernel_remedy(image->display);

@@ -50,6 +50,7 @@ struct gather_image {
 	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
 	const char *display;		       /* path, name in the kernel, or "anon (...)" */
 	const char *shown;		       /* ->display with the suffix, so that it is unique */
+	const char *kernel; /* "[kernel]" with the suffix if it is the kernel, else NULL */
 	const char *suffix; /* "#12345678", to distinguish files of one path, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
 	uint32_t program;   /* of memory of a process, or an application: the image that stands for
@@ -100,8 +101,8 @@ struct gather {
  * remedy: -ENOENT if there is no such session, -ENODATA if it is empty or nothing is selected. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
-/* The name of image number @image for people: its path, or the last part of it unless @is_long.
- * Borrowed. */
+/* The name of image number @image for people: its path or, unless @is_long, the last part of it or
+ * "[kernel]". Borrowed. */
 const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long);
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
  * directory; caller frees. NULL if @f belongs to no region. */

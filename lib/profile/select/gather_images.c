@@ -50,6 +50,11 @@ static void describe_image(struct gather *g, struct gather_image *image)
 	marked_display = xasprintf("%s%s", display, image->suffix);
 	image->display = arena_strdup(&g->arena, display);
 	image->shown = arena_strdup(&g->arena, marked_display);
+	if (sname_image_is_kernel(&image->id)) {
+		_cleanup_free_ char *kernel = xasprintf(SNAME_KERNEL_WORD "%s", image->suffix);
+
+		image->kernel = arena_strdup(&g->arena, kernel);
+	}
 }
 
 /* Appends the image and indexes it; returns its number. */
@@ -97,5 +102,5 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 {
 	const struct gather_image *i = &g->images[image];
 
-	return i->id.kind == SNAME_ROOT && !is_long ? path_base(i->shown) : i->shown;
+	return is_long || i->id.kind != SNAME_ROOT ? i->shown : i->kernel ?: path_base(i->shown);
 }

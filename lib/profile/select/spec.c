@@ -288,6 +288,9 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	const char *archive = spec_value(spec, SPEC_ARCHIVE);
 	_cleanup_free_ char *whole = NULL, *real = NULL, *root = NULL, *below = NULL;
 
+	/* As a glob it would be a set of characters. */
+	if (!strcmp(pattern, SNAME_KERNEL_WORD))
+		return sname_image_is_kernel(image);
 	if (is_or_matches(pattern, image->name))
 		return true;
 	if (!strchr(pattern, '/') && is_or_matches(pattern, path_base(image->name)))

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "sfile/sname.h"
 #include "symbol/demangle.h"
 #include "profile/select/patterns.h"
 
@@ -25,6 +26,7 @@ static struct symbol_entry split_entry(const char *text)
 	if (open && open > text && text[length - 1] == ']' && open + 2 < text + length) {
 		e.name = xasprintf("%.*s", (int)(open - text), text);
 		e.image = xasprintf("%.*s", (int)(text + length - open - 2), open + 1);
+		e.is_kernel = !strcmp(open, SNAME_KERNEL_WORD);
 	}
 	return e;
 }
@@ -57,7 +59,9 @@ static bool name_matches(struct candidate *c, const char *pattern)
 
 static bool entry_matches(struct candidate *c, const struct symbol_entry *e)
 {
-	bool in_image = e->image && pattern_match_path(e->image, c->path);
+	bool in_image = (e->image && pattern_match_path(e->image, c->path)) ||
+			(e->is_kernel && sname_image_is_kernel(&(struct sname_image){
+						 .kind = SNAME_ROOT, .name = c->path }));
 
 	if (!c->name)
 		return in_image && !strcmp(e->name, "*");

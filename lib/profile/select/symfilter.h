@@ -18,6 +18,7 @@
 struct symbol_entry {
 	char *whole;	    /* as written; even with an image it may be a name that has brackets */
 	char *name, *image; /* its two parts; NULL if it names no image */
+	bool is_kernel;	    /* ->image is that of "[kernel]" */
 };
 
 struct symbol_list {

@@ -81,7 +81,7 @@ static bool is_of_kernel(const struct archive_file *f, const struct gather_image
 			 const char *name)
 {
 	const char *suffix = strrchr(f->to, '/') + 1 + strlen("kallsyms");
-	bool is_kernel = image->id.kind == SNAME_ROOT && !strcmp(image->display, "/proc/kallsyms");
+	bool is_kernel = image->kernel;
 
 	if (!is_kernel && image->id.kind != SNAME_KERN)
 		return false;

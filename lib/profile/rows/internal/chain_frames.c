@@ -71,7 +71,7 @@ static bool looks_like_kernel(const struct gather *g, uint32_t image)
 {
 	const struct gather_image *i = &g->images[image];
 
-	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms");
+	return i->id.kind == SNAME_KERN || i->kernel;
 }
 
 /* The header of a sample file of the image, for its time and whether it is the kernel. */
