@@ -54,11 +54,13 @@ enum {
 #define SETTINGS_OF_FILES(X)                                                                       \
 	X(SESSION_DIR, PATH, session_dir, 0, 0, "/var/lib/oprofile", NULL, 0, "session-dir", "DIR",\
 	  "directory for samples (/var/lib/oprofile)")                                             \
-	X(SEPARATE, SEPARATION, separate, 0, 0, "none", NULL, 'p', "separate", "WHAT,...",         \
-	  "keep separate sample files by: none, library, kernel, thread, cpu, cgroup, all (none)") \
-	X(SEPARATE_LIB, FLAG, separate, RECORD_SEPARATE_LIB, 0, NULL, "1", 0, "separate-lib",      \
+	X(SEPARATE, SEPARATION, separate, 0, 0, "library,kernel", NULL, 'p', "separate",           \
+	  "WHAT,...",                                                                              \
+	  "keep separate sample files by: none, library, kernel, thread, cpu, cgroup, all "        \
+	  "(library,kernel)")                                                                      \
+	X(SEPARATE_LIB, FLAG, separate, RECORD_SEPARATE_LIB, 0, "1", "1", 0, "separate-lib",       \
 	  "0|1", NULL)                                                                             \
-	X(SEPARATE_KERNEL, FLAG, separate, RECORD_SEPARATE_KERNEL, 0, NULL, "1", 0,                \
+	X(SEPARATE_KERNEL, FLAG, separate, RECORD_SEPARATE_KERNEL, 0, "1", "1", 0,                 \
 	  "separate-kernel", "0|1", NULL)                                                          \
 	X(SEPARATE_THREAD, FLAG, separate, RECORD_SEPARATE_THREAD, 0, NULL, "1", 0,                \
 	  "separate-thread", "0|1", NULL)                                                          \

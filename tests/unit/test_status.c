@@ -183,11 +183,16 @@ static void a_daemon_that_stopped_costs_nothing(void)
 	BENCH(b);
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 	const char *const rows[][2] = {
-		{ "state", "stopped" },	     { "trouble", "the disk is full" },
-		{ "separate", "none" },	     { "samples_per_s", "0.0" },
-		{ "cpu_percent", "0.00" },   { "cost_percent", "0.000" },
-		{ "stretch", "1.00" },	     { "stretch_highest", "1.00" },
-		{ "samples_received", "0" }, { "samples_lost", "0" },
+		{ "state", "stopped" },
+		{ "trouble", "the disk is full" },
+		{ "separate", "library,kernel" },
+		{ "samples_per_s", "0.0" },
+		{ "cpu_percent", "0.00" },
+		{ "cost_percent", "0.000" },
+		{ "stretch", "1.00" },
+		{ "stretch_highest", "1.00" },
+		{ "samples_received", "0" },
+		{ "samples_lost", "0" },
 	};
 
 	CHECK_EQ(settings_set(&b.settings, SETTING_BUDGET, "none", NULL), 0);

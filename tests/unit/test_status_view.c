@@ -102,7 +102,8 @@ static void without_daemon_the_settings_are_shown(void)
 	status_view_session(dir, &lines);
 	text = printed(status_view_text, strbuf_text(&lines));
 	expected = xasprintf("Daemon:        not running; start it with opcontrol --start\nEvents: "
-			     "       TIMER:7\nSeparate:      cpu\nSession:       %s (0 samples in "
+			     "       TIMER:7\nSeparate:      library,kernel,cpu\nSession:       %s "
+			     "(0 samples in "
 			     "current, 0.0 MiB on disk; no session yet)\n",
 			     dir);
 	CHECK_STR(text, expected);
