@@ -22,7 +22,7 @@ const struct report_form_info *report_form(enum report_form form)
 				  report_timeline_text },
 		[REPORT_JSON] = { "JSON", true, report_json, report_chains_json,
 				  report_timeline_json },
-		[REPORT_CSV] = { "CSV", true, report_csv, NULL, report_timeline_csv },
+		[REPORT_CSV] = { "CSV", true, report_csv, report_chains_csv, report_timeline_csv },
 		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL },
 		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, PAGE_STEPS_MAX },
 		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, PAGE_STEPS_MAX },
@@ -78,6 +78,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	const struct spec_division division = { .most = report_form(r->view->form)->chain_steps };
 	int status = 0;
 
+	c->choice = &r->view->chosen;
 	c->inlines = r->view->rows.inlines;
 	c->regions = r->view->rows.regions;
 	if (division.most)
@@ -139,8 +140,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
-	if (symbol_filter_is_set(&r->view->chosen))
-		container_choose(&r->rows, p->gather, &r->view->chosen, r->view->calls);
+	if (symbol_filter_is_set(&r->view->chosen.symbols))
+		container_choose(&r->rows, p->gather, &r->view->chosen.symbols, r->view->calls);
 	return 0;
 }
 

@@ -47,8 +47,8 @@ static int check_symbols(const struct opreport_options *o, struct error *err)
 		{ v->accumulated, "--accumulated" },
 		{ v->rows.lines, "--debug-info" },
 		{ v->rows.inlines && !v->chains, "--inlines" },
-		{ v->chosen.include.count, "--include-symbols" },
-		{ v->chosen.exclude.count, "--exclude-symbols" },
+		{ v->chosen.symbols.include.count && !v->chains, "--include-symbols" },
+		{ v->chosen.symbols.exclude.count && !v->chains, "--exclude-symbols" },
 	};
 	size_t i;
 
@@ -94,7 +94,6 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 		{ o->profile.merge, "--merge" },
 		{ v->rows.exclude_dependent, "--exclude-dependent" },
 		{ o->xml, "--xml" },
-		{ o->csv, "--csv" },
 		{ v->errors, "--errors" },
 	};
 	const char *name = o->chains ? "--chains" : o->folded ? "--folded" : "--children";
@@ -103,6 +102,9 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	if (o->chains + o->folded + o->children > 1)
 		return error_set(err, -EINVAL,
 				 "--chains, --folded and --children cannot be combined");
+	if (!v->chains && (v->chosen.hide.count || v->chosen.callers_of.count))
+		return error_set(err, -EINVAL, "%s needs --chains, --folded or --children",
+				 v->chosen.hide.count ? "--hide" : "--callers-of");
 	if (!v->chains)
 		return v->quality && !v->calls
 			       ? error_set(err, -EINVAL,
@@ -185,7 +187,8 @@ static void complete(struct opreport_options *o)
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
 	/* The list of chains is long: people get the first ones unless they choose a number. */
-	if (v->chains == CHAINS_LIST && !o->json && v->threshold <= 0 && v->top == 0 && !o->all) {
+	if (v->chains == CHAINS_LIST && !o->json && !o->csv && v->threshold <= 0 && v->top == 0 &&
+	    !o->all) {
 		v->top = CHAINS_SHOWN;
 		v->top_is_default = true;
 	}

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/format_chains.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/chains.h"
-#include "profile/print/losses.h"
-#include "profile/print/json_head.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
+#include "profile/print/internal/chains_lists.h"
 #include "profile/print/internal/chains_quality.h"
 
 #include <inttypes.h>
@@ -19,14 +17,7 @@
 /* Frames are indented below the line of their chain. */
 static const char indent[] = "    ";
 
-/* What --top and --threshold leave out: chains, stacks or functions, and their samples. */
-struct left_out {
-	size_t count;
-	uint64_t samples;
-};
-
-/* Whether the @i-th in the order of samples is shown. If not, adds @own samples to @left. */
-static bool take(const struct report *r, size_t i, uint64_t samples, uint64_t own,
+bool chains_take(const struct report *r, size_t i, uint64_t samples, uint64_t own,
 		 struct left_out *left)
 {
 	if ((!r->view->top || i < r->view->top) &&
@@ -68,12 +59,13 @@ static void add_bracketed(struct strbuf *b, const struct report *r, uint32_t ima
 static void add_frame(const struct report *r, const struct row *row, struct strbuf *line)
 {
 	_cleanup_(strbuf_done) struct strbuf image = STRBUF_INIT;
-	unsigned int used = sizeof(indent) - 1;
 
 	strbuf_adds(&image, " ");
 	add_bracketed(&image, r, row->image);
 	strbuf_adds(line, indent);
-	report_add_name(line, row, room_after(r, used + text_width(strbuf_text(&image))));
+	report_add_name(line, row,
+			room_after(r,
+				   (unsigned int)strlen(indent) + text_width(strbuf_text(&image))));
 	strbuf_adds(line, strbuf_text(&image));
 }
 
@@ -99,6 +91,7 @@ static void print_left_out(const struct report *r, struct left_out left, FILE *o
 {
 	bool functions = r->view->chains == CHAINS_CHILDREN;
 
+	chains_unchosen_print(r->chains, out);
 	if (!left.count)
 		return;
 	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, ", left.count,
@@ -121,7 +114,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!take(r, i, l->samples, l->samples, &left))
+		if (!chains_take(r, i, l->samples, l->samples, &left))
 			continue;
 		chains_add_counts(&line, r, l->samples);
 		text_visible(&line, report_image(r, l->app));
@@ -134,12 +127,6 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 }
 
 /* --- folded stacks --- */
-
-struct folded {
-	char *text;
-	uint64_t samples;
-	bool is_left_out;
-};
 
 /* Adds a function's name as part of a folded stack: without semicolons and control characters, with
  * the mark by which tools colour kernel and inlined functions. */
@@ -187,8 +174,6 @@ static int compare_folded(const void *a, const void *b)
 	return strcmp(((const struct folded *)a)->text, ((const struct folded *)b)->text);
 }
 
-/* Lists all stacks, sorted by text, with equal ones added up; returns their number. The caller
- * frees the texts and the array. */
 static size_t fold_all(const struct report *r, const struct chains *c, struct folded **ret)
 {
 	struct folded *list = xcalloc(c->line_count + 1, sizeof(*list));
@@ -228,16 +213,25 @@ static struct left_out cut_folded(const struct report *r, struct folded *list, s
 		order[i] = &list[i];
 	qsort(order, count, sizeof(struct folded *), compare_samples);
 	for (i = 0; i < count; i++)
-		order[i]->is_left_out = !take(r, i, order[i]->samples, order[i]->samples, &left);
+		order[i]->is_left_out =
+			!chains_take(r, i, order[i]->samples, order[i]->samples, &left);
 	return left;
 }
 
+size_t chains_fold(const struct report *r, struct folded **ret, struct left_out *left)
+{
+	size_t count = fold_all(r, r->chains, ret);
+
+	*left = cut_folded(r, *ret, count);
+	return count;
+}
+
 /* The samples of stacks that are not shown keep their width in a flame graph. */
-static void print_folded(const struct report *r, const struct chains *c, FILE *out)
+static void print_folded(const struct report *r, FILE *out)
 {
 	_cleanup_free_ struct folded *list = NULL;
-	size_t i, n = fold_all(r, c, &list);
-	struct left_out left = cut_folded(r, list, n);
+	struct left_out left;
+	size_t i, n = chains_fold(r, &list, &left);
 
 	for (i = 0; i < n; i++) {
 		if (!list[i].is_left_out)
@@ -249,13 +243,6 @@ static void print_folded(const struct report *r, const struct chains *c, FILE *o
 }
 
 /* --- functions --- */
-
-/* A line of the list: a function, or the mark of all chains that end early for the same reason. */
-struct child {
-	const struct row *row; /* NULL: a mark */
-	const char *text;      /* borrowed */
-	uint64_t inclusive, self;
-};
 
 static int compare_children(const void *a, const void *b)
 {
@@ -270,8 +257,7 @@ static int compare_children(const void *a, const void *b)
 	return i || !x->row || !y->row ? i : (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
-/* Returns the functions, and with @marks the marks, by their inclusive counts; caller frees. */
-static struct child *sorted_children(const struct chains *c, bool marks, size_t *ret_count)
+struct child *chains_children(const struct chains *c, bool marks, size_t *ret_count)
 {
 	struct child *all = xcalloc(c->rows.count + c->end_count, sizeof(*all));
 	size_t i, n = 0;
@@ -279,8 +265,9 @@ static struct child *sorted_children(const struct chains *c, bool marks, size_t 
 	for (i = 0; i < c->rows.count; i++) {
 		const struct row *row = &c->rows.rows[i];
 
-		all[n++] = (struct child){ row, row->text, row->counts[CHAINS_INCLUSIVE],
-					   row->counts[CHAINS_SELF] };
+		if (row->counts[CHAINS_INCLUSIVE]) /* else in no chain that is chosen */
+			all[n++] = (struct child){ row, row->text, row->counts[CHAINS_INCLUSIVE],
+						   row->counts[CHAINS_SELF] };
 	}
 	for (i = 0; marks && i < c->end_count; i++)
 		if (c->ends[i].mark && c->ends[i].samples)
@@ -295,16 +282,16 @@ static void print_children(const struct report *r, const struct chains *c, FILE 
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	struct left_out left = { 0 };
 	size_t i, count;
-	_cleanup_free_ struct child *all = sorted_children(c, true, &count);
+	_cleanup_free_ struct child *all = chains_children(c, true, &count);
 
 	if (!r->view->no_header)
-		(void)fprintf(out, "children %%        self     %%        image name"
-				   "               symbol name\n");
+		(void)fprintf(out, "%-18s%-18s%-25ssymbol name\n", "children %", "self     %",
+			      "image name");
 	for (i = 0; i < count; i++) {
 		const struct child *child = &all[i];
 		size_t column;
 
-		if (!take(r, i, child->inclusive, child->self, &left))
+		if (!chains_take(r, i, child->inclusive, child->self, &left))
 			continue;
 		chains_add_counts(&line, r, child->inclusive);
 		chains_add_counts(&line, r, child->self);
@@ -337,162 +324,10 @@ void report_chains_text(const struct report *r, FILE *out)
 		print_chains(r, c, out);
 		break;
 	case CHAINS_FOLDED:
-		print_folded(r, c, out);
+		print_folded(r, out);
 		break;
 	case CHAINS_CHILDREN:
 		print_children(r, c, out);
 		break;
 	}
-}
-
-/* --- JSON --- */
-
-static void write_quality(const struct report *r, const struct chains *c, struct json *j)
-{
-	size_t i;
-
-	json_open(j, "quality", '[');
-	for (i = 0; i < c->quality_count; i++) {
-		const struct chains_quality *q = &c->quality[i];
-
-		json_open(j, NULL, '{');
-		json_string(j, "end", c->ends[q->end].name);
-		json_string(j, "meaning", c->ends[q->end].meaning);
-		json_string(j, "image", gather_image_name(r->gather, q->image, true));
-		json_u64(j, "samples", q->samples);
-		json_double(j, "percent", container_share(q->samples, c->samples));
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
-/* Writes the members that name a function, in an object that the caller opens and closes. */
-static void write_function(const struct report *r, const struct chains *c, const struct row *row,
-			   struct json *j)
-{
-	json_string(j, "image", gather_image_name(r->gather, row->image, true));
-	json_string(j, "symbol", row->kind == ROW_SYMBOL ? row->text : NULL);
-	if (row->kind == ROW_SYMBOL)
-		json_hex(j, "address", row->address);
-	else
-		json_string(j, "why", row->text);
-	if (row->is_inlined)
-		json_bool(j, "inlined", true);
-	json_bool(j, "kernel", c->is_kernel[row->image]);
-}
-
-static void write_left_out(const struct chains *c, struct left_out left, struct json *j)
-{
-	if (!left.count)
-		return;
-	json_open(j, "hidden", '{');
-	json_u64(j, "rows", left.count);
-	json_u64(j, "samples", left.samples);
-	json_double(j, "percent", container_share(left.samples, c->samples));
-	json_close(j, '}');
-}
-
-static void write_chains(const struct report *r, const struct chains *c, struct json *j)
-{
-	struct left_out left = { 0 };
-	size_t i, k;
-
-	json_open(j, "chains", '[');
-	for (i = 0; i < c->line_count; i++) {
-		const struct chains_line *l = &c->lines[i];
-
-		if (!take(r, i, l->samples, l->samples, &left))
-			continue;
-		json_line(j);
-		json_open(j, NULL, '{');
-		json_string(j, "app", gather_image_name(r->gather, l->app, true));
-		json_u64(j, "samples", l->samples);
-		json_double(j, "percent", container_share(l->samples, c->samples));
-		json_string(j, "end", c->ends[l->end].name);
-		json_open(j, "frames", '[');
-		for (k = 0; k < l->count; k++) {
-			json_open(j, NULL, '{');
-			write_function(r, c, chains_frame(c, l, k), j);
-			json_close(j, '}');
-		}
-		json_close(j, ']');
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-	write_left_out(c, left, j);
-}
-
-static void write_folded(const struct report *r, const struct chains *c, struct json *j)
-{
-	_cleanup_free_ struct folded *list = NULL;
-	size_t i, n = fold_all(r, c, &list);
-	struct left_out left = cut_folded(r, list, n);
-
-	json_open(j, "stacks", '[');
-	for (i = 0; i < n; i++) {
-		if (!list[i].is_left_out) {
-			json_line(j);
-			json_open(j, NULL, '{');
-			json_string(j, "stack", list[i].text);
-			json_u64(j, "samples", list[i].samples);
-			json_close(j, '}');
-		}
-		free(list[i].text);
-	}
-	json_close(j, ']');
-	write_left_out(c, left, j);
-}
-
-static void write_children(const struct report *r, const struct chains *c, struct json *j)
-{
-	struct left_out left = { 0 };
-	size_t i, count;
-	_cleanup_free_ struct child *all = sorted_children(c, false, &count);
-
-	json_open(j, "functions", '[');
-	for (i = 0; i < count; i++) {
-		if (!take(r, i, all[i].inclusive, all[i].self, &left))
-			continue;
-		json_line(j);
-		json_open(j, NULL, '{');
-		write_function(r, c, all[i].row, j);
-		json_u64(j, "children", all[i].inclusive);
-		json_u64(j, "self", all[i].self);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-	write_left_out(c, left, j);
-}
-
-void report_chains_json(const struct report *r, FILE *out)
-{
-	const struct chains *c = r->chains;
-	_cleanup_free_ char *cpu = report_header_cpu(r);
-	struct json j = JSON_INIT(out);
-
-	json_open(&j, NULL, '{');
-	json_string(&j, "format", "opreport-chains-1");
-	json_string(&j, "cpu", cpu);
-	json_sessions(r, &j);
-	json_string(&j, "event", c->event);
-	json_u64(&j, "lost", r->losses->samples);
-	json_u64(&j, "samples", c->samples);
-	if (r->gone)
-		json_u64(&j, "gone_files", r->gone);
-	write_quality(r, c, &j);
-	switch (r->view->chains) {
-	case CHAINS_NONE:
-		break;
-	case CHAINS_LIST:
-		write_chains(r, c, &j);
-		break;
-	case CHAINS_FOLDED:
-		write_folded(r, c, &j);
-		break;
-	case CHAINS_CHILDREN:
-		write_children(r, c, &j);
-		break;
-	}
-	json_close(&j, '}');
-	(void)fputc('\n', out);
 }

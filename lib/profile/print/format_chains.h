@@ -16,5 +16,8 @@ struct report;
 
 /* Prints r->chains as r->view->chains says, with the header unless they are folded. */
 void report_chains_text(const struct report *r, FILE *out);
+/* Prints them as comma-separated values (man opreport-output.5): functions for --children,
+ * else stacks. */
+void report_chains_csv(const struct report *r, FILE *out);
 /* Prints them as one JSON object (man opreport-output.5). */
 void report_chains_json(const struct report *r, FILE *out);

@@ -67,7 +67,7 @@ struct report_view {
 	struct populate_config rows; /* contents of the rows */
 	bool calls;		     /* callers and callees of each symbol, too */
 	bool quality;		     /* where and why call chains end, too */
-	struct symbol_filter chosen; /* only these symbols */
+	struct chain_choice chosen;  /* only these symbols and chains */
 	struct name_style names;
 	bool compares;		 /* two profiles */
 	enum diff_by compare_by; /* if so */

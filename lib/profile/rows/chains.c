@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "profile/rows/internal/chain_filter.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
@@ -137,6 +138,7 @@ struct collect {
 	struct chains *out;
 	const struct chains_source *source;
 	struct chain_frames *functions;
+	struct chain_filter filter;
 	struct map lines_by_hash;  /* index + 1 */
 	struct map quality_by_key; /* index + 1 */
 	struct map wanted;	   /* by context and image of the source: VERDICT_ */
@@ -333,6 +335,17 @@ static void take_frames(struct collect *c, const struct chain *chain, struct cha
 	}
 }
 
+/* Gives the line its frames and its true end; false if the chain is not chosen. */
+static bool complete_line(struct collect *c, const struct chain *chain, struct chains_line *line)
+{
+	struct chains *out = c->out;
+
+	take_frames(c, chain, line);
+	line->end = true_end(out, line);
+	return !out->choice || out->quality_only ||
+	       chain_filter_take(&c->filter, out->frames + line->first, &line->count);
+}
+
 /* A line of the chain, without frames and with the end that was recorded. */
 static struct chains_line new_line(const struct collect *c, uint32_t context,
 				   const struct chain *chain)
@@ -357,9 +370,10 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	if (!out->quality_only || chain_ends_in_doubt(line.end)) {
-		take_frames(c, chain, &line);
-		line.end = true_end(out, &line);
+	if ((!out->quality_only || chain_ends_in_doubt(line.end)) &&
+	    !complete_line(c, chain, &line)) {
+		out->unchosen += line.samples;
+		return 0;
 	}
 	image = c->source->images[chain->frames[chain->count - 1].image];
 	add_quality(c, out->regions ? image : programs_shown(out->gather, image), line.end,
@@ -385,10 +399,8 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	take_frames(c, chain, &line);
-	line.end = true_end(out, &line);
-	known = find_line(c, &line);
-	if (!known) /* a slice that was written since */
+	known = complete_line(c, chain, &line) ? find_line(c, &line) : NULL;
+	if (!known) /* not chosen, or of a slice that was written since */
 		return 0;
 	array_grow(&out->moments, out->moment_count + 1, &out->moment_room);
 	out->moments[out->moment_count++] =
@@ -415,6 +427,7 @@ static int end_moments(const struct slice *slice, void *data)
 static void collect_done(struct collect *c)
 {
 	chain_frames_free(c->functions);
+	chain_filter_done(&c->filter);
 	map_done(&c->lines_by_hash);
 	map_done(&c->quality_by_key);
 	free(c->seen);
@@ -422,7 +435,9 @@ static void collect_done(struct collect *c)
 
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 {
-	struct collect collect = { .out = c, .err = err };
+	struct collect collect = { .out = c,
+				   .filter = { c->gather, &c->rows, c->choice, NULL, 0, 0 },
+				   .err = err };
 	const struct chain_visitor when = { take_moment, end_moments, &collect };
 	size_t i;
 	int r = 0;
@@ -444,49 +459,8 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	c->rows.totals[CHAINS_SELF] = c->rows.totals[CHAINS_INCLUSIVE] = c->samples;
 	collect_done(&collect);
 	if (r == 0 && !c->samples)
-		r = error_set(err, -ENODATA, "%s: no call chain matches the specification",
-			      c->gather->sessions[0].samples);
+		r = error_set(err, -ENODATA, "%s: no call chain %s", c->gather->sessions[0].samples,
+			      c->unchosen ? "has the functions that are chosen"
+					  : "matches the specification");
 	return r;
-}
-
-/* --- order --- */
-
-/* By falling count; then by name from the outermost frame on, so that two runs print the same. */
-static int compare_lines(const void *a, const void *b, void *data)
-{
-	const struct chains_line *x = a, *y = b;
-	const struct chains *c = data;
-	size_t i;
-	int order;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	order = strcmp(c->gather->images[x->app].shown, c->gather->images[y->app].shown);
-	for (i = 1; order == 0 && i <= x->count && i <= y->count; i++)
-		order = strcmp(chains_frame(c, x, x->count - i)->text,
-			       chains_frame(c, y, y->count - i)->text);
-	if (order == 0)
-		order = (x->count > y->count) - (x->count < y->count);
-	return order ? order : (x->end > y->end) - (x->end < y->end);
-}
-
-static int compare_quality(const void *a, const void *b, void *data)
-{
-	const struct chains_quality *x = a, *y = b;
-	const struct chains *c = data;
-
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
-	return strcmp(c->gather->images[x->image].shown, c->gather->images[y->image].shown);
-}
-
-void chains_name(struct chains *c, const struct name_style *style)
-{
-	container_name(&c->rows, style);
-	if (c->line_count)
-		qsort_r(c->lines, c->line_count, sizeof(*c->lines), compare_lines, c);
-	if (c->quality_count)
-		qsort_r(c->quality, c->quality_count, sizeof(*c->quality), compare_quality, c);
 }

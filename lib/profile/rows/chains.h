@@ -22,6 +22,7 @@
 #include "profile/rows/chain_ends.h"
 #include "profile/rows/container.h"
 #include "profile/select/spec.h"
+#include "profile/select/symfilter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,7 +70,8 @@ struct chains {
 	const struct spec *spec;
 	struct chains_source *sources;
 	size_t source_count, source_room;
-	bool quality_only;     /* set by the caller: no lines; of several events together */
+	bool quality_only; /* set by the caller: no lines; of several events together */
+	const struct chain_choice *choice; /* set by the caller; NULL: all chains and frames */
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */
 	bool regions;	       /* set by the caller: see struct populate_config */
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
@@ -88,7 +90,8 @@ struct chains {
 	bool *is_kernel;  /* by image of the gather: whether it is the kernel or a part of it */
 	struct chains_quality *quality;
 	size_t quality_count, quality_room;
-	uint64_t samples; /* all */
+	uint64_t samples;  /* all, of the chains that are chosen */
+	uint64_t unchosen; /* the others */
 };
 
 #define CHAINS_INIT ((struct chains){ 0 })

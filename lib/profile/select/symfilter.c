@@ -83,6 +83,15 @@ static bool list_matches(struct candidate *c, const struct symbol_list *l)
 	return false;
 }
 
+bool symbol_list_has(const struct symbol_list *l, const char *name, const char *path)
+{
+	struct candidate c = { .name = name, .path = path };
+	bool has = list_matches(&c, l);
+
+	free(c.text);
+	return has;
+}
+
 bool symbol_filter_is_set(const struct symbol_filter *f)
 {
 	return f->include.count || f->exclude.count;
@@ -98,7 +107,7 @@ bool symbol_filter_wants(const struct symbol_filter *f, const char *name, const 
 	return wanted;
 }
 
-static void list_done(struct symbol_list *l)
+void symbol_list_done(struct symbol_list *l)
 {
 	size_t i;
 
@@ -108,11 +117,11 @@ static void list_done(struct symbol_list *l)
 		free(l->entries[i].image);
 	}
 	free(l->entries);
+	*l = (struct symbol_list){ 0 };
 }
 
 void symbol_filter_done(struct symbol_filter *f)
 {
-	list_done(&f->include);
-	list_done(&f->exclude);
-	*f = (struct symbol_filter){ 0 };
+	symbol_list_done(&f->include);
+	symbol_list_done(&f->exclude);
 }

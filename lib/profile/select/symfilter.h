@@ -31,8 +31,19 @@ struct symbol_filter {
 	struct symbol_list exclude;
 };
 
+/* Chains and frames that a report is about, by lists of functions; empty ones choose all. */
+struct chain_choice {
+	struct symbol_filter symbols;  /* chains with a function that is included, none excluded */
+	struct symbol_list hide;       /* functions left out of chains */
+	struct symbol_list callers_of; /* chains with one of these, without what it called */
+};
+
 /* Adds a comma list; a comma after a backslash is part of a name. */
 void symbol_list_add(struct symbol_list *l, const char *text);
+/* Whether the list has the symbol @name, as linked, or NULL, of the image at @path. */
+bool symbol_list_has(const struct symbol_list *l, const char *name, const char *path);
+/* Frees the list. */
+void symbol_list_done(struct symbol_list *l);
 /* Whether anything is left out. */
 bool symbol_filter_is_set(const struct symbol_filter *f);
 /* Whether the symbol @name, as linked, of the image at @path is wanted. @name is NULL for code

@@ -19,6 +19,15 @@ void chains_add_counts(struct strbuf *line, const struct report *r, uint64_t sam
 	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
 }
 
+void chains_unchosen_print(const struct chains *c, FILE *out)
+{
+	if (c->unchosen)
+		(void)fprintf(out,
+			      "(%" PRIu64 " samples in chains not selected, and not part of any "
+			      "percentage)\n",
+			      c->unchosen);
+}
+
 static void print_quality_line(const struct chains *c, FILE *out)
 {
 	const char *separator = ":";

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/format_chains.h"
+
+#include "base/mem.h"
+#include "profile/print/internal/chains_lists.h"
+#include "profile/print/internal/csv.h"
+#include "profile/print/report.h"
+#include "profile/rows/chains.h"
+
+#include <stdlib.h>
+
+static void print_line(const struct report *r, struct strbuf *line, FILE *out)
+{
+	csv_line_print(r, line, out);
+	strbuf_clear(line);
+}
+
+/* Functions: own samples, and those of all chains that they are in. */
+static void print_children(const struct report *r, struct strbuf *line, FILE *out)
+{
+	const struct chains *c = r->chains;
+	struct left_out left = { 0 };
+	size_t i, count;
+	_cleanup_free_ struct child *all = chains_children(c, false, &count);
+
+	if (!r->view->no_header)
+		(void)fputs("image,symbol,linkage_name,kernel,children,self\n", out);
+	for (i = 0; i < count; i++) {
+		const struct row *row = all[i].row;
+		bool is_symbol = row->kind == ROW_SYMBOL;
+
+		if (!chains_take(r, i, all[i].inclusive, all[i].self, &left))
+			continue;
+		csv_text(line, gather_image_name(r->gather, row->image, true));
+		csv_text(line, is_symbol ? row->text : "");
+		csv_text(line, is_symbol ? row->symbol->name : "");
+		csv_number(line, c->is_kernel[row->image]);
+		csv_number(line, all[i].inclusive);
+		csv_number(line, all[i].self);
+		print_line(r, line, out);
+	}
+}
+
+/* Stacks, as --folded has them. */
+static void print_stacks(const struct report *r, struct strbuf *line, FILE *out)
+{
+	_cleanup_free_ struct folded *list = NULL;
+	struct left_out left;
+	size_t i, count = chains_fold(r, &list, &left);
+
+	if (!r->view->no_header)
+		(void)fputs("stack,samples\n", out);
+	for (i = 0; i < count; i++) {
+		if (!list[i].is_left_out) {
+			csv_text(line, list[i].text);
+			csv_number(line, list[i].samples);
+			print_line(r, line, out);
+		}
+		free(list[i].text);
+	}
+}
+
+void report_chains_csv(const struct report *r, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+
+	if (r->view->chains == CHAINS_CHILDREN)
+		print_children(r, &line, out);
+	else
+		print_stacks(r, &line, out);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/format_chains.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "profile/print/internal/chains_lists.h"
+#include "profile/print/json_head.h"
+#include "profile/print/losses.h"
+#include "profile/print/report.h"
+#include "profile/print/report_header.h"
+#include "profile/rows/chains.h"
+
+#include <stdlib.h>
+
+static void write_quality(const struct report *r, const struct chains *c, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "quality", '[');
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "end", c->ends[q->end].name);
+		json_string(j, "meaning", c->ends[q->end].meaning);
+		json_string(j, "image", gather_image_name(r->gather, q->image, true));
+		json_u64(j, "samples", q->samples);
+		json_double(j, "percent", container_share(q->samples, c->samples));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* Writes the members that name a function, in an object that the caller opens and closes. */
+static void write_function(const struct report *r, const struct chains *c, const struct row *row,
+			   struct json *j)
+{
+	json_string(j, "image", gather_image_name(r->gather, row->image, true));
+	json_string(j, "symbol", row->kind == ROW_SYMBOL ? row->text : NULL);
+	if (row->kind == ROW_SYMBOL)
+		json_hex(j, "address", row->address);
+	else
+		json_string(j, "why", row->text);
+	if (row->is_inlined)
+		json_bool(j, "inlined", true);
+	json_bool(j, "kernel", c->is_kernel[row->image]);
+}
+
+static void write_left_out(const struct chains *c, struct left_out left, struct json *j)
+{
+	if (!left.count)
+		return;
+	json_open(j, "hidden", '{');
+	json_u64(j, "rows", left.count);
+	json_u64(j, "samples", left.samples);
+	json_double(j, "percent", container_share(left.samples, c->samples));
+	json_close(j, '}');
+}
+
+static void write_chains(const struct report *r, const struct chains *c, struct json *j)
+{
+	struct left_out left = { 0 };
+	size_t i, k;
+
+	json_open(j, "chains", '[');
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *l = &c->lines[i];
+
+		if (!chains_take(r, i, l->samples, l->samples, &left))
+			continue;
+		json_line(j);
+		json_open(j, NULL, '{');
+		json_string(j, "app", gather_image_name(r->gather, l->app, true));
+		json_u64(j, "samples", l->samples);
+		json_double(j, "percent", container_share(l->samples, c->samples));
+		json_string(j, "end", c->ends[l->end].name);
+		json_open(j, "frames", '[');
+		for (k = 0; k < l->count; k++) {
+			json_open(j, NULL, '{');
+			write_function(r, c, chains_frame(c, l, k), j);
+			json_close(j, '}');
+		}
+		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	write_left_out(c, left, j);
+}
+
+static void write_folded(const struct report *r, const struct chains *c, struct json *j)
+{
+	_cleanup_free_ struct folded *list = NULL;
+	struct left_out left;
+	size_t i, n = chains_fold(r, &list, &left);
+
+	json_open(j, "stacks", '[');
+	for (i = 0; i < n; i++) {
+		if (!list[i].is_left_out) {
+			json_line(j);
+			json_open(j, NULL, '{');
+			json_string(j, "stack", list[i].text);
+			json_u64(j, "samples", list[i].samples);
+			json_close(j, '}');
+		}
+		free(list[i].text);
+	}
+	json_close(j, ']');
+	write_left_out(c, left, j);
+}
+
+static void write_children(const struct report *r, const struct chains *c, struct json *j)
+{
+	struct left_out left = { 0 };
+	size_t i, count;
+	_cleanup_free_ struct child *all = chains_children(c, false, &count);
+
+	json_open(j, "functions", '[');
+	for (i = 0; i < count; i++) {
+		if (!chains_take(r, i, all[i].inclusive, all[i].self, &left))
+			continue;
+		json_line(j);
+		json_open(j, NULL, '{');
+		write_function(r, c, all[i].row, j);
+		json_u64(j, "children", all[i].inclusive);
+		json_u64(j, "self", all[i].self);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	write_left_out(c, left, j);
+}
+
+void report_chains_json(const struct report *r, FILE *out)
+{
+	const struct chains *c = r->chains;
+	_cleanup_free_ char *cpu = report_header_cpu(r);
+	struct json j = JSON_INIT(out);
+
+	json_open(&j, NULL, '{');
+	json_string(&j, "format", "opreport-chains-1");
+	json_string(&j, "cpu", cpu);
+	json_sessions(r, &j);
+	json_string(&j, "event", c->event);
+	json_u64(&j, "lost", r->losses->samples);
+	json_u64(&j, "samples", c->samples);
+	if (c->unchosen)
+		json_u64(&j, "unchosen_samples", c->unchosen);
+	if (r->gone)
+		json_u64(&j, "gone_files", r->gone);
+	write_quality(r, c, &j);
+	switch (r->view->chains) {
+	case CHAINS_NONE:
+		break;
+	case CHAINS_LIST:
+		write_chains(r, c, &j);
+		break;
+	case CHAINS_FOLDED:
+		write_folded(r, c, &j);
+		break;
+	case CHAINS_CHILDREN:
+		write_children(r, c, &j);
+		break;
+	}
+	json_close(&j, '}');
+	(void)fputc('\n', out);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which chains a report is about, and which of their frames it shows, by the functions in them.
+ *
+ *	struct chain_filter f = { .gather = gather, .rows = rows, .choice = choice };
+ *	if (chain_filter_take(&f, ids, &count))
+ *		return count;		ids has the frames that are shown
+ *	chain_filter_done(&f);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct chain_choice;
+struct container;
+struct gather;
+
+struct chain_filter {
+	const struct gather *gather; /* all three are borrowed */
+	const struct container *rows;
+	const struct chain_choice *choice;
+	uint8_t *of_row; /* what is known of each row so far */
+	size_t known, room;
+};
+
+/* Whether a chain is wanted whose frames are these rows, the innermost first; removes those that
+ * are not shown. A chain without any left is not wanted. */
+bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count);
+/* Frees what it allocated. */
+void chain_filter_done(struct chain_filter *f);
