@@ -353,3 +353,10 @@ uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset)
 
 	return offset - is_end;
 }
+
+uint64_t symtab_called_at(const struct symtab *st, uint64_t offset)
+{
+	bool is_start = !offset || (!symtab_find(st, offset - 1) && symtab_find(st, offset));
+
+	return offset - !is_start;
+}

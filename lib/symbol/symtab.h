@@ -93,6 +93,9 @@ const struct symbol *symtab_find(const struct symtab *st, uint64_t offset);
  * there and no other begins, before it. Its last instruction is then a system call that does not
  * return, as of rt_sigreturn(2). */
 uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset);
+/* Where the call is that returns to @offset: before it, unless no symbol is there and one begins at
+ * @offset. Then nothing called: makecontext(3) has a function return to the start of another. */
+uint64_t symtab_called_at(const struct symtab *st, uint64_t offset);
 /* Index of the first symbol that ends after @offset, symtab_count() if there is none. The search
  * starts at index @from and is fast if the result is near. Only after symtab_settle(). */
 size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset);

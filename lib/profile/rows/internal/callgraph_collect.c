@@ -132,12 +132,14 @@ static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
 	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
 }
 
-/* The offset of the code in question, which is @back bytes before @offset. */
+/* The offset of the code in question, which is @back bytes before @offset, or none. */
 static uint64_t code_at(const struct place *p, uint64_t offset, uint64_t back)
 {
-	if (!back && p->binary.symtab)
-		return symtab_entered_at(p->binary.symtab, offset);
-	return offset < back ? offset : offset - back;
+	const struct symtab *st = p->binary.symtab;
+
+	if (!st)
+		return offset;
+	return back ? symtab_called_at(st, offset) : symtab_entered_at(st, offset);
 }
 
 /* Sorts the batch and replaces the offsets in the upper halves by row ids; these offsets are @back

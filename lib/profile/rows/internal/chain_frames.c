@@ -189,12 +189,14 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	add_id(f, p->rows[slot] - 1);
 }
 
-/* Where the code is that is interrupted at @offset, or that entered the kernel there. */
-static uint64_t entered_at(struct chain_frames *f, uint32_t image, uint64_t offset)
+/* Where the code is whose frame has @offset. */
+static uint64_t code_at(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller)
 {
 	const struct symtab *st = open_place(f, image)->binary.symtab;
 
-	return st ? symtab_entered_at(st, offset) : offset;
+	if (!st)
+		return offset;
+	return is_caller ? symtab_called_at(st, offset) : symtab_entered_at(st, offset);
 }
 
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller,
@@ -205,7 +207,7 @@ size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset
 
 	if (!at) {
 		at = f->id_count + 1;
-		resolve(f, image, is_caller ? offset - (offset > 0) : entered_at(f, image, offset));
+		resolve(f, image, code_at(f, image, offset, is_caller));
 		(void)map_set(&f->by_frame[!is_caller], key, (void *)at);
 	}
 	*ret = f->ids + at;
