@@ -247,6 +247,11 @@ static int remove_one(const struct dirtree_visit *v, void *data)
 	return error_errno(data, -errno, "cannot remove %s", v->path);
 }
 
+void dirtree_remove_empty(const struct dirtree_visit *visit)
+{
+	(void)unlinkat(visit->directory, visit->name, AT_REMOVEDIR);
+}
+
 int dirtree_remove(int at, const char *name, struct error *err)
 {
 	struct error why = ERROR_INIT;

@@ -38,6 +38,8 @@ int dirtree_walk(int at, const char *name,
 		 struct error *err);
 /* Removes @name and everything below it. 0, also if there was none; or -errno. */
 int dirtree_remove(int at, const char *name, struct error *err);
+/* Removes the directory that is visited if it is empty. */
+void dirtree_remove_empty(const struct dirtree_visit *visit);
 /* Creates the missing parent directories of @path; 0 or -errno. */
 int dirtree_make_parents(int at, const char *path, mode_t mode, struct error *err);
 /* Renames @from to @to, both relative to @at. 0, or -errno: -EEXIST if @to exists. */

@@ -6,6 +6,8 @@
 #include "history/internal/reading.h"
 #include "history/internal/segment.h"
 #include "history/internal/history_source.h"
+#include "sfile/idle.h"
+#include "sfile/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -211,6 +213,31 @@ int history_read(const char *samples, const struct window *window, const struct 
 
 		r = read_once(samples, &reading, ret, err);
 	}
+	return r;
+}
+
+int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,
+		      struct error *err)
+{
+	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
+	_cleanup_(history_freep) struct history *h = xcalloc(1, sizeof(*h));
+	int i, r = -ENOENT;
+
+	/* A segment may be removed as soon as the one after the next is there. */
+	for (i = 0; i < TRIES_MAX && r == -ENOENT; i++) {
+		struct history_source source = { .level = IDLE_LEVEL, .first = 1 };
+		struct reading reading = { .dir = dir, .window = &WINDOW_ALL };
+
+		*ret_last = source.last = idle_last(samples);
+		if (!source.last)
+			return 0;
+		r = reading_segment(&reading, &source, err);
+		if (r == 0)
+			deal_out(h, &reading);
+		reading_done(&reading);
+	}
+	if (r == 0)
+		*ret = STEAL(h);
 	return r;
 }
 

@@ -58,6 +58,11 @@ void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS]);
  * the window. */
 int history_read(const char *samples, const struct window *window, const struct steps *steps,
 		 struct history **ret, struct error *err);
+/* Reads the counts of the sample files of the session at @samples that were moved to idle/ and
+ * merged (sfile/idle.h), without time. 0; *@ret is NULL if there are none. Or -errno. In *@ret_last
+ * is the last batch that the counts are of. */
+int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,
+		      struct error *err);
 /* NULL is allowed. */
 void history_free(struct history *h);
 DEFINE_CLEANUP(struct history *, history_free);

@@ -8,14 +8,15 @@
 #include "history/history_name.h"
 #include "history/internal/segment.h"
 #include "history/internal/history_source.h"
+#include "sfile/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-char *history_check(const char *samples)
+/* Describes what is wrong with the segments in the directory @below of the session. */
+static void check_directory(const char *samples, const char *below, struct strbuf *text)
 {
-	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
-	struct strbuf text = STRBUF_INIT;
+	_cleanup_free_ char *dir = path_join(samples, below);
 	size_t count, i;
 	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
 
@@ -28,7 +29,15 @@ char *history_check(const char *samples)
 		if (r == 0 && s)
 			r = segment_check(s, &err);
 		if (r < 0 && r != -ENOENT) /* deleted meanwhile */
-			strbuf_addf(&text, "%s%s", text.length ? "; " : "", err.text);
+			strbuf_addf(text, "%s%s", text->length ? "; " : "", err.text);
 	}
+}
+
+char *history_check(const char *samples)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	check_directory(samples, HISTORY_DIRECTORY, &text);
+	check_directory(samples, SESSION_IDLE, &text);
 	return text.length ? strbuf_take(&text) : NULL;
 }

@@ -198,6 +198,11 @@ bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
 	return k->is_busy;
 }
 
+bool keeper_is_busy(const struct keeper *k)
+{
+	return k->is_busy;
+}
+
 bool keeper_take(struct keeper *k, struct strbuf *text)
 {
 	char bytes[TEXT_MAX + 1];

@@ -30,6 +30,8 @@ DEFINE_CLEANUP(struct keeper *, keeper_free);
 /* Lets it do the upkeep of the session at @samples, now. False if it cannot, such as while it is
  * busy: what is due then is due the next time. Never waits. */
 bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
+/* Whether it is doing the upkeep of a session, or keeper_take() was not called after it. */
+bool keeper_is_busy(const struct keeper *k);
 /* Whether the upkeep has ended; then @text gets the lines that a person should know, if any. Never
  * waits. */
 bool keeper_take(struct keeper *k, struct strbuf *text);

@@ -15,6 +15,9 @@ enum { HISTORY_SLICE_MS = 10000 };
 
 enum { HISTORY_LEVELS = 4 };
 
+/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h). */
+enum { HISTORY_IDLE_MS = 24 * 3600 * 1000 };
+
 struct history_level {
 	int64_t slice_ms; /* length of a slice */
 	int64_t span_ms;  /* time that a segment is made of; level 0: a generation ends by itself */

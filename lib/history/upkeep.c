@@ -2,7 +2,6 @@
 #include "history/upkeep.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "history/history_name.h"
@@ -10,14 +9,13 @@
 #include "history/internal/segment.h"
 #include "history/internal/segment_roll.h"
 #include "history/internal/history_source.h"
+#include "history/internal/idle_files.h"
+#include "history/internal/publish.h"
 #include "history/levels.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct job {
 	const char *dir;
@@ -97,28 +95,6 @@ static int64_t begin_of(const struct job *j, const struct history_source *s)
 }
 
 /* --- rolling up --- */
-
-/* Writes a segment that was written last, as far as its age matters, when its newest input was. */
-static int publish(const char *path, const char *temporary, const struct strbuf *bytes,
-		   int64_t written_s)
-{
-	const struct timespec times[2] = { { written_s, 0 }, { written_s, 0 } };
-	_cleanup_close_ int fd = open_regular_new(temporary, O_WRONLY, 0644);
-	size_t at = 0;
-	int r = 0;
-
-	if (fd < 0)
-		return fd;
-	while (r == 0 && at < bytes->length) {
-		ssize_t n = write(fd, bytes->text + at, bytes->length - at);
-
-		r = n < 0 ? -errno : n == 0 ? -ENOSPC : 0;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	if (r == 0 && futimens(fd, times) < 0)
-		r = -errno;
-	return path_publish(fd, temporary, path, r);
-}
 
 /* Makes the segment @to of @count sources. */
 static int make_segment(struct job *j, const struct history_source *from, size_t count,
@@ -295,6 +271,9 @@ unsigned int history_upkeep(const char *samples, const struct upkeep *how, struc
 	delete_old(&j);
 	delete_excess(&j, how->bytes_max);
 	sources_tidy(dir, how->live);
+	idle_files_merge(samples, log);
+	if (how->idle_ms)
+		(void)idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000);
 	free(j.sources);
 	return j.written;
 }

@@ -19,6 +19,9 @@ struct upkeep {
 	uint64_t keep_ms;   /* what was written longer ago is deleted; 0: nothing */
 	uint64_t bytes_max; /* of all files; 0: no limit */
 	uint32_t live;	    /* the generation that is being written; UINT32_MAX: none */
+	/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h); 0: none
+	 * are. Whoever writes them must have closed all of them before. */
+	uint64_t idle_ms;
 };
 
 /* Rolls up and deletes what is due in the history of the session at @samples. Adds a line to @log

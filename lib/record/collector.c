@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "history/history_name.h"
-#include "history/keeper.h"
+#include "history/levels.h"
 #include "identity/cookie.h"
 #include "identity/finder.h"
 #include "stream/stream_file.h"
@@ -100,6 +100,7 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	record.keep_ms = c->ops->taken_until_ns ? record.keep_ms : 0;
 	c->has_history = record.keep_ms;
 	c->upkeep.keep_ms = record.keep_ms;
+	c->upkeep.idle_ms = HISTORY_IDLE_MS;
 	c->upkeep.bytes_max = record.history_max;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
 	record.ops = &c->ops;
@@ -256,27 +257,6 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
 }
 
-/* Lets the history be rolled up when a generation has ended, and logs what came of it. */
-static void tend_history(struct collector *c)
-{
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	uint32_t generation = record_generation(c->record);
-	struct upkeep how = c->upkeep;
-	char *line, *rest;
-
-	if (!c->keeper)
-		return;
-	if (keeper_take(c->keeper, &text))
-		for (rest = text.text; rest && (line = strsep(&rest, "\n")) && *line;)
-			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
-	if (!generation || generation == c->upkeep.live)
-		return;
-	how.live = generation;
-	how.now_ms = window_now_ms();
-	if (keeper_ask(c->keeper, c->samples, &how))
-		c->upkeep = how;
-}
-
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
@@ -288,7 +268,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	collector_end_slice(c, r > 0 || !c->running ? SLICE_LAST
 			       : all		    ? SLICE_ON_REQUEST
 						    : SLICE_WHEN_DUE);
-	tend_history(c);
+	collector_tend_history(c);
 	parser_tell(c->parser);
 	if (c->spending && c->running)
 		spending_look(c->spending, c->ops, c->driver);

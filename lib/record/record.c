@@ -314,7 +314,11 @@ static bool tend_files(struct record *rec)
 	choice.until_tick = rec->yield_tick;
 	if (rec->yield_tick && store_leave(rec->store, &choice, true))
 		rec->yield_tick = 0;
-	return is_left || rec->flush_tick || rec->yield_tick;
+	choice.until_tick = rec->renew_tick;
+	choice.by_opening = true;
+	if (rec->renew_tick && store_leave(rec->store, &choice, true))
+		rec->renew_tick = 0;
+	return is_left || rec->flush_tick || rec->yield_tick || rec->renew_tick;
 }
 
 bool record_tend(struct record *rec)
@@ -442,6 +446,16 @@ void record_yield_files(struct record *rec)
 	(void)tend_files(rec);
 }
 
+void record_renew_files(struct record *rec)
+{
+	rec->renew_tick = store_tick(rec->store);
+}
+
+bool record_renews(const struct record *rec)
+{
+	return rec->renew_tick;
+}
+
 int record_close_files(struct record *rec, struct error *err)
 {
 	int r;
@@ -460,7 +474,7 @@ int record_close_files(struct record *rec, struct error *err)
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
 	rec->trans.size = 0;
-	rec->flush_tick = rec->yield_tick = 0;
+	rec->flush_tick = rec->yield_tick = rec->renew_tick = 0;
 	rec->session_ready = false;
 	return r;
 }

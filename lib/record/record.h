@@ -128,6 +128,10 @@ void record_count_undone(struct record *rec);
 /* Closes the descriptors of the sample files, some at once and the others in the next turns. They
  * are opened again when needed. */
 void record_yield_files(struct record *rec);
+/* Has all sample files that are open now closed in the next turns, however they are used. */
+void record_renew_files(struct record *rec);
+/* Whether some of these are still open. */
+bool record_renews(const struct record *rec);
 /* Flushes and closes all sample files, so that the session's directory can be renamed or removed.
  * The next sample creates them again. */
 int record_close_files(struct record *rec, struct error *err);

@@ -230,7 +230,8 @@ static int walk_rest(struct walk_rest *rest, struct error *err)
 		const struct tree_entry *entry = &t->entries[i];
 		const char *name = entry->name;
 
-		if (is_image(name) || name[0] == '.' || ends_with(name, ".tmp"))
+		if (is_image(name) || name[0] == '.' || ends_with(name, ".tmp") ||
+		    (w->path.length + 1 == w->top_length && !strcmp(name, SESSION_IDLE)))
 			continue;
 		strbuf_add(&w->path, "/", 1);
 		strbuf_adds(&w->path, name);

@@ -18,6 +18,9 @@
 /* The user whose daemon profiles the machine, unless --user names another. */
 #define SESSION_SYSTEM_USER "oprofile"
 
+/* The directory of files that were not used for long (sfile/idle.h), below samples/NAME. */
+#define SESSION_IDLE "idle"
+
 struct sname;
 
 /* Returns the path DIR/samples/NAME; caller frees. */
@@ -47,9 +50,9 @@ int session_walk(const char *samples,
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
 		 struct error *err);
 
-/* Calls @each for every other file below @samples (counters, manifest, kallsyms), with its full
- * path and its path below @samples, both borrowed for the call. Stops when @each returns non-zero,
- * and returns that value. Returns 0 or -errno. */
+/* Calls @each for every other file below @samples (counters, manifest, kallsyms) but those in
+ * idle/, with its full path and its path below @samples, both borrowed for the call. Stops when
+ * @each returns non-zero, and returns that value. Returns 0 or -errno. */
 int session_walk_rest(const char *samples,
 		      int (*each)(const char *path, const char *below, void *data), void *data,
 		      struct error *err);

@@ -92,22 +92,26 @@ static int open_database(struct sfile *sf, const char *path, int *fd, struct err
 	return *fd < 0 ? *fd : odb_open_fd(*fd, path, ODB_WRITE, SAMPLE_HEADER_SIZE, &sf->db, err);
 }
 
+/* How often a file is created whose directory is removed meanwhile. */
+enum { TRIES_MAX = 10 };
+
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
 		 struct error *err)
 {
 	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
 	_cleanup_close_ int fd = open_existing(path, err);
 	uint8_t bytes[SAMPLE_HEADER_SIZE];
-	bool created = fd == -ENOENT;
-	int r = 0;
+	int r = 0, tries;
 
 	sample_header_encode(header, bytes);
-	if (created) {
+	/* Directories that are empty may be removed at any time. */
+	for (tries = 0; fd == -ENOENT && tries < TRIES_MAX; tries++) {
 		r = path_make_parents(path, 0755, err);
 		if (r == 0)
 			r = odb_create(path, bytes, SAMPLE_HEADER_SIZE, err);
-		if (r == 0)
-			fd = open_existing(path, err);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		fd = r < 0 ? r : open_existing(path, err);
 	}
 	if (r < 0 || fd < 0)
 		return r < 0 ? r : fd;

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "tools/opcheck/opcheck.h"
+#include "sfile/idle.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 #include "tools/common/confine.h"
@@ -300,7 +301,8 @@ static void check_samples(struct check *c, const char *samples)
 	lock = take_lock(c, dir);
 	c->samples_dir = dir;
 	check_extras(c);
-	if (session_walk(dir, check_sample, check_other, c, &err) < 0) {
+	if (session_walk(dir, check_sample, check_other, c, &err) < 0 ||
+	    idle_walk(dir, idle_last(dir), check_sample, check_other, c, &err) < 0) {
 		tool_warn("%s", err.text);
 		c->sums.trouble++;
 	}

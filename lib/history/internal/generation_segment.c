@@ -4,6 +4,9 @@
 #include "base/mem.h"
 #include "history/internal/segment_tree.h"
 #include "history/internal/segment_writer.h"
+#include "sfile/odb.h"
+#include "sfile/session.h"
+#include "sfile/sfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +83,14 @@ static int write_slices(struct reading *r, uint32_t number, struct strbuf *out)
 	return segment_writer_finish(w, &about, out);
 }
 
+static void reading_done(struct reading *r)
+{
+	segment_tree_done(&r->tree);
+	free(r->roots);
+	free(r->slices);
+	free(r->counts);
+}
+
 int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged)
 {
 	_cleanup_free_ char *names = generation_names_path(dir, number),
@@ -97,9 +108,69 @@ int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, 
 		take_slice(&r, s, &slice, number);
 	status = write_slices(&r, number, out);
 	*damaged += r.damaged + slices_damaged(s);
-	segment_tree_done(&r.tree);
-	free(r.roots);
-	free(r.slices);
-	free(r.counts);
+	reading_done(&r);
+	return status;
+}
+
+/* --- sample files --- */
+
+/* Adds the line of the sample file @name with @header. */
+static void take_name(struct reading *r, const struct sname *name,
+		      const struct sfile_header *header)
+{
+	const struct history_name about = { .name = *name, .header = *header };
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	_cleanup_free_ char *path = sname_mangle(name);
+
+	generation_add_name(&line, &about, path);
+	strbuf_cut(&line, line.length - 1);
+	take_line(line.text, line.length, r);
+}
+
+static int take_file(const char *path, const struct sname *name, void *data)
+{
+	struct reading *r = data;
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	const struct odb_node *nodes;
+	struct error err = ERROR_INIT;
+	size_t count, i;
+	int status = sfile_open(path, &sf, &err);
+
+	if (status < 0 && status != -EBADMSG && status != -EINVAL)
+		return status;
+	r->damaged += status < 0;
+	if (status < 0 || name->has_callee)
+		return 0;
+	take_name(r, name, sfile_header(sf));
+	nodes = odb_nodes(sfile_odb(sf), &count);
+	for (i = 0; i < count; i++)
+		if (nodes[i].value)
+			take_count((uint32_t)r->lines, nodes[i].key, nodes[i].value, r);
+	return 0;
+}
+
+static void take_bad(const char *path _unused_, const struct error *why _unused_, void *data)
+{
+	struct reading *r = data;
+
+	r->damaged++;
+}
+
+int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged)
+{
+	struct reading r = { 0 };
+	int status;
+
+	segment_tree_init(&r.tree);
+	status = session_walk(samples, take_file, take_bad, &r, NULL);
+	array_grow(&r.slices, 1, &r.slices_room);
+	r.count = 1;
+	r.slices[0] = (struct segment_slice){
+		.slice.span = { 0, 1 }, .covered_ms = 1, .generation = 1, .counts = r.counted
+	};
+	if (status == 0)
+		status = write_slices(&r, 1, out);
+	*damaged += r.damaged;
+	reading_done(&r);
 	return status;
 }

@@ -361,7 +361,7 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 /* Adds a file whose counts are in chains, or in the history. */
 static void add_made(struct plan *p, const struct gather_file *f)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = NULL, *batch = NULL;
 	struct error err = ERROR_INIT;
 	const char *below;
 
@@ -372,6 +372,9 @@ static void add_made(struct plan *p, const struct gather_file *f)
 		return;
 	}
 	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
+	/* A file of that name may have come back. */
+	if (p->session->idle)
+		below = batch = xasprintf(SESSION_IDLE "/1.files/%s", below);
 	(void)add_session_file(path, below, p);
 }
 

@@ -9,6 +9,7 @@
 #include "history/history.h"
 #include "profile/select/gather.h"
 #include "profile/select/samples.h"
+#include "sfile/idle.h"
 #include "sfile/manifest.h"
 #include "sfile/odb.h"
 
@@ -44,7 +45,10 @@ int file_counts_open(const struct gather_file *f, struct file_counts **ret, stru
 {
 	struct file_counts c = { .arcs = f->arcs, .past = f->past };
 	int r = f->path ? sfile_open(f->path, &c.sf, err) : 0;
+	_cleanup_free_ char *moved = r == -ENOENT ? idle_find(f->path) : NULL;
 
+	if (moved) /* since it was listed */
+		r = sfile_open(moved, &c.sf, err);
 	if (r < 0)
 		return r;
 	c.header = c.sf	    ? *sfile_header(c.sf)

@@ -9,6 +9,7 @@
 #include "chains/chain_arcs.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
+#include "sfile/idle.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 
@@ -23,6 +24,8 @@ struct walk {
 	uint32_t session;
 	struct spec_explain *why; /* notes why nothing is selected */
 	bool has_arcs;		  /* there are call graph files */
+	struct map by_path;	  /* the first ->listed files: index + 1 */
+	size_t listed;
 };
 
 void gather_free(struct gather *g)
@@ -36,6 +39,7 @@ void gather_free(struct gather *g)
 		chain_arcs_free(g->sessions[i].arcs);
 		history_free(g->sessions[i].history);
 		history_free(g->sessions[i].blocks);
+		history_free(g->sessions[i].idle);
 	}
 	free(g->sessions);
 	free(g->images);
@@ -198,13 +202,71 @@ static void skip_file(const char *path _unused_, const struct error *why, void *
 	log_warn("%s; skipped", why->text);
 }
 
+/* Whether the file at @path was listed. */
+static bool is_listed(struct walk *w, const char *path)
+{
+	const struct gather *g = w->g;
+	size_t i;
+
+	for (; w->listed < g->file_count; w->listed++) {
+		const char *listed = g->files[w->listed].path;
+
+		if (listed)
+			map_add(&w->by_path, hash_bytes(listed, strlen(listed)),
+				(void *)(uintptr_t)(w->listed + 1));
+	}
+	map_for_each_of(&w->by_path, hash_bytes(path, strlen(path)),
+			i) if (!strcmp(g->files[i - 1].path, path)) return true;
+	return false;
+}
+
+/* Adds a file that was moved; but not if it was listed where it was before, and moved since: it is
+ * found when it is opened. */
+static int add_idle_file(const char *path, const struct sname *name, void *data)
+{
+	struct walk *w = data;
+	const char *samples = w->g->sessions[w->session].samples;
+	_cleanup_free_ char *before = path_join(samples, idle_below(path)), *moved = NULL;
+
+	if (access(before, F_OK) < 0 && is_listed(w, before))
+		moved = idle_find(before);
+	return moved && !strcmp(moved, path) ? 0 : add_file(path, name, data);
+}
+
+/* Adds the files that were moved to idle/, and what was added up of them, until batch @last. */
+static int add_idle(struct walk *w, uint32_t last, struct error *err)
+{
+	const struct gather_session *s = &w->g->sessions[w->session];
+	size_t i;
+	int r;
+
+	for (i = 0; s->idle && i < history_files(s->idle); i++) {
+		const struct history_file *past = history_file_at(s->idle, i);
+		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
+
+		if (file)
+			file->past = past;
+	}
+	r = idle_walk(s->samples, last, add_idle_file, skip_file, w, err);
+	map_done(&w->by_path);
+	return r;
+}
+
 /* Adds the sample files of the session, and, in blocks, when their counts were made. */
 static int add_present(struct walk *w, struct error *err)
 {
 	struct gather *g = w->g;
 	struct gather_session *s = &g->sessions[w->session];
-	int r = session_walk(s->samples, add_file, skip_file, w, err);
+	struct error why = ERROR_INIT;
+	uint32_t last;
+	int r = history_read_idle(s->samples, &s->idle, &last, &why);
 
+	if (r < 0)
+		log_warn("%s; the samples of files that were not used for long are missing",
+			 why.text);
+	r = session_walk(s->samples, add_file, skip_file, w, err);
+	if (r == 0)
+		r = add_idle(w, last, err);
 	if (r == 0 && g->blocks == GATHER_BLOCKS_OF_TIME &&
 	    history_read(s->samples, &WINDOW_ALL, &g->steps, &s->blocks, NULL) == 0)
 		add_past_files(w, s->blocks);
@@ -296,73 +358,6 @@ static int add_session_named(struct gather *g, const char *session_dir, const ch
 	return 1;
 }
 
-struct session_list {
-	struct strbuf text;
-	size_t count;
-};
-
-static int list_session(const char *name, void *data)
-{
-	struct session_list *list = data;
-
-	strbuf_addf(&list->text, "%s%s", list->count++ ? ", " : "", name);
-	return 0;
-}
-
-/* Returns whether all selected sessions are excluded. */
-static bool all_excluded(const struct spec *spec)
-{
-	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
-	size_t i;
-
-	for (i = 0; i < wanted->count; i++)
-		if (spec_wants_session(spec, wanted->values[i]))
-			return false;
-	return wanted->count || !spec_wants_session(spec, "current");
-}
-
-static int say_no_session(const struct spec *spec, const char *session_dir, struct error *err)
-{
-	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
-	_cleanup_free_ char *inside = path_join(session_dir, "."); /* a file is not a session */
-	struct session_list list = { .text = STRBUF_INIT };
-	int r;
-
-	if (!wanted->count) {
-		_cleanup_free_ char *samples = session_samples(session_dir, "current");
-
-		if (access(samples, R_OK | X_OK) < 0 && errno == EACCES)
-			return error_errno(err, -EACCES,
-					   "%s: the profile belongs to another user; read it as "
-					   "that user or as root",
-					   samples);
-	}
-	if (access(session_dir, F_OK) < 0 && errno == ENOENT)
-		return error_set(err, -ENOENT,
-				 "%s: no profile found; make one with 'operf COMMAND' (in "
-				 "./oprofile_data) or 'opcontrol --start' (in /var/lib/oprofile), "
-				 "or use --session-dir=DIR",
-				 session_dir);
-	if (access(inside, F_OK) < 0)
-		return error_errno(err, -errno, "%s", session_dir);
-	(void)session_list(session_dir, list_session, &list, NULL);
-	if (list.count && all_excluded(spec))
-		r = error_set(err, -ENODATA,
-			      "%s: session-exclude leaves out all selected sessions; available: %s",
-			      session_dir, strbuf_text(&list.text));
-	else if (list.count)
-		r = error_set(err, -ENOENT, "%s: no session '%s'; available: %s", session_dir,
-			      wanted->count ? wanted->values[0] : "current",
-			      strbuf_text(&list.text));
-	else
-		r = error_set(err, -ENOENT,
-			      "%s: contains no session yet; profile something first (operf "
-			      "COMMAND, or opcontrol --start)",
-			      session_dir);
-	strbuf_done(&list.text);
-	return r;
-}
-
 static int add_sessions(struct gather *g, const struct spec *spec, const char *session_dir,
 			struct error *err)
 {
@@ -376,7 +371,7 @@ static int add_sessions(struct gather *g, const struct spec *spec, const char *s
 		missing[i] = spec_wants_session(spec, wanted->values[i]) &&
 			     !add_session_named(g, session_dir, wanted->values[i]);
 	if (!g->session_count)
-		return say_no_session(spec, session_dir, err);
+		return spec_explain_no_session(spec, session_dir, err);
 	for (i = 0; i < wanted->count; i++)
 		if (missing[i])
 			log_warn("%s: no session '%s'", session_dir, wanted->values[i]);
@@ -442,24 +437,24 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	return 0;
 }
 
-/* The path of the sample file whose past counts @f has. */
-static char *path_of_past(const struct gather *g, const struct gather_file *f)
-{
-	_cleanup_free_ char *below = sname_mangle(&f->past->about.name);
-
-	return path_join(g->sessions[f->session].samples, below);
-}
-
 char *gather_code_path(const struct gather *g, const struct gather_file *f)
 {
 	const struct gather_image *image = &g->images[f->image];
-	_cleanup_free_ char *path = NULL;
+	/* The file may be in idle/, but its code is not. */
+	const struct sname name = { .app = g->images[f->app].id,
+				    .image = image->id,
+				    .event = f->event,
+				    .count = f->count,
+				    .unit_mask = f->unit_mask,
+				    .task = f->task };
+	_cleanup_free_ char *below = NULL;
 	const char *end;
 
 	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
 		return NULL;
-	path = f->path ? xstrdup(f->path) : path_of_past(g, f);
-	end = strrchr(path, '/');
-	end = memrchr(path, '/', (size_t)(end - path));
-	return xasprintf("%.*s/%u.jo", (int)(end - path), path, image->id.tgid);
+	below = sname_mangle(&name);
+	end = strrchr(below, '/');
+	end = memrchr(below, '/', (size_t)(end - below));
+	return xasprintf("%s/%.*s/%u.jo", g->sessions[f->session].samples, (int)(end - below),
+			 below, image->id.tgid);
 }

@@ -42,6 +42,7 @@ struct gather_session {
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 	struct history *history;   /* NULL: no window of time was requested */
 	struct history *blocks;	   /* NULL, or counts of blocks in addition to sample files */
+	struct history *idle;	   /* of files that were not used for long, or NULL */
 };
 
 /* An image that has samples, or an application. One that is in several sessions is one image. */

@@ -31,6 +31,7 @@ struct collector {
 	struct slicing slicing; /* of the history */
 	struct keeper *keeper;	/* or NULL */
 	struct upkeep upkeep;	/* ->live: for which it was asked last */
+	bool renewed; /* no sample file is open that was open when the keeper worked last */
 	struct parser *parser;
 	struct quota *quota;
 	bool setup_due; /* setup could not be written when the session began */
@@ -67,6 +68,8 @@ void collector_complete_drive(struct collector *c, const struct collector_config
 int collector_open_driver(struct collector *c, const struct collector_config *config,
 			  const struct driver_ops **ret_ops, struct driver **ret,
 			  struct error *err);
+/* Lets the history be rolled up when a generation has ended, and logs what came of it. */
+void collector_tend_history(struct collector *c);
 /* Opens the record, for the events of the driver that is set up. 0 or -errno. */
 int collector_open_record(struct collector *c, const struct collector_config *config,
 			  struct error *err);

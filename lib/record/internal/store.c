@@ -249,6 +249,7 @@ static bool file_open(struct store *s, struct store_file *f)
 	f->db = sfile_odb(f->sf);
 	list_push(&s->open, f);
 	s->open_count++;
+	f->opened_at = s->tick;
 	return true;
 }
 
@@ -341,7 +342,9 @@ static void unload_some(struct store *s)
 
 static bool is_chosen(const struct store_choice *choice, const struct store_file *f)
 {
-	return (f->db ? f->used_at : f->waiting_since) <= choice->until_tick &&
+	uint64_t tick = !f->db ? f->waiting_since : choice->by_opening ? f->opened_at : f->used_at;
+
+	return tick <= choice->until_tick &&
 	       (!choice->leaves || choice->leaves(&f->key, choice->data));
 }
 

@@ -40,6 +40,7 @@ void store_settle(struct store *s);
 struct store_choice {
 	uint64_t
 		until_tick; /* used or, if closed, with counts since, not after this store_tick() */
+	bool by_opening;    /* ->until_tick is when open files were opened, however they are used */
 	bool (*leaves)(const struct store_key *key, void *data); /* or NULL: all keys */
 	void *data;
 	uint64_t until_ns; /* CLOCK_MONOTONIC; 0: however long it takes */

@@ -26,6 +26,7 @@ struct store_file {
 	uint64_t hash;
 	struct store_file *newer, *older; /* in its list */
 	uint64_t used_at;		  /* tick of the last use */
+	uint64_t opened_at;		  /* tick */
 	uint64_t retry_at;		  /* set by the opener; 0: did not fail */
 	struct waiting *waiting;
 	uint32_t waiting_count, waiting_room;

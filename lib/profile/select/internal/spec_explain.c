@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "sfile/sname.h"
+#include "base/path.h"
+#include "sfile/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -162,4 +164,71 @@ void spec_explain_done(struct spec_explain *n)
 		for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX; i++)
 			free(n->parts[tag].present[i]);
 	*n = (struct spec_explain){ 0 };
+}
+
+struct session_list {
+	struct strbuf text;
+	size_t count;
+};
+
+static int list_session(const char *name, void *data)
+{
+	struct session_list *list = data;
+
+	strbuf_addf(&list->text, "%s%s", list->count++ ? ", " : "", name);
+	return 0;
+}
+
+/* Returns whether all selected sessions are excluded. */
+static bool all_excluded(const struct spec *spec)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	size_t i;
+
+	for (i = 0; i < wanted->count; i++)
+		if (spec_wants_session(spec, wanted->values[i]))
+			return false;
+	return wanted->count || !spec_wants_session(spec, "current");
+}
+
+int spec_explain_no_session(const struct spec *spec, const char *session_dir, struct error *err)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	_cleanup_free_ char *inside = path_join(session_dir, "."); /* a file is not a session */
+	struct session_list list = { .text = STRBUF_INIT };
+	int r;
+
+	if (!wanted->count) {
+		_cleanup_free_ char *samples = session_samples(session_dir, "current");
+
+		if (access(samples, R_OK | X_OK) < 0 && errno == EACCES)
+			return error_errno(err, -EACCES,
+					   "%s: the profile belongs to another user; read it as "
+					   "that user or as root",
+					   samples);
+	}
+	if (access(session_dir, F_OK) < 0 && errno == ENOENT)
+		return error_set(err, -ENOENT,
+				 "%s: no profile found; make one with 'operf COMMAND' (in "
+				 "./oprofile_data) or 'opcontrol --start' (in /var/lib/oprofile), "
+				 "or use --session-dir=DIR",
+				 session_dir);
+	if (access(inside, F_OK) < 0)
+		return error_errno(err, -errno, "%s", session_dir);
+	(void)session_list(session_dir, list_session, &list, NULL);
+	if (list.count && all_excluded(spec))
+		r = error_set(err, -ENODATA,
+			      "%s: session-exclude leaves out all selected sessions; available: %s",
+			      session_dir, strbuf_text(&list.text));
+	else if (list.count)
+		r = error_set(err, -ENOENT, "%s: no session '%s'; available: %s", session_dir,
+			      wanted->count ? wanted->values[0] : "current",
+			      strbuf_text(&list.text));
+	else
+		r = error_set(err, -ENOENT,
+			      "%s: contains no session yet; profile something first (operf "
+			      "COMMAND, or opcontrol --start)",
+			      session_dir);
+	strbuf_done(&list.text);
+	return r;
 }

@@ -38,3 +38,6 @@ int spec_explain_say(const struct spec_explain *n, const struct spec *spec, stru
 void spec_explain_warn_unused(const struct spec_explain *n, const struct spec *spec);
 /* Frees what was noted. */
 void spec_explain_done(struct spec_explain *n);
+/* Sets the error that none of the sessions that @spec selects is in @session_dir, with the remedy;
+ * returns it. */
+int spec_explain_no_session(const struct spec *spec, const char *session_dir, struct error *err);
