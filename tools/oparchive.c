@@ -97,16 +97,16 @@ static bool narrows(const struct spec *spec)
 	return false;
 }
 
-/* Creates a directory for call graph files derived from chains. A whole compact archive needs none,
- * because its reports read the chains; *@ret is then NULL. */
+/* Creates a directory for files that are derived: from counts of idle/, and call graph files from
+ * chains, which a whole compact archive has instead. *@ret is NULL if there are none. */
 static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch **ret,
 			      struct error *err)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < g->file_count; i++)
-		n += g->files[i].arcs != NULL;
-	if (n == 0 || options.list || (options.compact && whole))
+		n += g->files[i].past || (g->files[i].arcs && !(options.compact && whole));
+	if (n == 0 || options.list)
 		return 0;
 	return options.profile.scratch_dir
 		       ? scratch_below(options.profile.scratch_dir, "oparchive", ret, err)

@@ -362,18 +362,15 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 static void add_made(struct plan *p, const struct gather_file *f)
 {
 	_cleanup_free_ char *path = NULL, *batch = NULL;
-	struct error err = ERROR_INIT;
 	const char *below;
+	struct error err = ERROR_INIT;
 
-	if (!p->config->arcs || f->end)
-		return;
 	if (file_counts_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
 		log_warn("%s; the archive is incomplete", err.text);
 		return;
 	}
 	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
-	/* A file of that name may have come back. */
-	if (p->session->idle)
+	if (f->past && p->session->idle) /* a file of that name may have come back */
 		below = batch = xasprintf(SESSION_IDLE "/1.files/%s", below);
 	(void)add_session_file(path, below, p);
 }
@@ -383,6 +380,7 @@ static void add_sample_files(struct plan *p)
 {
 	const struct gather *g = p->gather;
 	const struct sfile_header unknown = { 0 };
+	bool has_chains = p->config->compact && p->config->chained; /* instead of arcs */
 	size_t i;
 
 	for (i = 0; i < g->file_count; i++) {
@@ -391,10 +389,10 @@ static void add_sample_files(struct plan *p)
 		if (p->config->exclude_dependent && f->app != f->image)
 			continue;
 		p->session = &g->sessions[f->session];
-		if (!f->path)
-			add_made(p, f);
-		else
+		if (f->path)
 			(void)add_session_file(f->path, below_session(p, f->path), p);
+		else if (p->config->arcs && !f->end && !(f->arcs && has_chains))
+			add_made(p, f);
 		add_jit(p, f);
 		add_image_of(p, f);
 	}
