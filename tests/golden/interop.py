@@ -18,6 +18,8 @@ Deliberate differences, in which OProfile 1.x ("it") is wrong or shows less:
  ONEIMAGE  With -x it leaves out the column of images.
  KERNEL    Its -i always keeps the kernel's symbols in the report.
  ORDER     It orders rows by the first column only. We order them by the sum of all columns.
+ NAMES     It calls the kernel kallsyms, and regions of run-time code by their addresses; we say
+           [kernel], and [JIT program] unless --separate-regions is given.
  LINE      We know lines of code for which it shows "(no location information)", and do not show
            line 0, which it takes from the name of a file in the symbol table ("msort.c:0")."""
 import json
@@ -103,8 +105,10 @@ class Case:
         self.problems.append(text)
 
     def run(self, *more):
-        return subprocess.run([self.tool, *self.words, *more], capture_output=True, text=True,
-                              check=False, errors="replace")
+        result = subprocess.run([self.tool, *self.words, "--separate-regions", *more],
+                                capture_output=True, text=True, check=False, errors="replace")
+        result.stdout = result.stdout.replace("[kernel]", "kallsyms")  # NAMES
+        return result
 
     def compare(self):
         result = self.run()
@@ -131,7 +135,8 @@ class Case:
         shown_by = {"-f", "-w", "-a", "-r", "-d", "-g", "-s", "image,symbol", "vma", "-t", "1"}
         key = tuple(word for word in self.words if word not in shown_by)
         if key not in Case.wholes:
-            report = subprocess.run([self.tool, *key, "--json"], capture_output=True, check=False)
+            report = subprocess.run([self.tool, *key, "--separate-regions", "--json"],
+                                    capture_output=True, check=False)
             Case.wholes[key] = json.loads(report.stdout.decode("utf-8", "replace"))
         return Case.wholes[key]
 

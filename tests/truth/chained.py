@@ -17,11 +17,16 @@ def function_of(frame):
     return frame["image"], name_of(frame), int(frame.get("address", "0"), 16)
 
 
+def file_base(path):
+    """The last part of a path, by which reports are ordered without --long-filenames."""
+    return path.rstrip("/").rpartition("/")[2] or path
+
+
 def base(path):
-    """The last part of a path, as reports show it without --long-filenames."""
+    """The same as it is shown."""
     if path.partition("#")[0] == "/proc/kallsyms":
         return path.replace("/proc/kallsyms", "[kernel]")
-    return path.rstrip("/").rpartition("/")[2] or path
+    return file_base(path)
 
 
 def bracketed(image):

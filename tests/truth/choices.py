@@ -3,7 +3,7 @@
 --reverse-sort, --exclude-dependent, --include-symbols, --exclude-symbols, --merge, --inlines."""
 from itertools import combinations
 
-from chained import base
+from chained import base, file_base
 from reports import Failed, add_up, event_of, name_of
 
 PLAIN = ((), ("-l",), ("-d",), ("-l", "--inlines"))
@@ -65,8 +65,8 @@ def check_order(profile, options, whole):
     for key in SORTS if options else ():
         rows = profile.json(*options, "-s", key)["rows"]
         profile.equal("sort", sorted(map(values, rows)), expected, options, key)
-        keys = [{"sample": -sum(row["samples"]), "image": base(row["image"]),
-                 "app-name": base(row.get("app", "")), "symbol": name_of(row),
+        keys = [{"sample": -sum(row["samples"]), "image": file_base(row["image"]),
+                 "app-name": file_base(row.get("app", "")), "symbol": name_of(row),
                  "vma": int(row.get("address", "0"), 16)}[key] for row in rows]
         if key != "vma" or all("address" in row for row in rows):
             profile.equal("sort", keys, sorted(keys), options, key)

@@ -2,6 +2,7 @@
 #include "profile/rows/sort.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/parse.h"
 #include "base/radix.h"
 #include "profile/rows/container.h"
@@ -235,7 +236,16 @@ static int compare_names(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* The rank of each image by the name it is shown under; equal names have equal rank. */
+/* The name that an image is ordered by: the one it is shown under but, for the kernel, that of its
+ * file, so that rows are in the order of OProfile 1.x. */
+static const char *name_of(const struct gather *g, uint32_t image, bool is_long)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->kernel && !is_long ? path_base(i->shown) : gather_image_name(g, image, is_long);
+}
+
+/* The rank of each image by its name; equal names have equal rank. */
 static uint32_t *rank_images(const struct gather *g, bool long_names)
 {
 	_cleanup_free_ struct named_image *names = xcalloc(g->image_count + 1, sizeof(*names));
@@ -243,8 +253,7 @@ static uint32_t *rank_images(const struct gather *g, bool long_names)
 	size_t i;
 
 	for (i = 0; i < g->image_count; i++)
-		names[i] = (struct named_image){ gather_image_name(g, (uint32_t)i, long_names),
-						 (uint32_t)i };
+		names[i] = (struct named_image){ name_of(g, (uint32_t)i, long_names), (uint32_t)i };
 	qsort(names, g->image_count, sizeof(*names), compare_names);
 	for (i = 0; i < g->image_count; i++) {
 		at += i && strcmp(names[i - 1].name, names[i].name);
