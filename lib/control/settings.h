@@ -98,7 +98,7 @@ enum {
 	  "max-symbols", "SIZE",                                                                   \
 	  "size of the functions kept of sampled files, for when the files are gone (64M); none: " \
 	  "none are kept")                                                                         \
-	X(MAX_FILES, NUMBER_OR_NONE, max_files, 64, 1 << 20, "none", NULL, 0, "max-files", "N",    \
+	X(MAX_FILES, NUMBER_OR_NONE, max_files, 128, 1 << 20, "none", NULL, 0, "max-files", "N",   \
 	  "limit on open files (as many as the system allows)")                                    \
 	X(SOCKET_GROUP, TEXT, socket_group, 0, 0, NULL, NULL, 0, "socket-group", "GROUP",          \
 	  "group whose members may control the daemon and read what it records")                   \

@@ -86,10 +86,10 @@ opreport --session-dir="$session" --merge=all >"$dir/report" 2>/dev/null
 has "  reports tell" "as memory or disk ran short" "$dir/report"
 rm -rf "${session:?}"/*
 
-ok "few descriptors" start --max-files=96
+ok "few descriptors" start --max-files=128
 run_new_programs
 ok "  it samples" wait_for received_more_than 200
-ok "  with no more than those" test "$(status_number descriptors)" -le 96
+ok "  with no more than those" test "$(status_number descriptors)" -le 128
 ok "  and nothing is lost" opcontrol --dump
 is "  every sample is accounted for" "$(accounted)" "$(counter sample_received)"
 is "  in sample files" "$(counter lost_samplefile)" 0
