@@ -72,7 +72,7 @@ compare() # NAME OPTION...
 {
 	name=$1
 	shift
-	opcontrol --session-dir="$session" --event=TIMER:500 --no-vmlinux "$@" --start-daemon \
+	opcontrol --session-dir="$session" --event=TIMER:500 --no-vmlinux --separate=none "$@" --start-daemon \
 		>"$dir/output" 2>&1 || return
 	opcontrol --mount="$fs" >"$dir/output" 2>&1
 	ok "$name: a reader" foreign_reader
