@@ -44,9 +44,10 @@ static char *exactly(const char *name)
 	struct strbuf pattern = STRBUF_INIT;
 
 	for (; *name; name++) {
-		if (strchr(",\\*?[]", *name))
-			strbuf_adds(&pattern, *name == ',' ? "\\" : "");
-		strbuf_addf(&pattern, "%c", strchr("*?[]", *name) ? '?' : *name);
+		/* A comma separates patterns, the others have a meaning in one. */
+		if (*name == ',')
+			strbuf_adds(&pattern, "\\");
+		strbuf_addf(&pattern, "%c", strchr("*?[]\\", *name) ? '?' : *name);
 	}
 	return strbuf_take(&pattern);
 }

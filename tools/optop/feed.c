@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/optop/feed.h"
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/scratch.h"
@@ -34,30 +35,37 @@ struct feed {
 	int socket;		 /* to the sampler; or -1 */
 };
 
-/* What the sampler answers. */
+/* What the sampler answers to the request with this number. */
 struct reply {
+	uint64_t request;
 	int code; /* 0, or -errno */
 	char text[sizeof(((struct error *)0)->text)];
 };
 
-static void reply(int socket, int code, const struct error *err)
+static void reply(int socket, uint64_t request, int code, const struct error *err)
 {
-	struct reply answer = { .code = MIN(code, 0) };
+	struct reply answer = { .request = request, .code = MIN(code, 0) };
 
 	if (code < 0)
 		(void)snprintf(answer.text, sizeof(answer.text), "%s", err->text);
-	(void)!send(socket, &answer, sizeof(answer), MSG_NOSIGNAL);
+	/* Nobody waits for the answers to questions that were given up. */
+	(void)!send(socket, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static int await_reply(int socket, struct error *err)
+/* Waits for the answer to @request; those to earlier questions, which were given up, are
+ * discarded. */
+static int await_reply(int socket, uint64_t request, struct error *err)
 {
 	struct pollfd p = { .fd = socket, .events = POLLIN };
 	struct reply answer;
 
-	if (poll(&p, 1, UPDATE_TIMEOUT_MS) <= 0)
-		return error_set(err, -ETIMEDOUT, "the process that samples does not answer");
-	if (recv(socket, &answer, sizeof(answer), 0) != (ssize_t)sizeof(answer))
-		return error_set(err, -ECONNRESET, "the process that samples has ended");
+	do {
+		if (poll(&p, 1, UPDATE_TIMEOUT_MS) <= 0)
+			return error_set(err, -ETIMEDOUT,
+					 "the process that samples does not answer");
+		if (recv(socket, &answer, sizeof(answer), 0) != (ssize_t)sizeof(answer))
+			return error_set(err, -ECONNRESET, "the process that samples has ended");
+	} while (answer.request != request);
 	answer.text[sizeof(answer.text) - 1] = '\0';
 	return answer.code < 0 ? error_set(err, answer.code, "%s", answer.text) : 0;
 }
@@ -99,7 +107,7 @@ static int sample(const char *directory, uint64_t hz, int socket, struct error *
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	struct pollfd fds[2] = { { .fd = socket, .events = POLLIN }, { .events = POLLIN } };
 	int r = helpers_start(&helpers, err);
-	char request;
+	uint64_t request;
 
 	if (r == 0)
 		r = open_collector(directory, hz, &helpers, &c, err);
@@ -107,15 +115,16 @@ static int sample(const char *directory, uint64_t hz, int socket, struct error *
 		r = collector_start(c, err);
 	if (r < 0)
 		return r;
-	reply(socket, 0, err);
+	reply(socket, 0, 0, err);
 	fds[1].fd = collector_fd(c);
 	for (;;) {
 		(void)poll(fds, ARRAY_SIZE(fds), COLLECTOR_SYNC_MS);
-		if (fds[0].revents && recv(socket, &request, 1, 0) != 1)
+		if (fds[0].revents &&
+		    recv(socket, &request, sizeof(request), 0) != (ssize_t)sizeof(request))
 			break;
 		r = fds[0].revents ? collector_dump(c, err) : collector_sync(c, false, err);
 		if (fds[0].revents)
-			reply(socket, r, err);
+			reply(socket, request, r, err);
 		else if (r < 0 && !collector_can_go_on(r))
 			return r;
 	}
@@ -132,7 +141,7 @@ static _Noreturn void run_sampler(const char *directory, uint64_t hz, int socket
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
 	r = sample(directory, hz, socket, &err);
 	if (r < 0)
-		reply(socket, r, &err);
+		reply(socket, 0, r, &err);
 	_exit(r < 0);
 }
 
@@ -154,7 +163,7 @@ static int start_sampler(struct feed *f, uint64_t hz, struct error *err)
 	}
 	r = f->sampler < 0 ? error_errno(err, -errno, "cannot start a process that samples") : 0;
 	(void)close(ends[1]);
-	return r < 0 ? r : await_reply(f->socket, err);
+	return r < 0 ? r : await_reply(f->socket, 0, err);
 }
 
 /* --- */
@@ -237,6 +246,7 @@ double feed_own_seconds(const struct feed *f)
 int feed_update(const struct feed *f, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	uint64_t request = clock_now_ns(); /* different from those that others asked before */
 	int r;
 
 	if (!feed_is_own(f)) {
@@ -244,7 +254,7 @@ int feed_update(const struct feed *f, struct error *err)
 		/* Another user sees slices as they become due. */
 		return r == -EACCES ? 0 : r;
 	}
-	if (send(f->socket, "", 1, MSG_NOSIGNAL) != 1)
+	if (send(f->socket, &request, sizeof(request), MSG_NOSIGNAL) != (ssize_t)sizeof(request))
 		return error_set(err, -ECONNRESET, "the process that samples has ended");
-	return await_reply(f->socket, err);
+	return await_reply(f->socket, request, err);
 }
