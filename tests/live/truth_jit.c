@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct truth_part parts[] = {
 		{ "truth_jit", "original", original, 40 },
-		{ "anon", "-", NULL, 60 },
+		{ "[JIT", "-", NULL, 60 }, /* "[JIT truth_jit]" in reports */
 	};
 	uint64_t (*function)(uint64_t) = original;
 	const void *code;
