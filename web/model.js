@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The profile: a tree of functions in preorder, and when the samples of its nodes were taken.
 
+import { KIND_APPLICATION } from './color.js';
+
 /** A tree as parallel arrays; the subtree of node i is [i, end[i]). */
 export class Tree {
 	constructor(func, depth, self) {
@@ -112,9 +114,9 @@ export class Profile {
 		else this.span = [Math.min(...s.from_ms.filter(Boolean)), Math.max(...s.to_ms)];
 	}
 
-	/** Gives functions that have one name different ones, and keys for addresses of pages. */
+	/** Gives functions that have one name different ones, and each a key of its own for addresses of pages. */
 	distinguish() {
-		const f = this.func, seen = new Map();
+		const f = this.func, seen = new Map(), used = new Map();
 		this.key = new Array(this.count).fill('');
 		this.byKey = new Map();
 		for (let i = 1; i < this.count; i++) {
@@ -124,8 +126,12 @@ export class Profile {
 			const times = (seen.get(same) || 0) + 1;
 			seen.set(same, times);
 			if (times > 1) f.name[i] = `${name} ·${times}`;
-			this.key[i] = `${file}:${(f.link[i] ?? name).slice(0, 300)}${times > 1 ? '·' + times : ''}`;
-			if (!this.byKey.has(this.key[i])) this.byKey.set(this.key[i], i);
+			const wanted = `${f.kind[i] === KIND_APPLICATION ? 'application ' : ''}${file}:${(f.link[i] ?? name).slice(0, 300)}`;
+			let key = wanted, n = used.get(wanted) ?? 1;
+			while (this.byKey.has(key)) key = `${wanted}·${++n}`;
+			used.set(wanted, n);
+			this.key[i] = key;
+			this.byKey.set(key, i);
 		}
 		this.lower = f.name.map(name => name.toLowerCase());
 	}

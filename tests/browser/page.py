@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -54,6 +55,15 @@ chain ./elf/exe-pie TIMER.0.0.all.all.all complete 300 ./elf/lib.so marked_secon
 chains 2
 chain ./elf/exe-pie TIMER.0.0.all.all.all depth 200 ./elf/lib.so marked_second ./elf/lib.so marked_first+4 ./elf/exe-pie main+5
 chains 3
+"""
+
+# Program, image and a function of it have one name.
+TWIN = """
+cpu 4
+slice 1795442400 1795442410
+file ./marked_first ./marked_first TIMER.0.0.all.all.all
+    during 1 main 100
+    during 1 marked_first 200
 """
 
 
@@ -238,13 +248,18 @@ def hostile_names_are_text(b, url):
     return any(row[4].startswith("<script>alert(1)</script>") for row in table(b, "functions"))
 
 
+def a_program_is_not_its_function(b, url):
+    b.open(url, "v=overview")
+    b.js("document.querySelector('#v-overview button').click()")
+    return b.until(lambda: "focus marked_first" in b.text("chips")) and "300 samples" in b.text("amount")
+
+
 def make_pages():
-    """The pages' addresses, and the server's process."""
-    with open("text", "w", encoding="utf-8") as f:
-        f.write(SESSION)
-    with open("text", encoding="utf-8") as f:
-        subprocess.run([f"{BUILD}/tests/golden/mksession", "one"], stdin=f, check=True)
-    run(f"{BUILD}/tools/opreport", "--session-dir=one", "--html=one.html")
+    """Makes the sessions and their pages."""
+    shutil.copy("elf/exe-pie", "marked_first")
+    for name, text in (("one", SESSION), ("twin", TWIN)):
+        subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
+        run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     make_hostile("one.html", "hostile.html")
 
 
@@ -281,6 +296,7 @@ def main():
             report("narrow_screens_do_not_scroll_sideways",
                    narrow_screens_do_not_scroll_sideways(narrow, f"file://{work}/one.html"))
             report("hostile_names_are_text", hostile_names_are_text(wide, f"file://{work}/hostile.html"))
+            report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
             for line in complaints:
