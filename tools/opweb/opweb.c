@@ -4,6 +4,7 @@
 #include "tools/common/page_report.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
+#include "tools/opweb/web_browser.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_server.h"
 
@@ -185,17 +186,6 @@ static void end(int number _unused_)
 	is_over = 1;
 }
 
-/* Opens the desktop's browser, if there is one. */
-static void open_browser(const char *address)
-{
-	if (options.no_browser || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) ||
-	    geteuid() == 0 || fork() != 0)
-		return;
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	(void)execlp("xdg-open", "xdg-open", address, (char *)NULL);
-	_exit(0);
-}
-
 static int serve(const struct job *job, struct error *err)
 {
 	_cleanup_(web_listen_close) struct web_listen at = { .fd = -1 };
@@ -205,6 +195,8 @@ static int serve(const struct job *job, struct error *err)
 					    .make = make_data,
 					    .data = (void *)job };
 	_cleanup_free_ char *address = NULL;
+	bool is_root = geteuid() == 0; /* the owner of the session chooses no browser for root */
+	char *redirect = NULL;
 	int r = web_listen_open(options.listen, &at, err);
 
 	if (r == 0 && web_secret_new(policy.secret) < 0)
@@ -219,10 +211,12 @@ static int serve(const struct job *job, struct error *err)
 			    policy.secret);
 	(void)printf("%s\n", address);
 	(void)fflush(stdout);
-	if (!at.path)
-		open_browser(address);
+	if (!at.path && !options.no_browser && !is_root)
+		redirect = web_browser_open(address);
 	config.socket = at.fd;
-	return web_server_run(&config, &is_over, err);
+	r = web_server_run(&config, &is_over, err);
+	web_browser_close(redirect);
+	return r;
 }
 
 int main(int argc, char **argv)
