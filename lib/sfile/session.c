@@ -265,13 +265,21 @@ static int found_one(const char *path _unused_, const struct sname *name _unused
 	return 1;
 }
 
+/* Whether sample files were moved to idle/. */
+static bool has_idle(int top)
+{
+	_cleanup_(tree_freep) struct tree *t = tree_read_one(top, SESSION_IDLE);
+
+	return !t->error && t->count;
+}
+
 bool session_exists(const char *session_dir, const char *name)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 	_cleanup_(walk_done) struct walk w = { .each = found_one, .top = -1 };
 
 	return session_name_valid(name) && walk_start(&w, samples, NULL) == 0 &&
-	       walk_directory(&w, NULL, true) == 1;
+	       (walk_directory(&w, NULL, true) == 1 || has_idle(w.top));
 }
 
 static int list_entries(const char *session_dir, enum tree_kind kind,

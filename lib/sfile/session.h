@@ -38,7 +38,8 @@ char *session_symbols(const char *samples);
  * Returns 0 or -errno. */
 int session_create(const char *session_dir, const char *name, struct error *err);
 
-/* Returns whether DIR/samples/NAME exists and contains at least one sample file. */
+/* Returns whether DIR/samples/NAME exists and contains at least one sample file, or has any in
+ * idle/. */
 bool session_exists(const char *session_dir, const char *name);
 
 /* Calls @each for every sample file below @samples, with its full path and its parsed name, both
