@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/macro.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "history/history_check.h"
 #include "history/upkeep.h"
@@ -13,6 +15,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,13 +72,29 @@ static void count_all(struct session *s)
 }
 
 /* Lets what was not written since then go to idle/. */
-static void upkeep(const struct session *s, int64_t now_ms)
+static struct strbuf upkeep_log(const struct session *s, int64_t now_ms)
 {
 	const struct upkeep how = { .now_ms = now_ms, .live = UINT32_MAX, .idle_ms = DAY_MS };
-	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct strbuf log = STRBUF_INIT;
 
 	(void)history_upkeep(s->samples, &how, &log);
+	return log;
+}
+
+/* The same, and nothing fails. */
+static void upkeep(const struct session *s, int64_t now_ms)
+{
+	_cleanup_(strbuf_done) struct strbuf log = upkeep_log(s, now_ms);
+
 	CHECK_STR(strbuf_text(&log), "");
+}
+
+/* The same, and @what is said. */
+static void upkeep_says(const struct session *s, int64_t now_ms, const char *what)
+{
+	_cleanup_(strbuf_done) struct strbuf log = upkeep_log(s, now_ms);
+
+	CHECK(strstr(strbuf_text(&log), what) != NULL);
 }
 
 /* What a report of the whole session adds up to. */
@@ -202,5 +221,129 @@ static void a_reader_sees_each_sample_once(void)
 	done(&s);
 }
 
+/* Writes a byte of 0xff into the file @below the session, at @at, or cuts it there. */
+static void damage(const struct session *s, const char *below, off_t at, bool cut)
+{
+	_cleanup_free_ char *path = path_join(s->samples, below);
+	_cleanup_close_ int fd = open(path, O_WRONLY);
+
+	if (cut)
+		CHECK_EQ(ftruncate(fd, at), 0);
+	else
+		CHECK_EQ(pwrite(fd, "\xff", 1, at), 1);
+}
+
+static off_t size_of(const struct session *s, const char *below)
+{
+	_cleanup_free_ char *path = path_join(s->samples, below);
+	struct stat st;
+
+	CHECK_EQ(stat(path, &st), 0);
+	return st.st_size;
+}
+
+static void a_damaged_segment_is_made_again(void)
+{
+	static const char segment[] = SESSION_IDLE "/flat.3.1-1";
+	struct session s;
+	off_t at;
+
+	make(&s);
+	count_all(&s);
+	upkeep(&s, LATER_MS);
+	upkeep(&s, window_now_ms());
+	for (at = size_of(&s, segment) - 64; at < size_of(&s, segment); at++)
+		damage(&s, segment, at, false);
+	count(&s, 7, 0x1001, 100);
+	upkeep_says(&s, LATER_MS, "is damaged: it is now");
+	CHECK(exists(&s, SESSION_IDLE "/flat.3.1-1.damaged"));
+	CHECK(exists(&s, SESSION_IDLE "/1.files"));
+	CHECK_EQ(sum_of(&s, NULL), s.total);
+	upkeep(&s, LATER_MS);
+	upkeep(&s, LATER_MS);
+	CHECK(exists(&s, SESSION_IDLE "/flat.3.1-2"));
+	CHECK(!exists(&s, SESSION_IDLE "/1.files"));
+	CHECK_EQ(sum_of(&s, NULL), s.total);
+	done(&s);
+}
+
+#define IN_BATCH                                                                                   \
+	SESSION_IDLE "/1.files/{root}/opt/3/program/{dep}/{root}/opt/3/program/"                   \
+		     "TIMER.0.0.all.all.all"
+
+static void a_damaged_file_is_repaired(void)
+{
+	struct session s;
+	off_t size;
+
+	make(&s);
+	count_all(&s);
+	upkeep(&s, LATER_MS);
+	size = size_of(&s, IN_BATCH);
+	damage(&s, IN_BATCH, size - 1, true);
+	upkeep(&s, window_now_ms());
+	CHECK_EQ(size_of(&s, IN_BATCH), size);
+	upkeep(&s, window_now_ms());
+	CHECK(!exists(&s, SESSION_IDLE "/1.files"));
+	CHECK_EQ(sum_of(&s, NULL), s.total);
+	done(&s);
+}
+
+static void a_damaged_file_that_cannot_be_repaired_stays(void)
+{
+	struct session s;
+
+	make(&s);
+	count_all(&s);
+	upkeep(&s, LATER_MS);
+	damage(&s, IN_BATCH, 10, true);
+	upkeep_says(&s, window_now_ms(), "1 damaged sample files are left out, and kept there");
+	upkeep(&s, window_now_ms());
+	CHECK(exists(&s, IN_BATCH));
+	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
+	done(&s);
+}
+
+static void only_sample_files_without_arcs_move(void)
+{
+	static const char *const stay[] = {
+		"{root}/opt/0/program/{dep}/{root}/opt/0/program/{cg}/{root}/opt/1/program/"
+		"TIMER.0.0.all.all.all",
+		"{root}/opt/notes",
+	};
+	struct session s;
+	size_t i;
+
+	make(&s);
+	count_all(&s);
+	for (i = 0; i < ARRAY_SIZE(stay); i++) {
+		_cleanup_free_ char *path = path_join(s.samples, stay[i]);
+
+		CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+		CHECK_EQ(path_write(path, "", 0644, NULL), 0);
+	}
+	upkeep(&s, LATER_MS);
+	CHECK(exists(&s, IN_BATCH));
+	for (i = 0; i < ARRAY_SIZE(stay); i++)
+		CHECK(exists(&s, stay[i]));
+	done(&s);
+}
+
+static void a_session_exists_while_all_its_files_are_idle(void)
+{
+	struct session s;
+
+	make(&s);
+	CHECK(!session_exists(s.dir, "current"));
+	count_all(&s);
+	CHECK(session_exists(s.dir, "current"));
+	upkeep(&s, LATER_MS);
+	CHECK(!exists(&s, "{root}"));
+	CHECK(session_exists(s.dir, "current"));
+	done(&s);
+}
+
 TESTS(T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
-      T(a_reader_sees_each_sample_once))
+      T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
+      T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_stays),
+      T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle))

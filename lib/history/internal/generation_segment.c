@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/internal/generations.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "history/internal/segment_tree.h"
 #include "history/internal/segment_writer.h"
+#include "sfile/check.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* A generation that is read into memory. */
@@ -20,7 +23,8 @@ struct reading {
 	size_t count, slices_room;
 	struct segment_count *counts; /* of all slices */
 	size_t counted, counts_room;
-	size_t damaged; /* bytes */
+	size_t damaged; /* bytes, or files */
+	int error;	/* -errno: some files cannot be read at present */
 };
 
 static void take_line(char *line, size_t bytes, void *data)
@@ -127,20 +131,38 @@ static void take_name(struct reading *r, const struct sname *name,
 	take_line(line.text, line.length, r);
 }
 
+/* Whether @code says that a file is damaged, not that it cannot be read at present. */
+static bool is_damage(int code)
+{
+	return code == -EBADMSG || code == -EINVAL;
+}
+
+/* Opens a sample file that nobody writes; a damaged one is repaired, as its next writer would. */
+static int open_file(const char *path, struct sfile **ret)
+{
+	struct error err = ERROR_INIT;
+	struct check_result found;
+	int r = sfile_open(path, ret, &err);
+
+	if (!is_damage(r) || check_repair(path, &found, NULL) < 0)
+		return r;
+	log_warn("%s; repaired: %" PRIu64 " nodes with %" PRIu64 " samples", err.text, found.nodes,
+		 found.samples);
+	return sfile_open(path, ret, NULL);
+}
+
 static int take_file(const char *path, const struct sname *name, void *data)
 {
 	struct reading *r = data;
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	const struct odb_node *nodes;
-	struct error err = ERROR_INIT;
 	size_t count, i;
-	int status = sfile_open(path, &sf, &err);
+	int status = name->has_callee ? -EBADMSG : open_file(path, &sf);
 
-	if (status < 0 && status != -EBADMSG && status != -EINVAL)
-		return status;
-	r->damaged += status < 0;
-	if (status < 0 || name->has_callee)
-		return 0;
+	if (status < 0) {
+		r->damaged += is_damage(status);
+		return is_damage(status) ? 0 : status;
+	}
 	take_name(r, name, sfile_header(sf));
 	nodes = odb_nodes(sfile_odb(sf), &count);
 	for (i = 0; i < count; i++)
@@ -149,11 +171,14 @@ static int take_file(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-static void take_bad(const char *path _unused_, const struct error *why _unused_, void *data)
+static void take_bad(const char *path _unused_, const struct error *why, void *data)
 {
 	struct reading *r = data;
 
-	r->damaged++;
+	if (is_damage(why->code))
+		r->damaged++;
+	else
+		r->error = why->code;
 }
 
 int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged)
@@ -163,6 +188,8 @@ int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged)
 
 	segment_tree_init(&r.tree);
 	status = session_walk(samples, take_file, take_bad, &r, NULL);
+	if (status == 0)
+		status = r.error;
 	array_grow(&r.slices, 1, &r.slices_room);
 	r.count = 1;
 	r.slices[0] = (struct segment_slice){

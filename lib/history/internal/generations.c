@@ -141,7 +141,8 @@ static bool is_other(const struct sname_image *image)
 	return image->kind == SNAME_ROOT && !strcmp(image->name, other_image);
 }
 
-char *generation_other(const char *line, unsigned int rung, bool *ret_same)
+/* As generation_other(); @all: of all processes, threads, CPUs and cgroups. */
+static char *other_line(const char *line, unsigned int rung, bool all, bool *ret_same)
 {
 	const struct sname_image other = { .kind = SNAME_ROOT, .name = other_image };
 	_cleanup_free_ char *copy = xstrdup(line), *path = NULL;
@@ -157,6 +158,8 @@ char *generation_other(const char *line, unsigned int rung, bool *ret_same)
 	}
 	name = parsed;
 	name.name.app = other;
+	if (all)
+		name.name.task = SNAME_TASK_ALL;
 	/* The images of many programs stay what they are, at first: libraries and the kernel. */
 	*ret_same = rung == 0 && parsed.name.image.kind != SNAME_ANON &&
 		    !sname_image_equal(&parsed.name.image, &parsed.name.app);
@@ -172,4 +175,14 @@ char *generation_other(const char *line, unsigned int rung, bool *ret_same)
 	strbuf_cut(&out, out.length - 1);
 	sname_done(&parsed.name);
 	return strbuf_take(&out);
+}
+
+char *generation_other(const char *line, unsigned int rung, bool *ret_same)
+{
+	return other_line(line, rung, false, ret_same);
+}
+
+char *generation_other_task(const char *line, unsigned int rung, bool *ret_same)
+{
+	return other_line(line, rung, true, ret_same);
 }

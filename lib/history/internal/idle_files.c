@@ -13,14 +13,17 @@
 #include "history/levels.h"
 #include "sfile/idle.h"
 #include "sfile/session.h"
+#include "sfile/sname.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static int open_directory(const char *path)
 {
@@ -53,15 +56,19 @@ static const char *next_name(const struct strbuf *names, size_t *at)
 
 /* --- merging --- */
 
+/* In a batch: it has damaged files, so it is not removed. */
+static const char damaged_mark[] = "damaged";
+
 /* What the new segment is made of. */
 struct merge {
 	const char *dir;
 	struct strbuf *log;
 	struct strbuf names; /* in the directory */
 	uint32_t merged, last;
+	uint32_t to; /* the last batch of the new segment; 0: there is none */
 	struct segment **inputs;
 	struct strbuf *bytes; /* of those made of batches */
-	size_t count, room, bytes_room;
+	size_t count, room, bytes_room, nodes;
 };
 
 static void find_batches(struct merge *m)
@@ -75,87 +82,149 @@ static void find_batches(struct merge *m)
 	}
 }
 
+/* The first batch after number @after; 0: there is none. */
+static uint32_t batch_after(const struct merge *m, uint32_t after)
+{
+	uint32_t first = 0;
+	const char *name;
+	size_t at = 0;
+
+	while ((name = next_name(&m->names, &at))) {
+		uint32_t batch = idle_batch(name);
+
+		if (batch > after && (!first || batch < first))
+			first = batch;
+	}
+	return first;
+}
+
 static struct history_source source_of(uint32_t last)
 {
 	return (struct history_source){ .level = IDLE_LEVEL, .first = 1, .last = last };
 }
 
-/* Adds an input; takes @bytes. 0, or -errno if it cannot be read. */
-static int add_input(struct merge *m, struct segment *s, struct strbuf *bytes)
+/* Whether all of @s can be read: 0 or -errno. */
+static int load_all(struct segment *s)
 {
+	struct segment_counts counts;
 	int r = segment_load(s, NULL);
+	size_t i;
 
-	if (r < 0) {
-		segment_free(s);
-		return r;
-	}
+	for (i = 0; r == 0 && i < segment_about(s)->slices; i++)
+		r = segment_counts(s, i, &counts);
+	return r;
+}
+
+/* Adds an input; takes @s and @bytes. */
+static void add_input(struct merge *m, struct segment *s, struct strbuf *bytes)
+{
 	array_grow(&m->inputs, m->count + 1, &m->room);
 	array_grow(&m->bytes, m->count + 1, &m->bytes_room);
+	m->nodes += segment_about(s)->nodes;
 	m->bytes[m->count] = *bytes;
 	m->inputs[m->count++] = s;
 	*bytes = STRBUF_INIT;
-	return 0;
 }
 
-/* A damaged segment is left out: its counts are lost. */
+/* Renames a damaged segment. Readers and the next merge take what it was made of instead, which is
+ * removed only after it was read once. */
+static void set_aside(const struct merge *m, const char *path)
+{
+	_cleanup_free_ char *to = xasprintf("%s.damaged", path);
+
+	if (rename(path, to) < 0)
+		return;
+	strbuf_addf(m->log, "%s is damaged: it is now %s\n", path, to);
+}
+
 static int add_segment(struct merge *m)
 {
 	const struct history_source source = source_of(m->merged);
 	_cleanup_free_ char *path = source_path(m->dir, &source);
+	_cleanup_(segment_freep) struct segment *s = NULL;
 	struct strbuf none = STRBUF_INIT;
-	struct segment *s;
 	int r = segment_open(path, &s, NULL);
 
 	if (r == 0)
-		r = add_input(m, s, &none);
-	if (r != -EBADMSG && r != -EFBIG)
+		r = load_all(s);
+	if (r == 0)
+		add_input(m, STEAL(s), &none);
+	if (r == -EBADMSG || r == -EFBIG)
+		set_aside(m, path);
+	return r;
+}
+
+/* Makes a segment of the files in @path. Damaged ones are left out, and stay. */
+static int read_batch(struct merge *m, const char *path, struct strbuf *bytes)
+{
+	_cleanup_free_ char *mark = path_join(path, damaged_mark);
+	size_t damaged = 0;
+	int r = files_to_segment(path, bytes, &damaged);
+
+	if (r < 0 || !damaged)
 		return r;
-	strbuf_addf(m->log, "%s is damaged: its samples are lost\n", path);
+	strbuf_addf(m->log, "%s: %zu damaged sample files are left out, and kept there\n", path,
+		    damaged);
+	return path_write(mark, "", 0644, NULL);
+}
+
+/* Adds the batch with number @batch. 0, or -errno: -EFBIG if there are too many nodes then. */
+static int add_batch(struct merge *m, uint32_t batch)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%" PRIu32 ".files", m->dir, batch);
+	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	int r = read_batch(m, path, &bytes);
+
+	if (r == 0)
+		r = segment_open_bytes(bytes.text, bytes.length, &s, NULL);
+	if (r == 0)
+		r = load_all(s);
+	if (r < 0)
+		return r;
+	if (m->to && m->nodes + segment_about(s)->nodes > SEGMENT_NODES_MAX)
+		return -EFBIG;
+	add_input(m, STEAL(s), &bytes);
+	m->to = batch;
 	return 0;
 }
 
-static int add_batch(struct merge *m, const char *name)
-{
-	_cleanup_free_ char *path = path_join(m->dir, name);
-	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
-	struct segment *s;
-	size_t damaged = 0;
-	int r = files_to_segment(path, &bytes, &damaged);
-
-	if (damaged)
-		strbuf_addf(m->log, "%s: %zu damaged sample files are left out\n", path, damaged);
-	if (r == 0)
-		r = segment_open_bytes(bytes.text, bytes.length, &s, NULL);
-	return r < 0 ? r : add_input(m, s, &bytes);
-}
-
+/* Adds the segment and as many batches as fit; the others are for the next time. */
 static int add_inputs(struct merge *m)
 {
-	const char *name;
-	size_t at = 0;
+	uint32_t batch = m->merged;
 	int r = m->merged ? add_segment(m) : 0;
 
-	while (r == 0 && (name = next_name(&m->names, &at)))
-		if (idle_batch(name) > m->merged)
-			r = add_batch(m, name);
-	return r;
+	while (r == 0 && (batch = batch_after(m, batch)))
+		r = add_batch(m, batch);
+	return r == -EFBIG && m->to ? 0 : r;
 }
 
 static int write_segment(struct merge *m)
 {
-	const struct history_source to = source_of(m->last);
+	const struct history_source to = source_of(m->to);
 	const struct segment_rolling how = {
 		.about = { .level = to.level, .first = to.first, .last = to.last },
 		.slice_ms = INT64_MAX, /* one slice */
 		.part = history_level(IDLE_LEVEL)->part,
-		.other = generation_other,
+		.other = generation_other_task,
 	};
 	_cleanup_free_ char *path = source_path(m->dir, &to), *temporary = NULL;
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
 	int r = segment_roll(&how, m->inputs, m->count, &bytes);
 
+	if (r > 0) /* slices that could be read a moment ago */
+		return -EIO;
 	temporary = path_join(m->dir, "roll.tmp");
 	return r < 0 ? r : publish(path, temporary, &bytes, time(NULL));
+}
+
+/* Whether the batch @name has damaged files. */
+static bool is_kept(const struct merge *m, const char *name)
+{
+	_cleanup_free_ char *mark = xasprintf("%s/%s/%s", m->dir, name, damaged_mark);
+
+	return access(mark, F_OK) == 0;
 }
 
 /* Removes what was in the segment before this merge: a reader that listed it may still read what is
@@ -169,7 +238,8 @@ static void remove_merged(const struct merge *m)
 	while (fd >= 0 && (name = next_name(&m->names, &at))) {
 		uint32_t batch = idle_batch(name), segment = idle_segment_last(name);
 
-		if ((batch && batch <= m->merged) || (segment && segment < m->merged))
+		if ((batch && batch <= m->merged && !is_kept(m, name)) ||
+		    (segment && segment < m->merged))
 			(void)dirtree_remove(fd, name, NULL);
 	}
 }
@@ -179,15 +249,14 @@ void idle_files_merge(const char *samples, struct strbuf *log)
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
 	struct merge m = { .dir = dir, .log = log, .names = list_names(dir) };
 	size_t i;
-	int r = 0;
+	int r;
 
 	find_batches(&m);
-	remove_merged(&m);
-	if (m.last > m.merged) {
-		r = add_inputs(&m);
-		if (r == 0)
-			r = write_segment(&m);
-	}
+	r = add_inputs(&m);
+	if (r == 0)
+		remove_merged(&m);
+	if (r == 0 && m.to)
+		r = write_segment(&m);
 	if (r < 0)
 		strbuf_addf(log, "cannot add up the sample files in %s: %s\n", dir, strerror(-r));
 	for (i = 0; i < m.count; i++) {
@@ -201,10 +270,14 @@ void idle_files_merge(const char *samples, struct strbuf *log)
 
 /* --- moving --- */
 
+/* The files of a batch, so that it becomes a segment with fewer nodes than are allowed. */
+static const int64_t BATCH_BYTES = INT64_C(256) << 20;
+
 struct move {
 	int top; /* the session */
 	int64_t until_s;
 	uint32_t batch;
+	int64_t bytes; /* in the batch */
 	uint64_t count;
 };
 
@@ -219,25 +292,42 @@ static uint32_t next_batch(const char *samples)
 	return MAX(m.merged, m.last) + 1;
 }
 
+/* Whether @path is that of a sample file whose counts a segment can have: not those of arcs. */
+static bool can_move(const char *path)
+{
+	struct sname name;
+	bool can;
+
+	if (*path_base(path) == '.' || sname_parse(path, &name, NULL) < 0)
+		return false;
+	can = !name.has_callee;
+	sname_done(&name);
+	return can;
+}
+
 /* Moves a sample file; directories that are empty then, go. */
 static int move_entry(const struct dirtree_visit *visit, void *data)
 {
 	struct move *m = data;
-	const char *name = path_base(visit->path);
-	size_t length = strlen(name);
 	_cleanup_free_ char *to = NULL;
 
 	if (S_ISDIR(visit->st.st_mode)) {
 		dirtree_remove_empty(visit);
 		return 0;
 	}
-	if (!S_ISREG(visit->st.st_mode) || visit->st.st_mtim.tv_sec >= m->until_s || *name == '.' ||
-	    (length > 3 && !strcmp(name + length - 3, ".jo")))
+	if (!S_ISREG(visit->st.st_mode) || visit->st.st_mtim.tv_sec >= m->until_s ||
+	    !can_move(visit->path))
 		return 0;
+	if (m->bytes && m->bytes + visit->st.st_size > BATCH_BYTES) {
+		m->batch++;
+		m->bytes = 0;
+	}
 	to = xasprintf(SESSION_IDLE "/%" PRIu32 ".files/%s", m->batch, visit->path);
 	if (dirtree_make_parents(m->top, to, 0755, NULL) == 0 &&
-	    dirtree_rename(m->top, visit->path, to, NULL) == 0)
+	    dirtree_rename(m->top, visit->path, to, NULL) == 0) {
+		m->bytes += visit->st.st_size;
 		m->count++;
+	}
 	return 0;
 }
 
