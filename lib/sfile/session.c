@@ -259,18 +259,9 @@ int session_walk_rest(const char *samples,
 	return r;
 }
 
-static int found_one(const char *path _unused_, const struct sname *name _unused_,
-		     void *data _unused_)
+static int found_one(const char *p _unused_, const struct sname *n _unused_, void *d _unused_)
 {
 	return 1;
-}
-
-/* Whether sample files were moved to idle/. */
-static bool has_idle(int top)
-{
-	_cleanup_(tree_freep) struct tree *t = tree_read_one(top, SESSION_IDLE);
-
-	return !t->error && t->count;
 }
 
 bool session_exists(const char *session_dir, const char *name)
@@ -279,7 +270,8 @@ bool session_exists(const char *session_dir, const char *name)
 	_cleanup_(walk_done) struct walk w = { .each = found_one, .top = -1 };
 
 	return session_name_valid(name) && walk_start(&w, samples, NULL) == 0 &&
-	       (walk_directory(&w, NULL, true) == 1 || has_idle(w.top));
+	       (walk_directory(&w, NULL, true) == 1 ||
+		faccessat(w.top, SESSION_IDLE, F_OK, 0) == 0);
 }
 
 static int list_entries(const char *session_dir, enum tree_kind kind,

@@ -40,13 +40,13 @@ bool generation_each_count(const struct generation_content *c, generation_count 
  * 0 or -errno; what is damaged is left out, and its bytes are added to *@damaged. */
 int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged);
 
-/* The same of the sample files below @samples, whose counts become one slice, of generation 1, and
- * which nobody must write. Damaged ones are repaired; those that cannot be are left out, and counted
- * in *@damaged. -errno also if any cannot be read for another reason. */
+/* The same of the sample files below @samples, whose counts become one slice, of generation 1.
+ * Nobody must write to them. Damaged ones are repaired; those that cannot be are left out, and
+ * counted in *@damaged. -errno also if any cannot be read for another reason. */
 int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged);
 
 /* What the line of a rarely sampled file is folded into: on rung 0 its program becomes "other
  * programs", on rung 1 the libraries and kernels of these, too (segment_other()). */
 char *generation_other(const char *line, unsigned int rung, bool *ret_same);
-/* The same, of all processes, threads, CPUs and cgroups: however many there were, few names stay. */
+/* The same, of all processes, threads, CPUs and cgroups together, so that few names stay. */
 char *generation_other_task(const char *line, unsigned int rung, bool *ret_same);
