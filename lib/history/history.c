@@ -123,13 +123,22 @@ static void deal_out(struct history *h, struct reading *r)
 	}
 }
 
-/* The coarsest level whose slices are no longer than the steps: it has the same answer as finer
- * ones, in fewer bytes. */
-static unsigned int coarsest_level(const struct steps *steps)
+/* Whether no slice of @level is in two steps, or in part in the window. */
+static bool level_fits(unsigned int level, const struct steps *steps, const struct window *w)
+{
+	int64_t slice_ms = history_level(level)->slice_ms;
+
+	return steps && steps->length_ms % slice_ms == 0 && steps->begin_ms % slice_ms == 0 &&
+	       (w->begin_ms == INT64_MIN || w->begin_ms % slice_ms == 0) &&
+	       (w->end_ms == INT64_MAX || w->end_ms % slice_ms == 0);
+}
+
+/* The coarsest level that fits: it has the same answer as finer ones, in fewer bytes. */
+static unsigned int coarsest_level(const struct steps *steps, const struct window *window)
 {
 	unsigned int level = HISTORY_LEVELS - 1;
 
-	while (level > 0 && (!steps || history_level(level)->slice_ms > steps->length_ms))
+	while (level > 0 && !level_fits(level, steps, window))
 		level--;
 	return level;
 }
@@ -162,7 +171,7 @@ static int read_level(struct reading *r, const struct history_source *list, size
 static int read_sources(struct reading *r, const struct history_source *list, size_t count,
 			struct error *err)
 {
-	unsigned int coarsest = coarsest_level(r->steps), level;
+	unsigned int coarsest = coarsest_level(r->steps, r->window), level;
 	int status = 0;
 
 	r->taken = xcalloc(count + 1, sizeof(*r->taken));

@@ -209,27 +209,35 @@ static void a_window_has_the_finest_level_there_is(void)
 	CHECK_EQ(history_covers(all)->gaps_ms, (50 * 60 - 1) * 50 * SECOND);
 }
 
-/* The clock is set back by hours, twice. */
-/* Steps of an hour are read from the level of hours, with the same sums; steps of a minute are
- * not. */
+/* Steps of whole hours are read from the level of hours, with the same sums; steps of a minute, or
+ * from half past on, are not. */
 static void steps_have_the_coarsest_level_that_fits(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
-	const int64_t lengths_ms[] = { HOUR, MINUTE };
+	const struct {
+		int64_t length_ms, before_ms;
+		bool by_hours;
+	} rows[] = {
+		{ HOUR, 0, true },
+		{ HOUR, 30 * MINUTE, false },
+		{ MINUTE, 0, false },
+	};
 	size_t i, k, hour;
 
 	for (hour = 0; hour < 9 * 24; hour++)
 		write_hour(&p, 20 * MINUTE);
 	CHECK(upkeep(&p, 0) > 0);
-	for (i = 0; i < ARRAY_SIZE(lengths_ms); i++) {
-		const struct steps steps = { BEGIN_MS, lengths_ms[i],
-					     (uint32_t)((p.now_ms - BEGIN_MS) / lengths_ms[i]) };
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const int64_t begin_ms = BEGIN_MS - rows[i].before_ms;
+		const struct steps steps = { begin_ms, rows[i].length_ms,
+					     (uint32_t)((p.now_ms - begin_ms) / rows[i].length_ms) +
+						     1 };
 		const struct window all = WINDOW_ALL;
 		_cleanup_(history_freep) struct history *h = NULL;
 
 		CHECK_EQ(history_read(p.dir, &all, &steps, &h, NULL), 0);
-		CHECK((history_covers(h)->by_level[3] > 0) == (lengths_ms[i] == HOUR));
+		CHECK((history_covers(h)->by_level[3] > 0) == rows[i].by_hours);
 		CHECK_EQ(history_covers(h)->samples, UINT64_C(10) * 3 * 9 * 24);
 		for (k = 0; k < PROGRAMS; k++) {
 			_cleanup_free_ char *path = xasprintf("/usr/bin/%zu", k);
@@ -239,6 +247,7 @@ static void steps_have_the_coarsest_level_that_fits(void)
 	}
 }
 
+/* The clock is set back by hours, twice. */
 static void a_clock_that_is_set_back_loses_nothing(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
