@@ -57,13 +57,14 @@ static int open_sampling(struct perf_cpu *c, unsigned int counter, struct perf_p
 						  c->cpu);
 }
 
-/* Whether the period of @s is ours to choose, and long enough for some percent of it. */
+/* Whether the period of @s is ours to choose, and long enough for some percent of it. Tasks that
+ * inherited an event keep the period that it had. */
 static bool can_wander(const struct perf_source *s, const struct perf_plan *plan)
 {
 	enum { COUNT_LEAST = 1000 };
 	const struct event *e;
 
-	if (s->counter >= PERF_PLAN_IBS)
+	if (s->counter >= PERF_PLAN_IBS || plan->attrs.inherit)
 		return false;
 	e = &plan->events[s->counter];
 	return perf_plan_clock_hz(e) || (!e->rate_hz && e->count >= COUNT_LEAST);
@@ -303,8 +304,7 @@ void perf_cpu_wander(struct perf_cpu *c, const struct perf_plan *plan, uint64_t 
 {
 	size_t i;
 
-	/* Tasks that inherited an event keep the period that it had. */
-	for (i = 0; i < c->source_count && !plan->attrs.inherit; i++) {
+	for (i = 0; i < c->source_count; i++) {
 		struct perf_source *s = &c->sources[i];
 		uint64_t counted;
 		double samples;
@@ -312,6 +312,8 @@ void perf_cpu_wander(struct perf_cpu *c, const struct perf_plan *plan, uint64_t 
 		if (!can_wander(s, plan) || !wander_is_due(&s->wander, now_ns, HUGE_VAL))
 			continue;
 		counted = perf_event_lost(&plan->attrs, s->fd).counted;
+		if (counted < s->counted) /* it could not be read */
+			continue;
 		samples = (double)(counted - s->counted) / (double)period_of(s, plan, c->stretch);
 		if (!wander_is_due(&s->wander, now_ns, samples))
 			continue;
