@@ -39,6 +39,9 @@ char *report_header_cpu(const struct report *r)
 	return xasprintf("CPU: %s, speed %.6g MHz (estimated)", name, r->header.cpu_mhz);
 }
 
+/* Shorter periods do not wander. */
+enum { COUNT_LEAST = 1000 };
+
 char *report_header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
@@ -46,9 +49,10 @@ char *report_header_class(const struct report *r, size_t class)
 	_cleanup_free_ char *text =
 		event_describe(report_header_type(r), c->event, (uint32_t)c->count, mask);
 
+	bool wanders = r->wander && (!c->count || c->count >= COUNT_LEAST);
 	_cleanup_free_ char *wander =
-		r->wander ? xasprintf(" on average (it wanders by %" PRIu64 " %%)", r->wander)
-			  : xstrdup("");
+		wanders ? xasprintf(" on average (it wanders by %" PRIu64 " %%)", r->wander)
+			: xstrdup("");
 
 	if (c->count || !r->timer_hz)
 		return c->count ? xasprintf("%s%s", text, wander) : STEAL(text);
