@@ -10,12 +10,14 @@
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/abi.h"
+#include "sfile/idle.h"
 #include "sfile/sample_header.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -285,6 +287,17 @@ static void name_bad(const char *path _unused_, const struct error *why, void *d
 	im->stats->bad++;
 }
 
+/* Imports the sample files that were moved to idle/. Their sum has one format on all machines. */
+static int import_idle(struct importer *im)
+{
+	uint32_t last = idle_last(im->from);
+	_cleanup_free_ char *below = xasprintf(SESSION_IDLE "/flat.3.1-%" PRIu32, last),
+			    *path = path_join(im->from, below);
+	int r = last ? copy_other(path, below, im) : 0;
+
+	return r < 0 ? r : idle_walk(im->from, last, import_one, name_bad, im, im->err);
+}
+
 static int create_session(const char *session_dir, const char *name, struct error *err)
 {
 	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
@@ -303,6 +316,8 @@ static int import_one_session(const char *name, void *data)
 	im->to = to;
 	if (r == 0)
 		r = session_walk(from, import_one, name_bad, im, im->err);
+	if (r == 0)
+		r = import_idle(im);
 	return r < 0 ? r : session_walk_rest(from, copy_other, im, im->err);
 }
 
