@@ -241,6 +241,19 @@ void text_add_field(struct strbuf *b, const char *s)
 		}
 }
 
+void text_shell_word(struct strbuf *out, const char *word)
+{
+	if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "/._-+:,@%=") == strlen(word)) {
+		strbuf_adds(out, word);
+		return;
+	}
+	strbuf_adds(out, "'");
+	for (; *word; word++)
+		strbuf_adds(out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
+	strbuf_adds(out, "'");
+}
+
 int text_unescape_field(char *s)
 {
 	static const char special[] = "\\\t\n-", letter[] = "\\tn-";

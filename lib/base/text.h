@@ -37,6 +37,8 @@ void text_cut(struct strbuf *b, size_t from, unsigned int width);
 void text_visible(struct strbuf *out, const char *text);
 /* The same for a line of a text file, given without its newline: tabs and a CR at its end stay. */
 void text_visible_line(struct strbuf *out, const char *line, size_t size);
+/* Adds @word, quoted for a shell if that is needed. */
+void text_shell_word(struct strbuf *out, const char *word);
 /* Adds @s as a field of a tab-separated line: tab, newline and backslash are escaped; "-" if it is
  * empty. */
 void text_add_field(struct strbuf *out, const char *s);

@@ -615,6 +615,23 @@ static void utf8_is_distinguished_from_other_bytes(void)
 			printf("# row %zu\n", i);
 }
 
+static void words_are_quoted_for_a_shell(void)
+{
+	static const char *const rows[][2] = { { "/a/b-c.d_e:f=g", "/a/b-c.d_e:f=g" },
+					       { "image:a b", "'image:a b'" },
+					       { "$(x);*", "'$(x);*'" },
+					       { "it's", "'it'\\''s'" },
+					       { "", "''" } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+		text_shell_word(&b, rows[i][0]);
+		CHECK_STR(strbuf_text(&b), rows[i][1]);
+	}
+}
+
 static void long_text_is_cut_by_characters(void)
 {
 	static const struct {
@@ -675,4 +692,5 @@ TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),
-      T(numbers_are_written_as_printf_does), T(long_text_is_cut_by_characters))
+      T(numbers_are_written_as_printf_does), T(long_text_is_cut_by_characters),
+      T(words_are_quoted_for_a_shell))

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "record/collector.h"
 #include "stats/counters.h"
 #include "tools/common/target.h"
@@ -55,21 +56,6 @@ static void print_no_samples(const struct summary *s, const struct collector *c)
 				      "longer, or lower the count\n");
 }
 
-/* @word, quoted for a shell; caller frees. */
-static char *shell_word(const char *word)
-{
-	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-
-	if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			 "/._-+:,@%=") == strlen(word))
-		return xstrdup(word);
-	strbuf_adds(&out, "'");
-	for (; *word; word++)
-		strbuf_adds(&out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
-	strbuf_adds(&out, "'");
-	return strbuf_take(&out);
-}
-
 /* The option that merges all separations but one, because a report has columns for only one. */
 static const char *merge_hint(unsigned int separate)
 {
@@ -85,12 +71,16 @@ static const char *merge_hint(unsigned int separate)
 /* Prints how much was sampled, and the command that shows the profile. */
 static void print_result(const struct summary *s, uint64_t samples, uint64_t lost, bool for_others)
 {
-	_cleanup_free_ char *word = s->session_dir ? shell_word(s->session_dir) : NULL;
+	_cleanup_(strbuf_done) struct strbuf directory = STRBUF_INIT;
 
+	if (s->session_dir) {
+		strbuf_adds(&directory, " --session-dir=");
+		text_shell_word(&directory, s->session_dir);
+	}
 	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n", samples,
 		      for_others ? "at most " : "", lost);
-	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
-		      word ? " --session-dir=" : "", word ?: "", merge_hint(s->separate));
+	(void)fprintf(stderr, "operf: see them with: opreport%s -l%s\n", strbuf_text(&directory),
+		      merge_hint(s->separate));
 }
 
 void summary_print(const struct summary *s, const struct collector *c)
