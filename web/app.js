@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
-import { clock, cpuTime, el, int, lengthOf, pct, visible } from './fmt.js';
-import { KINDS, palette } from './color.js';
+import { clock, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
+import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
 import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
@@ -10,6 +10,8 @@ import { csvOf, frameDifference, fullName, imageName, imagePath, kindsKey, quali
 import { isServed, load } from './provider.js';
 
 const APPS_SHOWN = 8;
+/** Kinds of functions that opreport has no name for. */
+const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST];
 const $ = id => /** @type {any} */ (document.getElementById(id));
 
 /** @type {any} */
@@ -175,7 +177,7 @@ function actions(f) {
 		button('Callers + callees', 's', () => page.open(f)),
 		button('Focus', 'f', () => addFilter('focus', f)), button('Hide', 'h', () => addFilter('hide', f)),
 		button('Drop', 'x', () => addFilter('drop', f)),
-		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(profile.func.name[f]) }, 'Copy name'));
+		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(fullName(profile, f)) }, 'Copy name'));
 }
 
 /** Shows a node of a graph, or a function, in the line below. */
@@ -394,13 +396,46 @@ function offerWindows() {
 		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)));
 }
 
-/** The command that prints the same numbers. */
+/** The functions of the filters as opreport takes them; null if it cannot tell them from others. */
+function filterList(chosen) {
+	const { kind, link, name } = profile.func, images = chosen.map(f => imagePath(profile, f.f));
+	const names = chosen.map(f => link[f.f] ?? name[f.f] ?? '');
+	const isClear = chosen.every(({ f, key }, i) => !SPECIAL_KINDS.includes(kind[f]) && key.endsWith(names[i]) &&
+		!profile.byKey.has(key + '·2') && names[i] === visible(names[i]) && !/[*?[\]\\·]/.test(names[i]) && images[i] && !/[*?[\]\\,]/.test(images[i]));
+	return isClear ? names.map((text, i) => `${text.replace(/,/g, '\\,')}[${images[i]}]`).join() : null;
+}
+
+/** The filters as options of opreport; null if none give the same numbers. */
+function filterOptions() {
+	let words = '';
+	if (hasOption('merge') && state.v === 'flame') return null;
+	if (!page.chosen.length) return words;
+	if (!profile.head.chains || !['flame', 'functions'].includes(state.v)) return null;
+	for (const verb of ['focus', 'hide', 'drop']) {
+		const chosen = page.chosen.filter(f => f.verb === verb), list = filterList(chosen);
+		if (list === null || (verb === 'focus' && chosen.length > 1)) return null;
+		if (list) words += ` --${verb}=${shellWord(list)}`;
+	}
+	return words;
+}
+
+/** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
 	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : '');
-	if (state.v === 'diff' && page.other) return `opreport -l { ${where}${time(page.window)} } { ${where}${time(page.other)} }`;
+	const options = filterOptions(), general = visible(profile.head.options);
+	if (options === null) return '';
+	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: '', quality: '--children --quality', diff: '--children' };
 	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? '' : '-l';
-	return `opreport ${shown}${where}${time(page.window)}`.replace(/ +/g, ' ');
+	return `opreport ${shown}${state.v === 'overview' ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
+}
+
+function showCommand() {
+	const text = command();
+	$('command').textContent = text;
+	$('copy').hidden = !text;
+	$('same').textContent = !text ? 'no command of opreport gives these numbers' :
+		state.v === 'diff' ? 'with noise that is measured:' : 'same numbers:';
 }
 
 function render() {
@@ -419,7 +454,7 @@ function render() {
 	else if (state.v === 'diff') renderDifference();
 	$('detail').hidden = ['overview', 'quality'].includes(state.v) || (state.v === 'diff' && !page.other);
 	if (state.v === 'functions' || state.v === 'diff') showDetail(null, 0, Math.max(0, page.picked));
-	$('command').textContent = command();
+	showCommand();
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
 	if (!page.n) say('No samples in this window with these filters.');
 	document.body.dataset.ready = state.v;
@@ -543,7 +578,7 @@ function onKey(e) {
 		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, q: () => go({ v: 'quality' }), c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
-		y: () => { if (f > 0) copy(profile.func.name[f]); }, Y: () => copy(command()), Escape: () => showTip(null) };
+		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
 	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
 	if (!act) return;
 	e.preventDefault();

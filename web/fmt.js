@@ -78,6 +78,11 @@ export function largestSure(probabilities) {
 	return sure;
 }
 
+/** A word, quoted for a shell if that is needed. */
+export function shellWord(word) {
+	return /^[\w/.+:,@%=-]*$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+}
+
 const NAME_LENGTH_MAX = 4096;
 
 /** A name as it can be shown: without characters that control the terminal or the direction of text. */

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -165,6 +166,17 @@ def a_window_has_the_numbers_of_its_command(b, url):
         shown == {key: own for key, (own, _) in children(*command[2:]).items()} and sum(shown.values()) == 700
 
 
+def filters_are_in_the_command(b, url):
+    b.open(url, "v=functions&f=focus:exe-pie:marked_first%0Adrop:lib.so:marked_first%0Ahide:exe-pie:main")
+    command = shlex.split(b.text("command"))
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    if sum(word.startswith("--") for word in command) < 4 or \
+            shown != {key: own for key, (own, _) in children(*command[2:]).items()} or sum(shown.values()) != 700:
+        return False
+    b.open(url, "v=functions&f=focus:exe-pie:marked_first%0Afocus:exe-pie:main")
+    return not b.text("command") and b.text("same").startswith("no command")
+
+
 def search_says_the_share(b, url):
     b.open(url, "v=flame&q=marked_first")
     return b.text("found").startswith("90.0 %") and "2 functions" in b.text("found")
@@ -224,8 +236,8 @@ def an_unknown_address_is_said(b, url):
     return "nonsense" in b.text("message")
 
 
-CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, search_says_the_share,
-          a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
+CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
+          search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
           filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 

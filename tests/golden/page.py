@@ -52,8 +52,8 @@ def main():
         when = f" @ {' '.join(moments[i])}" if i in moments else ""
         print(f"{'  ' * depth}{functions['name'][f]} [{image['path'].split('/')[-1]}] kind "
               f"{functions['kind'][f]}, {own}{when}")
-    for key in ("format", "event", "hz", "samples", "weight", "chains", "selection", "lost", "hidden", "ends",
-                "unresolved", "steps"):
+    for key in ("format", "event", "hz", "samples", "weight", "chains", "selection", "options", "lost", "hidden",
+                "ends", "unresolved", "steps"):
         if key in head:
             print(f"{key}: {json.dumps(head[key])}")
 

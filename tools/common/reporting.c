@@ -6,6 +6,8 @@
 #include "base/owner.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
 #include "base/scratch.h"
 #include "elf/debuginfod.h"
 #include "profile/compact/pack.h"
@@ -51,6 +53,23 @@ int reporting_set_demangle(const char *arg, void *target, struct error *err)
 	style->mangled = !strcmp(arg, "none");
 	style->rules = !strcmp(arg, "smart") ? rules : NULL;
 	return 0;
+}
+
+const char *reporting_demangle(const struct name_style *style)
+{
+	return style->mangled ? "none" : style->rules ? "smart" : "normal";
+}
+
+char *reporting_shell_words(size_t count, char *const *words)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		strbuf_adds(&text, i ? " " : "");
+		text_shell_word(&text, words[i]);
+	}
+	return strbuf_take(&text);
 }
 
 int reporting_set_symbols(const char *arg, void *target, struct error *err _unused_)

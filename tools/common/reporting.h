@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 
+struct name_style;
 struct profile;
 struct profile_config;
 
@@ -27,6 +28,10 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err);
 /* Sets the struct name_style @target to "none", "normal" or "smart"; 0, -EINVAL, or the error of
  * reading the rules, which live as long as the tool. */
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
+/* The option that reporting_set_demangle() was given for this style. */
+const char *reporting_demangle(const struct name_style *style);
+/* The words, each quoted for a shell if that is needed; caller frees. */
+char *reporting_shell_words(size_t count, char *const *words);
 /* Adds a comma list of symbols to the struct symbol_list @target; 0. */
 int reporting_set_symbols(const char *arg, void *target, struct error *err);
 /* Shows the library's debug lines on stderr, whatever @arg is; 0. */

@@ -261,7 +261,8 @@ static void fit_timeline(void)
 
 static int report(size_t count, char **words, struct error *err)
 {
-	_cleanup_free_ char *specification = opreport_words("", count, words);
+	_cleanup_free_ char *specification = options.html ? reporting_shell_words(count, words)
+							  : opreport_words("", count, words);
 	const struct opreport_braces all = { .profile = options.profile,
 					     .words = words,
 					     .count = count };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/opreport/opreport_options.h"
+#include "tools/common/reporting.h"
 
 #include "base/strbuf.h"
 
@@ -306,9 +307,7 @@ const struct report_option *opreport_show(const struct opreport_options *o,
 		{ "excludedependent", if_true(v->rows.exclude_dependent) },
 		{ "mergelib", if_true(v->rows.merge_lib) },
 		{ "threshold", v->threshold > 0 ? threshold : NULL },
-		{ "demangle", v->names.mangled ? "none"
-			      : v->names.rules ? "smart"
-					       : "normal" },
+		{ "demangle", reporting_demangle(&v->names) },
 	};
 	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(list), "room for the end");
 

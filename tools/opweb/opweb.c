@@ -85,21 +85,22 @@ struct job {
 static int print_data(const struct job *job)
 {
 	_cleanup_(page_report_done) struct page_report page = { 0 };
-	_cleanup_(strbuf_done) struct strbuf words = STRBUF_INIT;
+	_cleanup_free_ char *words = reporting_shell_words(job->count, job->words);
 	struct profile_config config = options.profile;
 	struct error err = ERROR_INIT;
 	int status = 0, r = reporting_confine(&config, NULL, job->all, &status, &err);
-	size_t i;
 
 	if (r > 0)
 		return status;
-	for (i = 0; i < job->count; i++)
-		strbuf_addf(&words, "%s%s", i ? " " : "", job->words[i]);
-	const struct report_option shown[] = { { "specification", words.text },
-					       { "sessiondir", config.session_dir },
-					       { "imagepath", config.binaries.image_paths },
-					       { "root", config.binaries.root },
-					       { NULL, NULL } };
+	const struct report_option shown[] = {
+		{ "specification", job->count ? words : NULL },
+		{ "sessiondir", config.session_dir },
+		{ "imagepath", config.binaries.image_paths },
+		{ "root", config.binaries.root },
+		{ "inlines", options.view.rows.inlines ? "true" : NULL },
+		{ "demangle", reporting_demangle(&options.view.names) },
+		{ NULL, NULL }
+	};
 	options.view.options = shown;
 	config.symbol_cache = !options.no_symbol_cache;
 	if (r == 0)

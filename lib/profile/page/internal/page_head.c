@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "history/history.h"
 #include "profile/print/json_head.h"
 #include "profile/print/losses.h"
@@ -60,26 +61,48 @@ static void write_setup(const struct report *r, struct json *j)
 	setup_done(&setup);
 }
 
-/* Writes the words of the command line that select what the page shows, without the form. */
+/* An option that was given on the command line, or NULL. */
+static const char *option_of(const struct report *r, const char *name)
+{
+	const struct report_option *o;
+
+	for (o = r->view->options; o && o->name; o++)
+		if (o->value && !strcmp(o->name, name))
+			return o->value;
+	return NULL;
+}
+
+/* Writes the words of the command line that select what the page shows, and then those that say
+ * which functions it has. Both are for a shell; the form is not in them. */
 static void write_command(const struct report *r, struct json *j)
 {
-	static const struct {
-		const char *name, *option;
-	} shown[] = {
+	static const char *const shown[][2] = {
 		{ "sessiondir", " --session-dir=" },
 		{ "imagepath", " --image-path=" },
 		{ "root", " --root=" },
-		{ "specification", " " },
 	};
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	const struct report_option *o;
+	_cleanup_(strbuf_done) struct strbuf selection = STRBUF_INIT;
+	const char *words = option_of(r, "specification"), *names = option_of(r, "demangle");
+	bool is_usual = !names || !strcmp(names, "normal");
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(shown); i++)
-		for (o = r->view->options; o && o->name; o++)
-			if (o->value && !strcmp(o->name, shown[i].name))
-				strbuf_addf(&text, "%s%s", shown[i].option, o->value);
-	json_string(j, "selection", strbuf_text(&text));
+	for (i = 0; i < ARRAY_SIZE(shown); i++) {
+		const char *value = option_of(r, shown[i][0]);
+
+		if (!value)
+			continue;
+		strbuf_adds(&selection, shown[i][1]);
+		text_shell_word(&selection, value);
+	}
+	if (words)
+		strbuf_addf(&selection, " %s", words);
+	json_string(j, "selection", strbuf_text(&selection));
+	strbuf_clear(&selection);
+	if (option_of(r, "inlines"))
+		strbuf_adds(&selection, " --inlines");
+	if (!is_usual)
+		strbuf_addf(&selection, " --demangle=%s", names);
+	json_string(j, "options", strbuf_text(&selection));
 }
 
 /* --- when --- */
@@ -231,7 +254,8 @@ void page_head_write(const struct report *r, struct json *j)
 	if (r->classes->count)
 		event = report_header_class(r, 0);
 	json_string(j, "event", event);
-	json_u64(j, "hz", r->timer_hz);
+	/* Only samples of the clock are time. */
+	json_u64(j, "hz", r->classes->count && !r->classes->classes[0].count ? r->timer_hz : 0);
 	json_u64(j, "samples", samples_of(r));
 	json_double(j, "weight", losses_weight(r->losses));
 	json_bool(j, "chains", r->view->chains);
