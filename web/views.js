@@ -229,7 +229,8 @@ export function showDifference(page, host, note) {
 	note.textContent = `A ${int(page.n)} samples, B ${int(page.B.n)} samples` +
 		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
 		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
-		`the rest of ${int(rows.length)} is within chance: grey.`;
+		`the rest of ${int(rows.length)} is within chance: grey. ` +
+		'This takes samples as independent; the command below measures how much they vary, and may call fewer certain.';
 }
 
 /** The colour and the mark of a frame in the flame graph of both windows. */
@@ -246,7 +247,7 @@ export function qualityFacts(page) {
 	const { profile } = page, { head } = profile, facts = [];
 	let nameless = 0;
 	for (let f = 1; f < profile.count; f++) if (profile.func.kind[f] === KIND_NONE) nameless += page.functions.self[f];
-	const lost = page.lost / (page.lost + page.n || 1);
+	const lost = page.lost / (page.lost + page.before || 1);
 	facts.push({ level: lost > 0.02 ? 2 : lost > 0.001 ? 1 : 0, text: page.lost ? `${int(page.lost)} lost (${pct(lost)} %)` : '0 lost' });
 	if (page.gaps) facts.push({ level: 1, text: `${lengthOf(page.gaps)} gap` });
 	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
