@@ -118,6 +118,34 @@ static void other_kinds_of_images_have_their_names(void)
 	CHECK(access(vdso, R_OK) == 0);
 }
 
+/* Samples in functions of source files count at their places, never in that of the next function,
+ * also when the cookie is forgotten meanwhile. */
+static void samples_stay_in_the_places_of_their_functions(void)
+{
+	BENCH(b);
+	struct cookie_function function = { .name = (char *)"f",
+					    .bytes = 30,
+					    .digest = COOKIE_DIGEST_SET };
+	uint64_t f, app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+
+	b.config.separate = RECORD_SEPARATE_LIB;
+	bench_start(&b);
+	f = cookie_source(b.cookies, "/srv/app.py", &function);
+	run_as(&b, 7, app);
+	evbuf_sample(b.buffer, f, 7, 0, 1);
+	evbuf_sample(b.buffer, f, 31, 0, 2);
+	evbuf_sample(b.buffer, f, UINT64_MAX - 7, 0, 1);
+	evbuf_sample(b.buffer, f, 8, 0, 1);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	cookie_age(b.cookies);
+	CHECK(cookie_sweep(b.cookies, NULL) > 0 && !cookie_lookup(b.cookies, f));
+	evbuf_sample(b.buffer, f, 7, 0, 1);
+	evbuf_sample(b.buffer, f + 1, 7, 0, 1);
+	CHECK_LISTING(&b, P "{root}/srv/app.py/" T0 "17 2\n", P "{root}/srv/app.py/" T0 "18 1\n",
+		      P "{root}/srv/app.py/" T0 "2e 3\n");
+	CHECK_EQ(stats_of(&b).lost_samplefile, 1);
+}
+
 static void two_files_of_one_path_never_share_a_sample_file(void)
 {
 	BENCH(b);
@@ -379,8 +407,8 @@ static void images_unused_for_long_are_freed(void)
 
 TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
-      T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
-      T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
-      T(weights_count_and_saturate), T(a_session_moved_away_starts_again),
-      T(a_sample_file_that_fails_is_counted_and_tried_again),
+      T(other_kinds_of_images_have_their_names), T(samples_stay_in_the_places_of_their_functions),
+      T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
+      T(losses_have_their_own_counters), T(weights_count_and_saturate),
+      T(a_session_moved_away_starts_again), T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))

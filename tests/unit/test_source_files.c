@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "identity/cookie_image.h"
+#include "jit/jit_code.h"
 #include "python/python_lines.h"
 #include "record/internal/source_files.h"
 
@@ -21,7 +22,7 @@ static uint64_t place(struct source_files *t, uint64_t cookie, const char *name,
 					    .path = (char *)"/srv/app.py",
 					    .function = &function };
 
-	return source_files_place(t, &image, "/srv/app.py");
+	return source_files_place(t, &image, "/srv/app.py")->address;
 }
 
 static void a_function_has_one_place(void)
@@ -35,6 +36,8 @@ static void a_function_has_one_place(void)
 	CHECK(changed >= g + 32);
 	CHECK_EQ(place(t, 1, "f", 5), f);
 	CHECK_EQ(place(t, 4, "f", 5), f);
+	CHECK_EQ(source_files_known(t, 3)->address, changed);
+	CHECK(!source_files_known(t, 5));
 	CHECK_EQ(source_files_capped(t), 0);
 	source_files_free(t);
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
+#include "jit/jit_code.h"
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
@@ -30,12 +31,33 @@ static void ensure_session(struct record *rec)
 	rec->session_ready = true;
 }
 
-/* The place of the function that the image's cookie denotes. */
-static uint64_t source_place(const struct record *rec, const struct sampled_image *image)
+/* The place of the function that the image's cookie denotes; NULL if it has none. The cookie may be
+ * forgotten already. */
+static const struct jit_code *source_place(const struct record *rec,
+					   const struct sampled_image *image)
 {
-	return source_files_place(rec->sources,
-				  cookie_lookup(rec->cookies, rec->trans.image_cookie),
-				  image->image.name);
+	const struct jit_code *code = source_files_known(rec->sources, rec->trans.image_cookie);
+	const struct cookie_image *source;
+
+	if (code)
+		return code;
+	source = cookie_lookup(rec->cookies, rec->trans.image_cookie);
+	return source ? source_files_place(rec->sources, source, image->image.name) : NULL;
+}
+
+/* Finds the place of @pc, an offset in the bytecode of the image's function. An offset that cannot
+ * be right counts at the function's end: what follows is the place of another one. */
+static void find_source_place(struct record *rec, uint64_t pc, struct found *f)
+{
+	const struct jit_code *code = source_place(rec, f->place.image);
+	struct sampled_image *image = f->place.image;
+
+	if (!code)
+		f->lost = &rec->stats.lost_samplefile;
+	else if (pc < code->size)
+		f->place = (struct place){ image, -code->address, 0, code->size };
+	else
+		f->place = (struct place){ image, pc - (code->address + code->size - 1), pc, 1 };
 }
 
 static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
@@ -59,7 +81,7 @@ static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 		f->lost = &rec->stats.lost_samplefile;
 	f->place = (struct place){ .image = image };
 	if (image && image->is_source)
-		f->place.base = -source_place(rec, image);
+		find_source_place(rec, pc, f);
 }
 
 static struct sampled_image *current_app(struct record *rec)

@@ -29,10 +29,10 @@ static const uint64_t write_every_ns = 10 * NS_PER_S;
 
 struct source {
 	char *name;
-	struct jit *code;     /* addresses are places */
-	struct map functions; /* hash of name and digest: struct jit_code */
-	uint64_t next;	      /* free place */
-	uint64_t others;      /* place of all that have none of their own; 0: there are none */
+	struct jit *code;	       /* addresses are places */
+	struct map functions;	       /* hash of name and digest: struct jit_code */
+	uint64_t next;		       /* free place */
+	const struct jit_code *others; /* all that have no place of their own */
 	uint64_t written_ns;
 	size_t written; /* number of functions */
 };
@@ -40,7 +40,7 @@ struct source {
 struct source_files {
 	char *samples;
 	struct map by_name;   /* hash: sources */
-	struct map by_cookie; /* cookie: place, as a pointer */
+	struct map by_cookie; /* cookie: struct jit_code */
 	struct jit_writer *writer;
 	size_t count; /* of functions */
 	uint64_t capped;
@@ -103,7 +103,7 @@ static const struct jit_code *add_code(struct source *s, const struct jit_code *
 	s->next = (end + PLACE_ALIGN) & ~(uint64_t)(PLACE_ALIGN - 1);
 	code = jit_at(s->code, count);
 	if (code->key == KEY_OF_OTHERS)
-		s->others = code->address;
+		s->others = code;
 	else
 		map_add(&s->functions, hash_function(code->name, code->key), (void *)code);
 	return code;
@@ -182,7 +182,7 @@ static const struct jit_code *add_function(struct source *s, const struct cookie
 }
 
 /* The place of functions that get none of their own. */
-static uint64_t place_of_others(struct source_files *t, struct source *s)
+static const struct jit_code *place_of_others(struct source_files *t, struct source *s)
 {
 	const struct jit_code code = { .address = s->next,
 				       .size = OTHERS_BYTES,
@@ -204,8 +204,8 @@ static bool has_room(const struct source_files *t, const struct source *s)
 	return t->count < FUNCTIONS_MAX && s->functions.count < most;
 }
 
-static uint64_t place_in(struct source_files *t, struct source *s,
-			 const struct cookie_image *source)
+static const struct jit_code *place_in(struct source_files *t, struct source *s,
+				       const struct cookie_image *source)
 {
 	const struct cookie_function *f = source->function;
 	const struct jit_code *code;
@@ -213,26 +213,31 @@ static uint64_t place_in(struct source_files *t, struct source *s,
 	map_for_each_of(&s->functions, hash_function(f->name, f->digest), code)
 	{
 		if (code->key == f->digest && !strcmp(code->name, f->name))
-			return code->address;
+			return code;
 	}
 	code = has_room(t, s) ? add_function(s, source) : NULL;
 	if (!code)
 		return place_of_others(t, s);
 	t->count++;
-	return code->address;
+	return code;
 }
 
-uint64_t source_files_place(struct source_files *t, const struct cookie_image *source,
-			    const char *name)
+const struct jit_code *source_files_known(const struct source_files *t, uint64_t cookie)
 {
-	uint64_t place = (uintptr_t)map_get(&t->by_cookie, source->cookie);
+	return map_get(&t->by_cookie, cookie);
+}
 
-	if (place || !source->function)
-		return place;
-	place = place_in(t, source_of(t, name), source);
-	if (place)
-		(void)map_set(&t->by_cookie, source->cookie, (void *)(uintptr_t)place);
-	return place;
+const struct jit_code *source_files_place(struct source_files *t, const struct cookie_image *source,
+					  const char *name)
+{
+	const struct jit_code *code = source_files_known(t, source->cookie);
+
+	if (code || !source->function)
+		return code;
+	code = place_in(t, source_of(t, name), source);
+	if (code)
+		(void)map_set(&t->by_cookie, source->cookie, (void *)code);
+	return code;
 }
 
 static void write_source(struct source_files *t, struct source *s, uint64_t now_ns)

@@ -7,7 +7,7 @@
  * are written to the session as an ELF file with DWARF, which reports read like any other.
  *
  *	struct source_files *files = source_files_new(samples);
- *	offset = source_files_place(files, cookie, "/srv/app.py") + offset_in_bytecode;
+ *	offset = source_files_place(files, cookie, "/srv/app.py")->address + offset_in_bytecode;
  *	source_files_write(files, now_ns, false);		again and again
  *	source_files_free(files);
  */
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct cookie_image;
+struct jit_code;
 struct source_files;
 
 /* Creates an empty table for the session in the directory @samples. Caller frees. */
@@ -27,10 +28,13 @@ struct source_files *source_files_new(const char *samples);
 /* Frees it; what was not written is lost. Accepts NULL. */
 void source_files_free(struct source_files *t);
 
-/* Returns the place of the function @source, of kind COOKIE_SOURCE, in the image called @name;
- * gives it one if it is new. Functions beyond the limits share one. */
-uint64_t source_files_place(struct source_files *t, const struct cookie_image *source,
-			    const char *name);
+/* Returns the place of the function @source, of kind COOKIE_SOURCE, in the image called @name, as
+ * the address of its code; gives it one if it is new. Functions beyond the limits share one. NULL:
+ * there is none. The code is borrowed until source_files_forget(). */
+const struct jit_code *source_files_place(struct source_files *t, const struct cookie_image *source,
+					  const char *name);
+/* The same for the function whose place was requested with @cookie before, else NULL. */
+const struct jit_code *source_files_known(const struct source_files *t, uint64_t cookie);
 /* Writes files that have got functions, in a thread: some now, others in the next calls; with @all,
  * all of them, and returns when that is done. @now_ns: CLOCK_MONOTONIC. */
 void source_files_write(struct source_files *t, uint64_t now_ns, bool all);
