@@ -21,6 +21,7 @@ enum {
 	PYTHON_THREAD_ACTIVE = 1 << 4,
 	PYTHON_OWNER_C = 3, /* the least owner of a frame that is no Python frame */
 	PYTHON_TEXT_ASCII = 1 << 6,
+	PYTHON_SENDS = 16, /* functions that are sent for one sample */
 };
 
 /* A Python frame; id 0: there is a boundary at ->at on the C stack. */
@@ -42,6 +43,8 @@ struct python_walk {
 	__u64 frame[PYTHON_FRAME_WORDS]; /* copies of what is looked at */
 	__u64 code[PYTHON_CODE_WORDS];
 	__u32 count, bounds_count;
+	__u32 sent; /* number of functions; others follow with later samples */
+	__u32 reserved;
 };
 
 /* Both indexed by enum sample_slot. */
@@ -286,8 +289,12 @@ static __always_inline __u64 meet_function(const struct python_search *s, __u64 
 	id = mix(mix(mix(id, code_word(s->w, o->code_file)), code_word(s->w, o->code_name)),
 		 code_word(s->w, o->code_lines)) |
 	     1;
-	if (sent && !bpf_map_lookup_elem(sent, &id) && send_function(s->run, s->w, o, id))
+	if (!sent || s->w->sent >= PYTHON_SENDS || bpf_map_lookup_elem(sent, &id))
+		return id;
+	if (send_function(s->run, s->w, o, id)) {
+		s->w->sent++;
 		bpf_map_update_elem(sent, &id, &known, BPF_ANY);
+	}
 	return id;
 }
 
@@ -414,7 +421,7 @@ static __noinline int find_python_frames(struct run *run, struct unwinding *u,
 	    !table_pc(table, address - v->start + v->offset, &pc))
 		return 0;
 	s.bias = address - pc;
-	s.w->count = s.w->bounds_count = 0;
+	s.w->count = s.w->bounds_count = s.w->sent = 0;
 	state = find_thread(&s, thread_pointer(run->task));
 	if (!state) {
 		run->totals->python_no_thread += run->loss;
