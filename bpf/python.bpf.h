@@ -20,7 +20,9 @@ enum {
 	PYTHON_CODE_WORDS = 32,
 	PYTHON_THREAD_ACTIVE = 1 << 4,
 	PYTHON_OWNER_C = 3, /* the least owner of a frame that is no Python frame */
+	PYTHON_TEXT_COMPACT = 1 << 5, /* the state of a str, up to 3.13 */
 	PYTHON_TEXT_ASCII = 1 << 6,
+	PYTHON_TEXT_SHIFT = 14, /* of the same since 3.14 */
 	PYTHON_SENDS = 16, /* functions that are sent for one sample */
 };
 
@@ -190,7 +192,9 @@ static __noinline __u32 copy_text(char *to, __u64 address, const struct python_l
 	if (!to || !o || !width || !address ||
 	    bpf_probe_read_user(head, sizeof(head), (void *)address))
 		return 0;
-	state = (__u32)head[4];
+	state = (__u32)head[4] >> (o->version >= 0x030e ? PYTHON_TEXT_SHIFT : 0);
+	if (!(state & PYTHON_TEXT_COMPACT))
+		return 0;
 	bytes = head[2];
 	data = o->text_data;
 	*width = 0;
