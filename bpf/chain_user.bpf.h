@@ -150,7 +150,7 @@ static __noinline int put_python(struct run *run, struct unwinding *u)
 		if (u->python.puts == PYTHON_PUTS_REST)
 			return u->python.next >= u->python.count;
 		u->python.puts = PYTHON_PUTS_NONE;
-		return 0;
+		return u->python.is_cut && u->python.next >= u->python.count;
 	}
 	if (u->python.puts == PYTHON_PUTS_SAMPLE) {
 		u->python.puts = PYTHON_PUTS_CALLER;
@@ -238,6 +238,6 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 	u->end = CHAIN_END_DEPTH;
 	u->astray = CHAIN_END_NO_MAPPING;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
-	if (u->end == CHAIN_GOES_ON)
+	if (u->end == CHAIN_GOES_ON || (u->end == CHAIN_END_COMPLETE && u->python.is_cut))
 		u->end = CHAIN_END_DEPTH;
 }

@@ -46,7 +46,7 @@ struct python_walk {
 	__u64 code[PYTHON_CODE_WORDS];
 	__u32 count, bounds_count;
 	__u32 sent; /* number of functions; others follow with later samples */
-	__u32 reserved;
+	__u32 is_full;
 };
 
 /* Both indexed by enum sample_slot. */
@@ -308,8 +308,10 @@ static __always_inline bool add_python(struct python_walk *w, __u64 id, __u64 at
 {
 	__u32 n = w->count;
 
-	if (n >= SAMPLE_PYTHON_FRAMES)
+	if (n >= SAMPLE_PYTHON_FRAMES) {
+		w->is_full = 1;
 		return false;
+	}
 	w->frames[n] = (struct python_frame){ id, at };
 	w->count = n + 1;
 	return true;
@@ -368,7 +370,8 @@ static __always_inline bool copy_code(const struct python_search *s, __u64 addre
 	return false;
 }
 
-/* Adds one frame, for bpf_loop(): returns 1 at the end. */
+/* Adds one frame, for bpf_loop(): returns 1 at the end. When there is no room for more, it only
+ * looks for the boundary of their call of the eval loop. */
 static long look_at_frame(__u32 index, struct python_search *s)
 {
 	const struct python_layout *o = s->o;
@@ -394,8 +397,11 @@ static long look_at_frame(__u32 index, struct python_search *s)
 	code = frame_word(w, o->frame_code);
 	if (o->is_tagged)
 		code &= ~3ULL;
-	if (!copy_code(s, code) || !add_python(w, meet_function(s, code), instruction(s, code)))
-		return 1;
+	if (!w->is_full) {
+		if (!copy_code(s, code))
+			return 1;
+		(void)add_python(w, meet_function(s, code), instruction(s, code));
+	}
 	s->at = previous;
 	if (o->entry == PYTHON_ENTRY_SHIM || (o->entry == PYTHON_ENTRY_FLAG && !owner))
 		return 0;
@@ -425,7 +431,7 @@ static __noinline int find_python_frames(struct run *run, struct unwinding *u,
 	    !table_pc(table, address - v->start + v->offset, &pc))
 		return 0;
 	s.bias = address - pc;
-	s.w->count = s.w->bounds_count = s.w->sent = 0;
+	s.w->count = s.w->bounds_count = s.w->sent = s.w->is_full = 0;
 	state = find_thread(&s, thread_pointer(run->task));
 	if (!state) {
 		run->totals->python_no_thread += run->loss;
@@ -439,7 +445,8 @@ static __noinline int find_python_frames(struct run *run, struct unwinding *u,
 	bpf_loop(2 * SAMPLE_PYTHON_FRAMES, look_at_frame, &s, 0);
 	u->python.count = s.w->count;
 	u->python.bounds = s.w->bounds_count;
-	u->python.boundary = s.w->bounds[0];
+	u->python.is_cut = s.w->is_full;
+	u->python.boundary = s.w->bounds_count ? s.w->bounds[0] : 0;
 	if (s.o->entry == PYTHON_ENTRY_CODE) {
 		u->python.eval_start = s.bias + (__u64)s.o->eval_start;
 		u->python.eval_bytes = s.o->eval_bytes;
@@ -450,10 +457,10 @@ static __noinline int find_python_frames(struct run *run, struct unwinding *u,
 }
 
 /* Whether the frame from @sp to @end, at @pc, is the call of the eval loop that runs the next
- * Python frames. */
+ * Python frames, or would run those that there was no room for. */
 static __always_inline bool runs_python(const struct python_state *p, __u64 pc, __u64 sp, __u64 end)
 {
-	if (p->next >= p->count)
+	if (p->next >= p->count && !p->is_cut)
 		return false;
 	if (p->eval_bytes)
 		return pc - p->eval_start < p->eval_bytes || pc - p->cold_start < p->cold_bytes;

@@ -22,6 +22,7 @@ struct python_state {
 	__u32 bound, bounds; /* the number of boundaries passed, and of all */
 	__u64 eval_start, cold_start;
 	__u32 eval_bytes, cold_bytes; /* 0: there are boundaries */
+	__u32 is_cut, reserved;	      /* there are more frames than were read */
 };
 
 /* What the next step of a walk puts into the chain. */
