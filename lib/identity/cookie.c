@@ -59,6 +59,11 @@ void cookie_table_free(struct cookie_table *t)
 	free(t);
 }
 
+static uint64_t hash_function(uint64_t hash, const struct cookie_function *f)
+{
+	return hash_add(hash_add(hash, f->digest), hash_bytes(f->name, strlen(f->name)));
+}
+
 /* What an image is looked up by; what else must agree is compared by the lookups. */
 static uint64_t key_of(const struct cookie_image *i)
 {
@@ -78,7 +83,7 @@ static uint64_t key_of(const struct cookie_image *i)
 		return hash_add(hash, hash_bytes(i->path, strlen(i->path)));
 	case COOKIE_SOURCE:
 		hash = hash_add(hash, hash_bytes(i->path, strlen(i->path)));
-		return i->function ? hash_add(hash, i->function->digest) : hash;
+		return i->function ? hash_function(hash, i->function) : hash;
 	case COOKIE_VDSO:
 	case COOKIE_KIND_COUNT_:
 		break;
@@ -101,6 +106,16 @@ static struct cookie_function *copy_function(const struct cookie_function *from)
 	return copy;
 }
 
+/* Bytes of memory of an entry; 0 if it is no function. */
+static size_t function_bytes(const struct cookie_image *image)
+{
+	const struct cookie_function *f = image->function;
+
+	return f ? sizeof(struct cookie_entry) + sizeof(*f) + strlen(image->path) +
+			       strlen(f->name) + f->line_count * sizeof(*f->lines)
+		 : 0;
+}
+
 /* Adds a copy of @image under its cookie. */
 static struct cookie_entry *add(struct cookie_table *t, const struct cookie_image *image)
 {
@@ -115,6 +130,7 @@ static struct cookie_entry *add(struct cookie_table *t, const struct cookie_imag
 	t->entries[t->count++] = e;
 	(void)map_set(&t->by_cookie, image->cookie, e);
 	map_add(&t->by_key, key_of(image), e);
+	t->function_bytes += function_bytes(&e->image);
 	/* The numbers from the top are taken (EVBUF_INVALID_COOKIE). */
 	if (image->cookie > t->last && image->cookie < UINT64_MAX)
 		t->last = image->cookie;
@@ -349,10 +365,16 @@ size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 		}
 		unlist(t, e);
 		(void)map_remove(&t->by_cookie, e->image.cookie);
+		t->function_bytes -= function_bytes(&e->image);
 		entry_free(e);
 	}
 	t->count = kept;
 	return count - kept;
+}
+
+size_t cookie_function_bytes(const struct cookie_table *t)
+{
+	return t->function_bytes;
 }
 
 size_t cookie_count(const struct cookie_table *t)

@@ -97,6 +97,9 @@ void cookie_age(struct cookie_table *t);
  * unless the cookie is a key of @in_use (may be NULL); returns how many. */
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use);
 
+/* Bytes of memory that the cookies of functions take. */
+size_t cookie_function_bytes(const struct cookie_table *t);
+
 /* Number of cookies. */
 size_t cookie_count(const struct cookie_table *t);
 /* The @i-th in order of making. */

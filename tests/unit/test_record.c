@@ -141,8 +141,9 @@ static void samples_stay_in_the_places_of_their_functions(void)
 	CHECK(cookie_sweep(b.cookies, NULL) > 0 && !cookie_lookup(b.cookies, f));
 	evbuf_sample(b.buffer, f, 7, 0, 1);
 	evbuf_sample(b.buffer, f + 1, 7, 0, 1);
-	CHECK_LISTING(&b, P "{root}/srv/app.py/" T0 "17 2\n", P "{root}/srv/app.py/" T0 "18 1\n",
-		      P "{root}/srv/app.py/" T0 "2e 3\n");
+	CHECK_LISTING(&b, P "{root}/srv/app.py/" T0 "100027 2\n",
+		      P "{root}/srv/app.py/" T0 "100028 1\n",
+		      P "{root}/srv/app.py/" T0 "10003e 3\n");
 	CHECK_EQ(stats_of(&b).lost_samplefile, 1);
 }
 

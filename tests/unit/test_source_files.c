@@ -80,5 +80,34 @@ static void functions_beyond_the_limit_share_a_place(void)
 	source_files_free(t);
 }
 
+/* Also functions of many lines take limited memory. */
+static void functions_with_many_lines_share_a_place(void)
+{
+	enum { LINES = 5000, FUNCTIONS = 2000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ struct python_line *lines = xcalloc(LINES, sizeof(*lines));
+	struct source_files *t = source_files_new(dir);
+	uint64_t i;
+
+	for (i = 0; i < LINES; i++)
+		lines[i] = (struct python_line){ (uint32_t)i, (uint32_t)i + 1 };
+	for (i = 1; i <= FUNCTIONS; i++) {
+		struct cookie_function function = { .name = (char *)"f",
+						    .bytes = LINES,
+						    .digest = i | COOKIE_DIGEST_SET,
+						    .lines = lines,
+						    .line_count = LINES };
+		const struct cookie_image image = { .cookie = i,
+						    .kind = COOKIE_SOURCE,
+						    .path = (char *)"/srv/app.py",
+						    .function = &function };
+		_cleanup_free_ char *name = xasprintf("/srv/%d.py", (int)i % 20);
+
+		CHECK(source_files_place(t, &image, name));
+	}
+	CHECK(source_files_capped(t) > FUNCTIONS / 2 && source_files_capped(t) < FUNCTIONS - 100);
+	source_files_free(t);
+}
+
 TESTS(T(a_function_has_one_place), T(places_are_kept_in_the_session),
-      T(functions_beyond_the_limit_share_a_place))
+      T(functions_beyond_the_limit_share_a_place), T(functions_with_many_lines_share_a_place))

@@ -14,7 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FUNCTIONS_MAX = 1 << 16, COMPONENT_MAX = 200, CODE_BYTES_MAX = 1 << 20 };
+enum {
+	FUNCTIONS_MAX = 1 << 16,
+	FUNCTION_BYTES_MAX = 64 << 20, /* of memory for their names and lines */
+	COMPONENT_MAX = 200,
+	CODE_BYTES_MAX = 1 << 20
+};
 
 struct sampler_functions {
 	const struct sampler *sampler;
@@ -118,6 +123,16 @@ static char *source_name(const struct sampler_functions *t, const struct sample_
 
 /* --- functions --- */
 
+/* The cookie of a function called @name that stands for all of its kind. */
+static uint64_t cookie_for_all(const struct sampler_functions *t, const char *name)
+{
+	const struct cookie_function function = { .name = (char *)name,
+						  .bytes = CODE_BYTES_MAX,
+						  .digest = COOKIE_DIGEST_SET };
+
+	return cookie_source(t->cookies, "/[python]", &function);
+}
+
 /* Makes room for another id. */
 static void make_room(struct sampler_functions *t)
 {
@@ -153,8 +168,11 @@ static uint64_t cookie_of(struct sampler_functions *t, const struct sample_funct
 
 void sampler_functions_add(struct sampler_functions *t, const struct sample_function *f)
 {
+	bool has_room = cookie_function_bytes(t->cookies) < FUNCTION_BYTES_MAX;
+	uint64_t cookie = has_room ? cookie_of(t, f) : cookie_for_all(t, "(other functions)");
+
 	make_room(t);
-	(void)map_set(&t->by_id, f->id, (void *)(uintptr_t)cookie_of(t, f));
+	(void)map_set(&t->by_id, f->id, (void *)(uintptr_t)cookie);
 }
 
 static void send_again(const struct sampler_functions *t, uint64_t id)
@@ -168,15 +186,11 @@ static void send_again(const struct sampler_functions *t, uint64_t id)
 uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id)
 {
 	uint64_t cookie = (uintptr_t)map_get(&t->by_id, id);
-	char name[] = "(function not read)";
-	const struct cookie_function unknown = { .name = name,
-						 .bytes = CODE_BYTES_MAX,
-						 .digest = COOKIE_DIGEST_SET };
 
 	if (cookie)
 		return cookie;
 	send_again(t, id);
-	return cookie_source(t->cookies, "/[python]", &unknown);
+	return cookie_for_all(t, "(function not read)");
 }
 
 void sampler_functions_forget(struct sampler_functions *t)

@@ -24,11 +24,12 @@ struct cookie_table {
 	size_t count, room;
 	struct cookie_entry **replaced; /* by cookie_define(): somebody may still look at them */
 	size_t replaced_count, replaced_room;
-	struct map by_cookie; /* cookie: entry */
-	struct map by_key;    /* hash of what identifies an image: entries */
-	uint64_t last;	      /* the highest cookie given out or defined */
-	uint64_t vdso;	      /* its cookie, 0: not made yet */
-	uint32_t age;	      /* number of cookie_age() calls */
+	struct map by_cookie;  /* cookie: entry */
+	struct map by_key;     /* hash of what identifies an image: entries */
+	uint64_t last;	       /* the highest cookie given out or defined */
+	uint64_t vdso;	       /* its cookie, 0: not made yet */
+	uint32_t age;	       /* number of cookie_age() calls */
+	size_t function_bytes; /* of memory that functions of source files take */
 	struct parser *parser;
 	struct finder *finder;	    /* looks at files, or NULL */
 	struct keep_functions keep; /* without a finder */

@@ -20,6 +20,7 @@ enum {
 	FUNCTIONS_OF_FILE = 1 << 14,   /* code that is made and thrown away would be endless */
 	FUNCTIONS_OF_STRING = 1 << 10, /* the same where there is no file */
 	FUNCTIONS_MAX = 1 << 18,
+	BYTES_MAX = 64 << 20, /* of memory for their names and lines */
 	PLACE_FIRST = 16,
 	PLACE_ALIGN = 16,
 	OTHERS_BYTES = 1 << 20,
@@ -32,7 +33,7 @@ struct source {
 	struct jit *code;	       /* addresses are places */
 	struct map functions;	       /* hash of name and digest: struct jit_code */
 	uint64_t next;		       /* free place */
-	const struct jit_code *others; /* all that have no place of their own */
+	const struct jit_code *others; /* those that get no place of their own */
 	uint64_t written_ns;
 	size_t written; /* number of functions */
 };
@@ -43,6 +44,7 @@ struct source_files {
 	struct map by_cookie; /* cookie: struct jit_code */
 	struct jit_writer *writer;
 	size_t count; /* of functions */
+	size_t bytes; /* of memory that they take */
 	uint64_t capped;
 };
 
@@ -70,7 +72,7 @@ void source_files_forget(struct source_files *t)
 		source_free(slot->value);
 	map_done(&t->by_name);
 	map_done(&t->by_cookie);
-	t->count = 0;
+	t->count = t->bytes = 0;
 }
 
 void source_files_free(struct source_files *t)
@@ -138,7 +140,20 @@ static void read_places(struct source_files *t, struct source *s)
 	    !(bytes = elffile_data(&section)))
 		return;
 	(void)kept_code_read(span_of(bytes->d_buf, bytes->d_size), read_code, &reading);
+	t->bytes += jit_bytes(s->code);
 	s->written = jit_count(s->code);
+}
+
+/* Adds the place of functions that get none of their own, while there is room. */
+static void add_others(struct source *s)
+{
+	const struct jit_code code = { .address = s->next,
+				       .size = OTHERS_BYTES,
+				       .from = 1,
+				       .key = KEY_OF_OTHERS,
+				       .name = "(other functions)" };
+
+	(void)add_code(s, &code);
 }
 
 static struct source *source_of(struct source_files *t, const char *name)
@@ -157,6 +172,8 @@ static struct source *source_of(struct source_files *t, const char *name)
 	s->next = PLACE_FIRST;
 	map_add(&t->by_name, hash, s);
 	read_places(t, s);
+	if (!s->others)
+		add_others(s);
 	return s;
 }
 
@@ -181,33 +198,19 @@ static const struct jit_code *add_function(struct source *s, const struct cookie
 	return add_code(s, &code);
 }
 
-/* The place of functions that get none of their own. */
-static const struct jit_code *place_of_others(struct source_files *t, struct source *s)
-{
-	const struct jit_code code = { .address = s->next,
-				       .size = OTHERS_BYTES,
-				       .from = 1,
-				       .key = KEY_OF_OTHERS,
-				       .name = "(other functions)" };
-
-	t->capped++;
-	if (!s->others)
-		(void)add_code(s, &code);
-	return s->others;
-}
-
 static bool has_room(const struct source_files *t, const struct source *s)
 {
 	const char *base = strrchr(s->name, '/');
 	size_t most = base && base[1] == '<' ? FUNCTIONS_OF_STRING : FUNCTIONS_OF_FILE;
 
-	return t->count < FUNCTIONS_MAX && s->functions.count < most;
+	return t->count < FUNCTIONS_MAX && t->bytes < BYTES_MAX && s->functions.count < most;
 }
 
 static const struct jit_code *place_in(struct source_files *t, struct source *s,
 				       const struct cookie_image *source)
 {
 	const struct cookie_function *f = source->function;
+	size_t bytes = jit_bytes(s->code);
 	const struct jit_code *code;
 
 	map_for_each_of(&s->functions, hash_function(f->name, f->digest), code)
@@ -216,9 +219,12 @@ static const struct jit_code *place_in(struct source_files *t, struct source *s,
 			return code;
 	}
 	code = has_room(t, s) ? add_function(s, source) : NULL;
-	if (!code)
-		return place_of_others(t, s);
+	if (!code) {
+		t->capped++;
+		return s->others;
+	}
 	t->count++;
+	t->bytes += jit_bytes(s->code) - bytes;
 	return code;
 }
 
@@ -268,13 +274,4 @@ void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
 uint64_t source_files_capped(const struct source_files *t)
 {
 	return t->capped;
-}
-
-size_t source_files_memory(const struct source_files *t)
-{
-	size_t bytes = 0;
-
-	map_for_each (&t->by_name, slot)
-		bytes += jit_bytes(((struct source *)slot->value)->code);
-	return bytes;
 }

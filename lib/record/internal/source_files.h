@@ -43,5 +43,3 @@ void source_files_forget(struct source_files *t);
 
 /* Number of functions that got no place of their own. */
 uint64_t source_files_capped(const struct source_files *t);
-/* Bytes of memory that it takes. */
-size_t source_files_memory(const struct source_files *t);
