@@ -20,6 +20,8 @@
 
 /* The number of images after which those unused for long are swept. */
 enum { MANY = 4096 };
+/* The number of source files that have an image of their own. */
+enum { SOURCES_MAX = 4096 };
 
 struct sampled_images {
 	char *samples, *root, *select;
@@ -27,6 +29,7 @@ struct sampled_images {
 	struct manifest *manifest;	/* NULL: not open */
 	struct map by_cookie;		/* cookie: binary */
 	struct map by_name;		/* hash of the image to binaries */
+	struct map sources;		/* hashes of the paths of source files */
 	struct sampled_image **regions; /* images found by /proc/PID/maps */
 	size_t region_count, region_room;
 	uint32_t count;	 /* number of binaries so far */
@@ -70,6 +73,7 @@ void sampled_image_forget(struct sampled_images *t)
 		image_free(slot->value);
 	map_done(&t->by_name);
 	map_done(&t->by_cookie);
+	map_done(&t->sources);
 	t->region_count = 0;
 	manifest_close(t->manifest);
 	t->manifest = NULL;
@@ -258,9 +262,23 @@ static struct sampled_image *vdso_binary(struct sampled_images *t)
 	return sampled_image_region(t, 0, 0, size, "[vdso]");
 }
 
+/* Whether the source file @path has an image of its own: a program can invent names. */
+static bool has_own_image(struct sampled_images *t, const char *path)
+{
+	uint64_t hash = hash_bytes(path, strlen(path));
+
+	if (map_get(&t->sources, hash))
+		return true;
+	if (t->sources.count >= SOURCES_MAX)
+		return false;
+	(void)map_set(&t->sources, hash, t);
+	return true;
+}
+
 static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
 {
-	struct manifest_image file = { .path = c->path, .version.build_id = SOURCE_IMAGE_ID };
+	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
+	struct manifest_image file = { .path = (char *)path, .version.build_id = SOURCE_IMAGE_ID };
 	struct sampled_image *b = sampled_image_file(t, &file, false);
 
 	b->is_source = true;

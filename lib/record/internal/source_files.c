@@ -25,6 +25,8 @@ enum {
 	PLACE_ALIGN = 16,
 	OTHERS_BYTES = 1 << 20,
 	KEY_OF_OTHERS = 1,
+	COOKIES_MAX = 1 << 17, /* whose places are remembered */
+	WRITES_MAX = 16,       /* files that are written at a time */
 };
 static const uint64_t write_every_ns = 10 * NS_PER_S;
 
@@ -241,6 +243,8 @@ const struct jit_code *source_files_place(struct source_files *t, const struct c
 	if (code || !source->function)
 		return code;
 	code = place_in(t, source_of(t, name), source);
+	if (t->by_cookie.count >= COOKIES_MAX)
+		map_done(&t->by_cookie);
 	if (code)
 		(void)map_set(&t->by_cookie, source->cookie, (void *)code);
 	return code;
@@ -258,14 +262,19 @@ static void write_source(struct source_files *t, struct source *s, uint64_t now_
 
 void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
 {
+	size_t writes = 0;
+
 	if (!jit_writer_is_idle(t->writer) && !all)
 		return;
 	map_for_each (&t->by_name, slot) {
 		struct source *s = slot->value;
 
-		if (s->written != jit_count(s->code) &&
-		    (all || now_ns - s->written_ns >= write_every_ns))
-			write_source(t, s, now_ns);
+		if (s->written == jit_count(s->code) ||
+		    (!all && now_ns - s->written_ns < write_every_ns))
+			continue;
+		write_source(t, s, now_ns);
+		if (++writes == WRITES_MAX && !all)
+			break;
 	}
 	if (all)
 		jit_writer_wait(t->writer);
