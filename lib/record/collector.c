@@ -96,6 +96,8 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	record.turn = c->turn;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
+	/* What is replayed was sampled by somebody else; tasks keep periods that they inherit. */
+	record.wanders = record.jit && config->drive.scope != DRIVER_TASK;
 	/* Nor is it known when their samples were taken. */
 	record.keep_ms = c->ops->taken_until_ns ? record.keep_ms : 0;
 	c->has_history = record.keep_ms;

@@ -171,6 +171,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->select = config->images != NULL;
 	rec->cookies = config->cookies;
 	rec->turn = config->turn;
+	rec->wanders = config->wanders;
 	rec->root = xstrdup(config->root ?: "");
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
@@ -248,8 +249,7 @@ int record_write_setup(const struct record *rec, const char *driver, struct erro
 	s.command = rec->command ? xstrdup(rec->command) : NULL;
 	setup_describe_machine(&s, rec->root);
 	s.began = began_at(rec, s.started);
-	/* What is replayed was sampled by somebody else. */
-	s.wander = strncmp(driver, "replay", strlen("replay")) != 0 ? WANDER_MOST : 0;
+	s.wander = rec->wanders ? WANDER_MOST : 0;
 	for (e = rec->events; e < rec->events + rec->event_count; e++)
 		setup_add_event(&s, e->name, e->count, e->unit_mask, e->rate_hz);
 	r = session_create(rec->session_dir, rec->session_name, err);

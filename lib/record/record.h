@@ -70,6 +70,7 @@ struct record_config {
 	uint64_t keep_ms;		    /* how long to keep the history; 0: there is none */
 	uint64_t history_max;		    /* bytes of all of it; 0: no limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
+	bool wanders;			    /* the sampling periods do */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
 };
 

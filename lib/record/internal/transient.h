@@ -64,6 +64,7 @@ struct record {
 	unsigned int shed;   /* enum record_shed */
 	uint64_t shed_since; /* ->stats.samples when threads were last shed */
 	bool chains_seen;
+	bool wanders; /* as in record_config */
 
 	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of an incomplete record */
 	size_t pending_count;
