@@ -79,11 +79,14 @@ static const char *pager_command(void)
 {
 	static const char usual[] = "command -v less >/dev/null && exec less; exec cat";
 	/* Who became root only for this tool chooses no program that root runs. */
-	bool is_lent = geteuid() != getuid() || getenv("SUDO_UID");
+	bool is_lent = geteuid() != getuid() || getenv("SUDO_UID") || getenv("DOAS_USER") ||
+		       getenv("PKEXEC_UID");
 	const char *chosen = is_lent ? NULL : getenv("OPROFILE_PAGER") ?: getenv("PAGER");
 
-	if (is_lent)
+	if (is_lent) {
 		(void)setenv("LESSSECURE", "1", 1);
+		(void)unsetenv("LESSSECURE_ALLOW");
+	}
 	if (!chosen)
 		return usual;
 	return *chosen && strcmp(chosen, "cat") != 0 ? chosen : NULL;
