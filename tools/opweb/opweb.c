@@ -163,6 +163,7 @@ static int make_data(void *data, char **ret, size_t *ret_size)
 		(void)setrlimit(RLIMIT_CPU, &cpu);
 		(void)signal(SIGINT, SIG_DFL);
 		(void)signal(SIGTERM, SIG_DFL);
+		(void)signal(SIGHUP, SIG_DFL);
 		_exit(print_data(data));
 	}
 	(void)close(ends[1]);
@@ -230,6 +231,7 @@ int main(int argc, char **argv)
 	job.count = (size_t)(argc - operands);
 	(void)signal(SIGINT, end);
 	(void)signal(SIGTERM, end);
+	(void)signal(SIGHUP, end);
 	(void)signal(SIGPIPE, SIG_IGN);
 	return serve(&job, &err) < 0 ? tool_fail(&err) : 0;
 }
