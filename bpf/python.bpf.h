@@ -19,11 +19,11 @@ enum {
 	PYTHON_FRAME_WORDS = 16,
 	PYTHON_CODE_WORDS = 32,
 	PYTHON_THREAD_ACTIVE = 1 << 4,
-	PYTHON_OWNER_C = 3, /* the least owner of a frame that is no Python frame */
+	PYTHON_OWNER_C = 3,	      /* the least owner of a frame that is no Python frame */
 	PYTHON_TEXT_COMPACT = 1 << 5, /* the state of a str, up to 3.13 */
 	PYTHON_TEXT_ASCII = 1 << 6,
 	PYTHON_TEXT_SHIFT = 14, /* of the same since 3.14 */
-	PYTHON_SENDS = 16, /* functions that are sent for one sample */
+	PYTHON_SENDS = 16,	/* functions that are sent for one sample */
 };
 
 /* A Python frame; id 0: there is a boundary at ->at on the C stack. */

@@ -131,8 +131,9 @@ static void add_input(struct merge *m, struct segment *s, struct strbuf *bytes)
 static void set_aside(const struct merge *m, const char *path)
 {
 	_cleanup_free_ char *to = xasprintf("%s.damaged", path);
+	_cleanup_close_ int dir = open_directory(m->dir);
 
-	if (rename(path, to) < 0)
+	if (dir < 0 || dirtree_rename(dir, path_base(path), path_base(to), NULL) < 0)
 		return;
 	strbuf_addf(m->log, "%s is damaged: it is now %s\n", path, to);
 }
