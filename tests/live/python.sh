@@ -84,4 +84,14 @@ opannotate --session-dir="$dir/python" --source truth_python.py >"$dir/annotated
 awk '/^ *[0-9]+ .*:/ { all += $1; if (/for i in range\(n\):|total \+= i & 7/) loop += $1 }
 END { printf "%d of %d samples\n", loop, all; exit !(all > 500 && loop >= 0.7 * all) }' "$dir/annotated" >"$dir/output"
 result $? "its own time is in the lines of its loop"
+mkdir "$dir/below"
+cat >"$dir/above.py" <<'EOF'
+def burn():
+    for i in range(6000000):
+        pass
+burn()
+EOF
+(cd "$dir/below" && operf -g --session-dir="$dir/up" "$python" ../above.py) >"$dir/output" 2>&1
+opreport --session-dir="$dir/up" -l -f >"$dir/report" 2>/dev/null
+ok "a path that leads upwards is that of the file" grep -q " $dir/above.py  *burn" "$dir/report"
 done_testing

@@ -88,10 +88,15 @@ static void add_text(struct strbuf *b, const char *text, uint32_t bytes, uint8_t
 }
 
 /* Adds a component of a path, of at most COMPONENT_MAX bytes, which cannot be taken for a part of
- * the name of a sample file. */
+ * the name of a sample file. ".." removes the last one instead. */
 static void add_component(struct strbuf *path, const char *name, size_t length)
 {
-	if (!length || (length == 1 && *name == '.') || (length == 2 && !strncmp(name, "..", 2)))
+	bool is_up = length == 2 && !strncmp(name, "..", 2);
+	const char *last = is_up && path->length ? strrchr(path->text, '/') : NULL;
+
+	if (last)
+		strbuf_cut(path, (size_t)(last - path->text));
+	if (!length || is_up || (length == 1 && *name == '.'))
 		return;
 	strbuf_adds(path, *name == '{' ? "/_" : "/");
 	if (*name == '{')
