@@ -128,7 +128,7 @@ static char *source_name(const struct sampler_functions *t, const struct sample_
 
 /* --- functions --- */
 
-/* The cookie of a function called @name that stands for all of its kind. */
+/* The cookie of a function called @name, which counts for all functions of a kind. */
 static uint64_t cookie_for_all(const struct sampler_functions *t, const char *name)
 {
 	const struct cookie_function function = { .name = (char *)name,
