@@ -450,6 +450,31 @@ static void rows_are_in_the_order_of_their_keys(void)
 	}
 }
 
+/* Whatever the order in which the images were found. */
+static void rows_of_images_of_one_name_are_in_the_order_of_their_paths(void)
+{
+	static struct gather_image images[] = { { .shown = "/b/__init__.py" },
+						{ .shown = "/a/__init__.py" },
+						{ .shown = "/c/__init__.py" } };
+	struct gather g = { .images = images, .image_count = ARRAY_SIZE(images) };
+	struct error err = ERROR_INIT;
+	struct container c;
+	struct sort sort;
+	uint32_t i;
+
+	CHECK_EQ(sort_parse(NULL, &sort, &err), 0);
+	container_init(&c, 1);
+	for (i = 0; i < g.image_count; i++)
+		container_add_row(&c, &(struct row){ .image = i, .app = i, .kind = ROW_SYMBOL })
+			->symbol = container_symbol(&c, "<module>");
+	container_name(&c, &(struct name_style){ 0 });
+	sort_rows(&c, &g, &sort);
+	CHECK_EQ(c.rows[0].image, 1);
+	CHECK_EQ(c.rows[1].image, 0);
+	CHECK_EQ(c.rows[2].image, 2);
+	container_done(&c);
+}
+
 static void percentages_are_printed_as_printf_does(void)
 {
 	char text[16], want[16];
@@ -493,9 +518,10 @@ static void xml_is_well_formed_whatever_the_bytes(void)
 			"h=\"0000001f\"/>\n <c>18446744073709551615</c>\n <d>01FE</d>\n</a>\n");
 }
 
-TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_printf_does),
-      T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
-      T(an_image_is_opened_once_for_all_programs), T(kept_symbols_survive_their_file),
-      T(rows_add_up_to_the_samples), T(names_lose_their_version),
-      T(one_axis_makes_columns_two_conflict), T(sort_keys_parse),
+TESTS(T(rows_are_in_the_order_of_their_keys),
+      T(rows_of_images_of_one_name_are_in_the_order_of_their_paths),
+      T(percentages_are_printed_as_printf_does), T(specifications_parse), T(specifications_select),
+      T(samples_are_sorted_few_or_many), T(an_image_is_opened_once_for_all_programs),
+      T(kept_symbols_survive_their_file), T(rows_add_up_to_the_samples),
+      T(names_lose_their_version), T(one_axis_makes_columns_two_conflict), T(sort_keys_parse),
       T(xml_is_well_formed_whatever_the_bytes))

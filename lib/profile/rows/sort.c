@@ -16,7 +16,8 @@ struct sorting {
 	const struct sort *sort;
 	struct row *rows;
 	size_t class_count;
-	uint32_t *rank; /* rank of each image's name */
+	uint32_t *rank;	     /* rank of each image's name */
+	uint32_t *path_rank; /* and of its path */
 	struct radix_entry *spare;
 };
 
@@ -56,9 +57,15 @@ static uint64_t number_of_line(const struct sorting *s _unused_, const struct ro
 	return row->place.line;
 }
 
+static uint64_t number_of_path(const struct sorting *s, const struct row *row)
+{
+	return (uint64_t)s->path_rank[row->image] << 32 |
+	       (row->app == GATHER_NONE ? 0 : s->path_rank[row->app]);
+}
+
 /* A key is a text, a number, or both; the text decides first. */
 static const struct {
-	const char *name;
+	const char *name; /* NULL: no option names it */
 	uint64_t (*number)(const struct sorting *s, const struct row *row);
 	const char *(*text)(const struct row *row);
 } keys[] = {
@@ -68,6 +75,7 @@ static const struct {
 	[SORT_SYMBOL] = { "symbol", NULL, text_of_symbol },
 	[SORT_VMA] = { "vma", number_of_vma, NULL },
 	[SORT_DEBUG] = { "debug", number_of_line, text_of_file },
+	[SORT_PATH] = { NULL, number_of_path, NULL },
 };
 static_assert(ARRAY_SIZE(keys) == SORT_KEY_COUNT_, "a row for each key");
 
@@ -93,7 +101,7 @@ static int parse_key(const char *part, void *data)
 	size_t i;
 
 	for (i = 0; i < SORT_KEY_COUNT_; i++) {
-		if (!strcmp(part, keys[i].name)) {
+		if (keys[i].name && !strcmp(part, keys[i].name)) {
 			add_key(p, (enum sort_key)i);
 			return 0;
 		}
@@ -291,12 +299,14 @@ static void reorder(struct container *c, struct radix_entry *entries, bool rever
 void sort_rows(struct container *c, const struct gather *g, const struct sort *sort)
 {
 	_cleanup_free_ uint32_t *rank = rank_images(g, sort->long_names);
+	_cleanup_free_ uint32_t *path_rank = rank_images(g, true);
 	_cleanup_free_ struct radix_entry *entries = xcalloc(c->count, sizeof(*entries));
 	_cleanup_free_ struct radix_entry *spare = xcalloc(c->count, sizeof(*spare));
 	struct sorting s = { .sort = sort,
 			     .rows = c->rows,
 			     .class_count = c->class_count,
 			     .rank = rank,
+			     .path_rank = path_rank,
 			     .spare = spare };
 	size_t i;
 

@@ -24,6 +24,7 @@ enum sort_key {
 	SORT_VMA,
 	SORT_APP_NAME,
 	SORT_DEBUG,
+	SORT_PATH, /* without a name of its own: for images of one name */
 	SORT_KEY_COUNT_
 };
 
