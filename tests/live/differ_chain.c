@@ -31,18 +31,26 @@ struct chain *chain_new(const struct maps *maps, uint32_t tid, const uint64_t *p
 	return c;
 }
 
-/* Whether a call instruction ends at @frame. */
-static bool follows_call(const struct cookie_table *cookies, const struct evbuf_frame *frame)
+/* Reads the @size bytes of code from @offset on in the file of @frame; whether that went well. */
+static bool read_code(const struct cookie_table *cookies, const struct evbuf_frame *frame,
+		      uint64_t offset, void *code, size_t size)
 {
 	const struct cookie_image *image = cookie_lookup(cookies, frame->cookie);
 	_cleanup_close_ int fd = image ? open(image->path, O_RDONLY | O_CLOEXEC) : -1;
+
+	return fd >= 0 && pread(fd, code, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Whether a call instruction ends at @frame. */
+static bool follows_call(const struct cookie_table *cookies, const struct evbuf_frame *frame)
+{
 	uint8_t code[7];
 	size_t n;
 
 	/* Generated code is in no file, but the unwinder has looked at that instruction itself. */
 	if (frame->cookie == EVBUF_NO_COOKIE)
 		return true;
-	if (fd < 0 || pread(fd, code, sizeof(code), (off_t)frame->offset - 7) != 7)
+	if (!read_code(cookies, frame, frame->offset - sizeof(code), code, sizeof(code)))
 		return false;
 	if (code[2] == 0xe8)
 		return true;
@@ -66,6 +74,20 @@ static bool is_skipped(const struct cookie_table *cookies, const struct chain *o
 	       follows_call(cookies, &ours->frames[i + more - 1]);
 }
 
+/* Whether frame @i is a signal trampoline that libdw takes for a caller. Without call frame
+ * information it is lost from there on. Ours is one more, because no call is before it. */
+static bool lost_at_trampoline(const struct cookie_table *cookies, const struct chain *ours,
+			       const struct chain *theirs, size_t i)
+{
+	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	uint8_t code[sizeof(sigreturn)];
+
+	return ours->frames[i].cookie == theirs->frames[i].cookie &&
+	       ours->frames[i].offset == theirs->frames[i].offset + 1 &&
+	       read_code(cookies, &ours->frames[i], theirs->frames[i].offset, code, sizeof(code)) &&
+	       !memcmp(code, sigreturn, sizeof(code));
+}
+
 enum verdict chain_compare(const struct cookie_table *cookies, const struct chain *ours,
 			   const struct chain *theirs)
 {
@@ -80,7 +102,7 @@ enum verdict chain_compare(const struct cookie_table *cookies, const struct chai
 		return VERDICT_WAITING;
 	if (i == ours->count)
 		return VERDICT_SHORTER;
-	if (i == theirs->count)
+	if (i == theirs->count || lost_at_trampoline(cookies, ours, theirs, i))
 		return VERDICT_LONGER;
 	return is_skipped(cookies, ours, theirs, i) ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
 }
