@@ -151,6 +151,9 @@ enum counter_kind {
 	  "times that JIT code was not read further, for lack of memory", "raise --max-memory")    \
 	X(python_capped, TROUBLE, "Python functions without a place: too many in one file",        \
 	  "Python functions are counted as (other functions): too many in one file")               \
+	X(python_unwritten, TROUBLE, "times that Python functions of a file could not be written", \
+	  "times that the names of a file's Python functions could not be written",                \
+	  "free disk space")                                                                       \
 	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 
 /* Others that stats/ may have: the sum of all samples that came in; those of the original's daemon,

@@ -359,6 +359,7 @@ static const struct {
 	{ "python_unreadable", "live/python.sh", NULL },
 	{ "python_ring_full", "live/python.sh", NULL },
 	{ "python_capped", "unit/test_source_files.c", "functions_beyond_the_limit_share_a_place" },
+	{ "python_unwritten", "unit/test_source_files.c", "a_failed_write_is_tried_again" },
 	{ "unwind_partial", "unit/test_table_store.c", "a_file_with_too_many_rules_is_counted" },
 	{ "unwind_refused", "unit/test_unwind_cache.c",
 	  "tables_in_use_stay_and_the_new_one_is_left_out" },

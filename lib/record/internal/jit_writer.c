@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "elfwrite/jit_elf.h"
+#include "jit/jit.h"
 
 #include <stdlib.h>
 
@@ -18,7 +19,9 @@ struct jit_writing {
 	struct jit_elf *code;
 	char **paths;
 	size_t path_count, path_room;
-	struct error err; /* the last one; code 0: none */
+	size_t count;		    /* pieces of code */
+	struct jit_written *result; /* may be NULL */
+	struct error err;	    /* the last one; code 0: none */
 };
 
 struct jit_writer {
@@ -68,6 +71,7 @@ struct jit_writing *jit_writing_new(const struct jit *jit, uint32_t tgid)
 	*job = (struct jit_writing){ .errand = { .run = run, .drop = drop },
 				     .tgid = tgid,
 				     .code = jit_elf_new(jit),
+				     .count = jit_count(jit),
 				     .err = ERROR_INIT };
 	return job;
 }
@@ -78,11 +82,20 @@ void jit_writing_path(struct jit_writing *job, char *path)
 	job->paths[job->path_count++] = path;
 }
 
+void jit_writing_result(struct jit_writing *job, struct jit_written *ret)
+{
+	job->result = ret;
+}
+
 static void end_job(struct errand *e)
 {
 	const struct jit_writing *job = (struct jit_writing *)e;
 
-	if (job->err.code)
+	if (job->result && job->err.code)
+		job->result->failed++;
+	else if (job->result)
+		job->result->count = job->count;
+	else if (job->err.code)
 		log_warn("%s: code of process %u has no names", job->err.text, job->tgid);
 	drop(e);
 }

@@ -17,11 +17,18 @@
 #include "base/macro.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct jit;
 struct jit_writer;
 struct jit_writing;
+
+/* What became of jobs. */
+struct jit_written {
+	size_t count;	 /* pieces of code in the file */
+	uint64_t failed; /* jobs that could not be written */
+};
 
 /* Caller frees. */
 struct jit_writer *jit_writer_new(void);
@@ -33,6 +40,9 @@ DEFINE_CLEANUP(struct jit_writer *, jit_writer_free);
 struct jit_writing *jit_writing_new(const struct jit *jit, uint32_t tgid);
 /* It is to be written to @path, whose directory is made; takes @path. */
 void jit_writing_path(struct jit_writing *job, char *path);
+/* When @job is over, @ret has the number of pieces that were written, or one failure more. It must
+ * exist until then. */
+void jit_writing_result(struct jit_writing *job, struct jit_written *ret);
 
 /* Takes @job. Returns its number, for jit_writer_is_over(). */
 uint64_t jit_writer_add(struct jit_writer *w, struct jit_writing *job);

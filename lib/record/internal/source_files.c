@@ -5,6 +5,9 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
+#include "base/parse.h"
+#include "base/path.h"
 #include "elf/elffile.h"
 #include "elfwrite/kept_code.h"
 #include "identity/cookie_image.h"
@@ -13,6 +16,10 @@
 #include "record/internal/jit_writer.h"
 #include "sfile/source_image.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +31,8 @@ enum {
 	PLACE_FIRST = 16,
 	PLACE_ALIGN = 16,
 	OTHERS_BYTES = 1 << 20,
+	RESERVE_BYTES = 1 << 16,    /* of places, beyond those in use */
+	RESERVED_UNKNOWN = 1 << 24, /* more than are reserved before a file is written */
 	KEY_OF_OTHERS = 1,
 	COOKIES_MAX = 1 << 17, /* whose places are remembered */
 	WRITES_MAX = 16,       /* files that are written at a time */
@@ -35,9 +44,11 @@ struct source {
 	struct jit *code;	       /* addresses are places */
 	struct map functions;	       /* hash of name and digest: struct jit_code */
 	uint64_t next;		       /* free place */
+	uint64_t reserved;	       /* places up to here are given to no others */
 	const struct jit_code *others; /* those that get no place of their own */
 	uint64_t written_ns;
-	size_t written; /* number of functions */
+	struct jit_written written;
+	bool is_foreign; /* its file has the functions of another image */
 };
 
 struct source_files {
@@ -48,6 +59,8 @@ struct source_files {
 	size_t count; /* of functions */
 	size_t bytes; /* of memory that they take */
 	uint64_t capped;
+	uint64_t unwritten;  /* failures of sources that were forgotten */
+	bool cannot_reserve; /* since the last writing */
 };
 
 struct source_files *source_files_new(const char *samples)
@@ -67,9 +80,19 @@ static void source_free(struct source *s)
 	free(s);
 }
 
+uint64_t source_files_unwritten(const struct source_files *t)
+{
+	uint64_t sum = t->unwritten;
+
+	map_for_each (&t->by_name, slot)
+		sum += ((const struct source *)slot->value)->written.failed;
+	return sum;
+}
+
 void source_files_forget(struct source_files *t)
 {
 	jit_writer_wait(t->writer);
+	t->unwritten = source_files_unwritten(t);
 	map_for_each (&t->by_name, slot)
 		source_free(slot->value);
 	map_done(&t->by_name);
@@ -143,11 +166,72 @@ static void read_places(struct source_files *t, struct source *s)
 		return;
 	(void)kept_code_read(span_of(bytes->d_buf, bytes->d_size), read_code, &reading);
 	t->bytes += jit_bytes(s->code);
-	s->written = jit_count(s->code);
+	s->written.count = jit_count(s->code);
+}
+
+/* The file that says which places functions of @s may have, as "END NAME". Caller frees. */
+static char *reserved_path(const struct source_files *t, const struct source *s)
+{
+	_cleanup_free_ char *path = source_image_path(t->samples, s->name);
+
+	return xasprintf("%s.places", path);
+}
+
+/* Does not wait for the disk. */
+static int write_reserved(const char *path, uint64_t end, const char *name)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	_cleanup_close_ int fd = -EBADF;
+	int r = path_make_parents(path, 0755, NULL);
+
+	if (r < 0)
+		return r;
+	fd = open_regular_new(temporary, O_WRONLY, 0644);
+	if (fd < 0)
+		return fd;
+	if (dprintf(fd, "%" PRIu64 " %s", end, name) < 0)
+		r = -EIO;
+	return path_put(temporary, path, 0, r);
+}
+
+/* Makes sure that the place at ->next, of @bytes, will be given to no other function: samples count
+ * there before the name is written, and the daemon may be killed meanwhile. False on an error. */
+static bool reserve(struct source_files *t, struct source *s, uint64_t bytes)
+{
+	const uint64_t end = s->next + bytes + PLACE_ALIGN, reserved = end + RESERVE_BYTES;
+	_cleanup_free_ char *path = NULL;
+
+	if (s->is_foreign || t->cannot_reserve)
+		return false;
+	if (end <= s->reserved)
+		return true;
+	path = reserved_path(t, s);
+	t->cannot_reserve = write_reserved(path, reserved, s->name) < 0;
+	if (!t->cannot_reserve)
+		s->reserved = reserved;
+	return !t->cannot_reserve;
+}
+
+/* Reads which places functions of @s may have already, and whether its file is that of an image
+ * whose name has the same hash. */
+static void read_reserved(const struct source_files *t, struct source *s)
+{
+	_cleanup_free_ char *path = reserved_path(t, s), *text = NULL;
+	char *name;
+
+	if (path_read("", path, &text, NULL) < 0)
+		return;
+	name = strchrnul(text, ' ');
+	if (*name)
+		*name++ = '\0';
+	if (parse_u64(text, 0, UINT32_MAX, &s->reserved) < 0)
+		s->reserved = RESERVED_UNKNOWN;
+	else
+		s->is_foreign = strcmp(name, s->name) != 0;
 }
 
 /* Adds the place of functions that get none of their own, while there is room. */
-static void add_others(struct source *s)
+static void add_others(struct source_files *t, struct source *s)
 {
 	const struct jit_code code = { .address = s->next,
 				       .size = OTHERS_BYTES,
@@ -155,7 +239,8 @@ static void add_others(struct source *s)
 				       .key = KEY_OF_OTHERS,
 				       .name = "(other functions)" };
 
-	(void)add_code(s, &code);
+	if (reserve(t, s, code.size))
+		(void)add_code(s, &code);
 }
 
 static struct source *source_of(struct source_files *t, const char *name)
@@ -173,14 +258,18 @@ static struct source *source_of(struct source_files *t, const char *name)
 	s->code = jit_new();
 	s->next = PLACE_FIRST;
 	map_add(&t->by_name, hash, s);
-	read_places(t, s);
-	if (!s->others)
-		add_others(s);
+	read_reserved(t, s);
+	if (!s->is_foreign)
+		read_places(t, s);
+	if (s->reserved == RESERVED_UNKNOWN)
+		s->reserved = s->next + RESERVED_UNKNOWN;
+	s->next = MAX(s->next, (s->reserved + PLACE_ALIGN - 1) & ~(uint64_t)(PLACE_ALIGN - 1));
 	return s;
 }
 
 /* Gives the function of @from a place. Returns its code, NULL if there is no room. */
-static const struct jit_code *add_function(struct source *s, const struct cookie_image *from)
+static const struct jit_code *add_function(struct source_files *t, struct source *s,
+					   const struct cookie_image *from)
 {
 	const struct cookie_function *f = from->function;
 	_cleanup_free_ struct jit_line *lines = xcalloc(f->line_count + 1, sizeof(*lines));
@@ -197,7 +286,7 @@ static const struct jit_code *add_function(struct source *s, const struct cookie
 	for (i = 0; i < f->line_count; i++)
 		lines[i] = (struct jit_line){ code.address + f->lines[i].offset, f->lines[i].line,
 					      from->path };
-	return add_code(s, &code);
+	return reserve(t, s, code.size) ? add_code(s, &code) : NULL;
 }
 
 static bool has_room(const struct source_files *t, const struct source *s)
@@ -220,7 +309,7 @@ static const struct jit_code *place_in(struct source_files *t, struct source *s,
 		if (code->key == f->digest && !strcmp(code->name, f->name))
 			return code;
 	}
-	code = has_room(t, s) ? add_function(s, source) : NULL;
+	code = has_room(t, s) ? add_function(t, s, source) : NULL;
 	if (!code) {
 		t->capped++;
 		return s->others;
@@ -239,10 +328,14 @@ const struct jit_code *source_files_place(struct source_files *t, const struct c
 					  const char *name)
 {
 	const struct jit_code *code = source_files_known(t, source->cookie);
+	struct source *s;
 
 	if (code || !source->function)
 		return code;
-	code = place_in(t, source_of(t, name), source);
+	s = source_of(t, name);
+	if (!s->others)
+		add_others(t, s);
+	code = place_in(t, s, source);
 	if (t->by_cookie.count >= COOKIES_MAX)
 		map_done(&t->by_cookie);
 	if (code)
@@ -255,8 +348,8 @@ static void write_source(struct source_files *t, struct source *s, uint64_t now_
 	struct jit_writing *job = jit_writing_new(s->code, 0);
 
 	jit_writing_path(job, source_image_path(t->samples, s->name));
+	jit_writing_result(job, &s->written);
 	(void)jit_writer_add(t->writer, job);
-	s->written = jit_count(s->code);
 	s->written_ns = now_ns;
 }
 
@@ -264,12 +357,15 @@ void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
 {
 	size_t writes = 0;
 
-	if (!jit_writer_is_idle(t->writer) && !all)
+	if (all)
+		jit_writer_wait(t->writer);
+	else if (!jit_writer_is_idle(t->writer))
 		return;
+	t->cannot_reserve = false;
 	map_for_each (&t->by_name, slot) {
 		struct source *s = slot->value;
 
-		if (s->written == jit_count(s->code) ||
+		if (s->written.count == jit_count(s->code) ||
 		    (!all && now_ns - s->written_ns < write_every_ns))
 			continue;
 		write_source(t, s, now_ns);

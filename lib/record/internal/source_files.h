@@ -4,7 +4,9 @@
  * sample files of the source file, an image whose offsets are places: each function has a range of
  * them, as long as its bytecode, which it keeps in the session. So the same function of many
  * processes, runs and days is one, and a changed one is another. The places, their names and lines
- * are written to the session as an ELF file with DWARF, which reports read like any other.
+ * are written to the session as an ELF file with DWARF, which reports read like any other. Samples
+ * count at places before their names are written, so a small file next to it reserves places first:
+ * after a crash they are given to no other functions.
  *
  *	struct source_files *files = source_files_new(samples);
  *	offset = source_files_place(files, cookie, "/srv/app.py")->address + offset_in_bytecode;
@@ -43,3 +45,5 @@ void source_files_forget(struct source_files *t);
 
 /* Number of functions that got no place of their own. */
 uint64_t source_files_capped(const struct source_files *t);
+/* Number of times that a file could not be written; that is tried again. */
+uint64_t source_files_unwritten(const struct source_files *t);

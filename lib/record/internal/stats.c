@@ -55,6 +55,7 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		ret->jit_put_off = jit.jit_put_off;
 	}
 	ret->python_capped = source_files_capped(rec->sources);
+	ret->python_unwritten = source_files_unwritten(rec->sources);
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	if (rec->feature)
