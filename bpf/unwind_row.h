@@ -47,6 +47,7 @@ enum unwind_cfa {
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
 	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
 	UNWIND_CFA_STACK,  /* base + cfa, on another stack that called this one: Go's */
+	UNWIND_CFA_CHILD,  /* sp + cfa; but no caller if register 0 is 0: the child of a clone */
 	UNWIND_CFA_GUESS,  /* base + cfa, if it looks like a frame: never in a table */
 };
 

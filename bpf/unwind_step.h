@@ -312,6 +312,19 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 	}
 }
 
+/* Returns whether @rule means that the frame is the outermost one. Both the parent and the child of
+ * a clone(2) run the code after it; it has returned 0 in register 0 to the child. */
+static __always_inline int unwind_is_outermost(const struct unwind_frame *f,
+					       const struct unwind_rule *rule, unwind_reg_fn *reg,
+					       void *data)
+{
+	__u64 result = 0;
+
+	if (rule->cfa != UNWIND_CFA_CHILD)
+		return rule->cfa == UNWIND_CFA_END;
+	return f->first && reg(data, 0, &result) == CHAIN_GOES_ON && !result;
+}
+
 /* Replaces *@f with its caller's frame, by @rule. Returns CHAIN_GOES_ON, or why there is no caller:
  * *@f is then undefined. */
 static __always_inline int unwind_apply(struct unwind_frame *f, const struct unwind_rule *rule,
@@ -323,7 +336,7 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	struct unwind_reg fp = f->fp, bx = f->bx;
 	int stop;
 
-	if (rule->cfa == UNWIND_CFA_END)
+	if (unwind_is_outermost(f, rule, reg, data))
 		return CHAIN_END_COMPLETE;
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return CHAIN_END_NO_RULE;

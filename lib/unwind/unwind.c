@@ -5,9 +5,12 @@
 #include "elf/elffile.h"
 #include "python/python_layout.h"
 #include "unwind/internal/cfi_program.h"
+#include "unwind/internal/stack_bottom.h"
 #include "unwind/internal/unwind_go.h"
 #include "unwind/internal/unwind_rows.h"
 #include "unwind/unwind_functions.h"
+
+#include <dwarf.h>
 
 enum {
 	/* A hole of at most this size between two functions is padding that never runs; it gets
@@ -21,6 +24,9 @@ enum {
 	ROW_BYTES = 6,
 	ROWS_ROOM = 1 << 20,
 };
+
+/* Of code that nothing calls. */
+static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
 
 struct build {
 	struct unwind_table *table;
@@ -97,6 +103,42 @@ static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 	unwind_rows_put_rule(&b->rows, pc, &hole);
 }
 
+/* Writes what applies from @pc on, where a function ended, up to @end, where the next one starts.
+ */
+static void write_gap(struct build *b, uint64_t pc, uint64_t end)
+{
+	const struct unwind_functions *f = &b->functions;
+	const struct unwind_rule *rule = NULL;
+	struct span code;
+
+	if (end - pc > PADDING_MAX) {
+		write_hole(b, pc, end);
+		return;
+	}
+	if (unwind_functions_bytes(f, f->base + pc, &code)) {
+		code.left = MIN(code.left, (size_t)(end - pc));
+		rule = stack_bottom_of_clone(f->machine, code);
+	}
+	if (rule) {
+		unwind_rows_limit(&b->rows, end);
+		unwind_rows_put_rule(&b->rows, pc, rule);
+	}
+}
+
+/* Whether the function of @fde is where a stack begins. Its description is that of any function
+ * whose stack never changes. */
+static bool is_bottom(const struct unwind_functions *f, const struct cfi_fde *fde)
+{
+	struct span code, program = fde->program;
+	uint8_t byte;
+
+	while (span_u8(&program, &byte) == 0)
+		if (byte != DW_CFA_nop)
+			return false;
+	return unwind_functions_bytes(f, fde->start, &code) &&
+	       stack_bottom_is_context(f->machine, code);
+}
+
 static void write_rows(struct build *b, struct unwind_rules *rules)
 {
 	const struct unwind_functions *f = &b->functions;
@@ -116,8 +158,13 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 			t->bad_fde_count++;
 			continue;
 		}
-		if (start > end && start - end > PADDING_MAX)
-			write_hole(b, end, start);
+		if (start > end)
+			write_gap(b, end, start);
+		/* What returns to its first instruction is looked up one byte before. */
+		if (!rule && f->all[i].source == UNWIND_SOURCE_EH && is_bottom(f, &fde)) {
+			rule = &outermost;
+			start -= start > end;
+		}
 		end = MIN(fde.end - t->base, f->top);
 		if (i + 1 < f->count)
 			end = MIN(end, f->all[i + 1].start - t->base);

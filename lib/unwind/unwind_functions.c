@@ -98,8 +98,7 @@ static void walk(struct unwind_functions *f, enum unwind_source source)
 	}
 }
 
-/* The bytes of the file from the linked @address on, to the end of the file. */
-static bool bytes_at(const struct unwind_functions *f, uint64_t address, struct span *ret)
+bool unwind_functions_bytes(const struct unwind_functions *f, uint64_t address, struct span *ret)
 {
 	size_t size = 0;
 	const char *file = elf_rawfile(elffile_elf(f->ef), &size);
@@ -131,7 +130,7 @@ static bool find_index(const struct unwind_functions *f, struct index *ret)
 	for (i = 0; i < count; i++)
 		if (gelf_getphdr(elffile_elf(f->ef), (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
 			break;
-	if (i == count || !bytes_at(f, ph.p_vaddr, &in))
+	if (i == count || !unwind_functions_bytes(f, ph.p_vaddr, &in))
 		return false;
 	in.left = MIN(in.left, (size_t)section_max);
 	in.left = MIN(in.left, (size_t)ph.p_filesz);
@@ -198,7 +197,7 @@ static void read_eh_frame(struct unwind_functions *f)
 	if (elffile_find_section(f->ef, ".eh_frame", &s) && (data = elffile_data(&s))) {
 		f->eh->bytes = span_of(data->d_buf, data->d_size);
 		f->eh->address = s.header.sh_addr;
-	} else if (indexed && bytes_at(f, index.eh_frame, &f->eh->bytes)) {
+	} else if (indexed && unwind_functions_bytes(f, index.eh_frame, &f->eh->bytes)) {
 		f->eh->address = index.eh_frame;
 	} else {
 		return;
@@ -258,7 +257,7 @@ static void find_trampolines(struct unwind_functions *f)
 	size_t i;
 
 	if (f->machine != UNWIND_AARCH64 || f->top > TRAMPOLINE_IMAGE_MAX ||
-	    !bytes_at(f, f->base, &in))
+	    !unwind_functions_bytes(f, f->base, &in))
 		return;
 	in.left = MIN(in.left, (size_t)f->top);
 	for (i = 0; i + sizeof(code) <= in.left; i += 4) {
@@ -450,7 +449,7 @@ bool unwind_functions_make_frames(const struct unwind_functions *f, uint64_t fro
 	size_t i, step = f->machine == UNWIND_AARCH64 ? 4 : 1;
 	struct span in;
 
-	if (!bytes_at(f, f->base + from, &in))
+	if (!unwind_functions_bytes(f, f->base + from, &in))
 		return false;
 	for (i = 0; i + 4 <= MIN(in.left, to - from); i += step)
 		if (makes_frame(f->machine, in.at + i))

@@ -27,6 +27,7 @@ struct cfi;
 struct cfi_fde;
 struct elffile;
 struct gosym;
+struct span;
 
 /* Where a function is described; if by nothing, one rule is known for all of it. Of two functions
  * with the same start the first in this order is kept. */
@@ -74,6 +75,9 @@ bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde 
 /* Where the function ends that contains the linked @address. If none does, false, and where the
  * next one starts, or UINT64_MAX. */
 bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t *ret);
+/* Stores the bytes of the file from the linked @address on, to the end of the file; they belong to
+ * ->ef. False if the file has none. */
+bool unwind_functions_bytes(const struct unwind_functions *f, uint64_t address, struct span *ret);
 /* Whether some instruction between the PCs @from and @to, where nothing is described, makes a
  * frame: sets the frame pointer from the stack pointer. */
 bool unwind_functions_make_frames(const struct unwind_functions *f, uint64_t from, uint64_t to);

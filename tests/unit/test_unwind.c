@@ -63,6 +63,9 @@ static const char *rule_text(const struct unwind_rule *r)
 	case UNWIND_CFA_REG:
 		snprintf(text, sizeof(text), "%s%+d", base, r->cfa_offset);
 		break;
+	case UNWIND_CFA_CHILD:
+		snprintf(text, sizeof(text), "%s%+d or child", base, r->cfa_offset);
+		break;
 	case UNWIND_CFA_DEREF:
 		snprintf(text, sizeof(text), "[%s%+d]%+d", base, r->cfa_offset, r->cfa_add);
 		break;
@@ -177,6 +180,14 @@ static void every_kind_of_rule_is_understood(void)
 		{ "frame_pointer", "none: 0" },
 		{ "entry", "end" },
 		{ "entry_later", "end" },
+		{ "clone_before", "sp+8 ra@cfa-8" },
+		{ "clone_both", "sp+8 or child ra@cfa-8" },
+		{ "clone_branch", "sp+8 or child ra@cfa-8" },
+		{ "clone_child", "end" },
+		{ "padding", "sp+8 ra@cfa-8" },
+		{ "context_before", "end" },
+		{ "context_start", "end" },
+		{ "context_later", "end" },
 		{ "damaged_start", "none: 4" },
 		{ "damaged_later", "none: 4" },
 		{ "long_start", "sp+8 ra@cfa-8" },

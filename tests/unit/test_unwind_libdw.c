@@ -90,7 +90,7 @@ static bool agrees(const struct oracle *o, uint64_t pc, const struct unwind_rule
 	bool is_none = unwind_is_hole(r);
 
 	if (dwarf_cfi_addrframe(o->cfi, o->table->base + pc, &frame) != 0)
-		return is_none || r->cfa == UNWIND_CFA_END ||
+		return is_none || r->cfa == UNWIND_CFA_END || r->cfa == UNWIND_CFA_CHILD ||
 		       o->table->base + pc - o->plt.sh_addr < o->plt.sh_size;
 	*ret_compared = true;
 	if (r->cfa == UNWIND_CFA_SIGNAL)

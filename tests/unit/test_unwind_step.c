@@ -123,6 +123,34 @@ static void what_was_popped_is_in_its_register(void)
 	CHECK_EQ(fp_of(&f, &w), 0x7040);
 }
 
+/* After clone(2) the stack of the child has the function that it will call on top. */
+static void only_the_parent_of_a_clone_has_a_caller(void)
+{
+	static const struct {
+		uint64_t result, first;
+		int stop;
+	} cases[] = {
+		{ 4711, 1, CHAIN_GOES_ON },
+		{ (uint64_t)-38, 1, CHAIN_GOES_ON }, /* still in the kernel */
+		{ 0, 1, CHAIN_END_COMPLETE },
+		{ 0, 0, CHAIN_GOES_ON }, /* register 0 is not this frame's */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { .regs = { cases[i].result } };
+		struct unwind_rule rule = plain(UNWIND_BASE_SP, 8);
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		rule.cfa = UNWIND_CFA_CHILD;
+		f.first = cases[i].first;
+		*at(&w, 0x7000) = 0x401000;
+		CHECK_EQ(apply(&f, rule, &w), cases[i].stop);
+		CHECK_EQ(f.pc, cases[i].stop == CHAIN_GOES_ON ? 0x401000 : 0x400123);
+	}
+}
+
 static void a_realigned_frame_is_found_through_its_fp(void)
 {
 	struct world w = { .words = { 0 } };
@@ -534,8 +562,8 @@ static void a_chain_ends_at_its_depth(void)
 }
 
 TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_needed),
-      T(what_was_popped_is_in_its_register), T(a_realigned_frame_is_found_through_its_fp),
-      T(a_plt_slot_pushes_in_its_middle),
+      T(what_was_popped_is_in_its_register), T(only_the_parent_of_a_clone_has_a_caller),
+      T(a_realigned_frame_is_found_through_its_fp), T(a_plt_slot_pushes_in_its_middle),
       T(other_registers_are_known_in_the_interrupted_frame_only), T(an_index_leads_to_the_cfa),
       T(a_signal_frame_gives_all_back),
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
