@@ -22,6 +22,17 @@ void strbuf_add(struct strbuf *b, const void *data, size_t size)
 	b->text[b->length] = '\0';
 }
 
+void strbuf_add_uleb(struct strbuf *b, uint64_t value)
+{
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	for (; value > 127; value >>= 7)
+		bytes[n++] = (uint8_t)(value | 128);
+	bytes[n++] = (uint8_t)value;
+	strbuf_add(b, bytes, n);
+}
+
 void strbuf_fill(struct strbuf *b, char c, size_t count)
 {
 	make_room(b, count);

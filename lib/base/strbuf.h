@@ -35,6 +35,8 @@ void strbuf_addu(struct strbuf *b, uint64_t value);
 const char *strbuf_text(const struct strbuf *b);
 /* Appends a number in hexadecimal, padded with zeros to @width digits. */
 void strbuf_addx(struct strbuf *b, uint64_t value, unsigned int width);
+/* Appends a number in 7 bits a byte, the lowest first (LEB128); span_uleb() reads it. */
+void strbuf_add_uleb(struct strbuf *b, uint64_t value);
 /* Hands the text over, "" if there is none; caller frees. The strbuf is empty again. */
 char *strbuf_take(struct strbuf *b);
 /* Appends @count times @c. */

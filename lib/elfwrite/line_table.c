@@ -58,14 +58,6 @@ static void put_byte(struct strbuf *to, unsigned int value)
 	strbuf_add(to, &byte, 1);
 }
 
-static void put_unsigned(struct strbuf *to, uint64_t value)
-{
-	do {
-		put_byte(to, (value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-		value >>= 7;
-	} while (value);
-}
-
 static void put_signed(struct strbuf *to, int64_t value)
 {
 	bool more = true;
@@ -145,9 +137,9 @@ static size_t file_number(struct line_table *t, const char *file)
 
 	if (t->file_count > before) {
 		put_text(&t->file_table, *file ? file : "?"); /* an empty name ends the table */
-		put_unsigned(&t->file_table, 0);	      /* directory, time, size: unknown */
-		put_unsigned(&t->file_table, 0);
-		put_unsigned(&t->file_table, 0);
+		strbuf_add_uleb(&t->file_table, 0);	      /* directory, time, size: unknown */
+		strbuf_add_uleb(&t->file_table, 0);
+		strbuf_add_uleb(&t->file_table, 0);
 	}
 	return number;
 }
@@ -155,7 +147,7 @@ static size_t file_number(struct line_table *t, const char *file)
 static void put_extended(struct line_table *t, unsigned int op, size_t operands)
 {
 	put_byte(&t->program, 0);
-	put_unsigned(&t->program, 1 + operands);
+	strbuf_add_uleb(&t->program, 1 + operands);
 	put_byte(&t->program, op);
 }
 
@@ -185,7 +177,7 @@ static void advance(struct line_table *t, uint64_t address)
 		return;
 	}
 	put_byte(&t->program, DW_LNS_advance_pc);
-	put_unsigned(&t->program, address - t->address);
+	strbuf_add_uleb(&t->program, address - t->address);
 	t->address = address;
 }
 
@@ -221,7 +213,7 @@ void line_table_add(struct line_table *t, uint64_t address, const char *file, un
 		advance(t, address);
 	if (t->file != number) {
 		put_byte(&t->program, DW_LNS_set_file);
-		put_unsigned(&t->program, number);
+		strbuf_add_uleb(&t->program, number);
 		t->file = number;
 	}
 	put_byte(&t->program, DW_LNS_advance_line);
@@ -246,7 +238,7 @@ static void close_all(struct line_table *t)
 void line_table_function(struct line_table *t, const char *name, uint64_t start, uint64_t end)
 {
 	close_all(t);
-	put_unsigned(&t->info, ABBREV_FUNCTION);
+	strbuf_add_uleb(&t->info, ABBREV_FUNCTION);
 	put_text(&t->info, name);
 	put_address(t, &t->info, start);
 	put_address(t, &t->info, end);
@@ -260,14 +252,14 @@ void line_table_enter(struct line_table *t, const char *name, const char *file, 
 
 	if (t->name_count > before)
 		put_text(&t->name_table, name);
-	put_unsigned(&t->info, ABBREV_CALL);
+	strbuf_add_uleb(&t->info, ABBREV_CALL);
 	array_grow(&t->fixups, t->fixup_count + 1, &t->fixup_room);
 	t->fixups[t->fixup_count++] = (struct fixup){ t->info.length, number - 1 };
 	put_number(t, &t->info, 0, 4);
 	put_address(t, &t->info, start);
 	put_address(t, &t->info, end);
-	put_unsigned(&t->info, file ? file_number(t, file) : 0);
-	put_unsigned(&t->info, line);
+	strbuf_add_uleb(&t->info, file ? file_number(t, file) : 0);
+	strbuf_add_uleb(&t->info, line);
 	t->depth++;
 }
 
@@ -315,12 +307,12 @@ static void write_abbrev(struct line_table *t)
 	size_t i, j;
 
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
-		put_unsigned(&t->abbrev, entries[i].code);
-		put_unsigned(&t->abbrev, entries[i].tag);
+		strbuf_add_uleb(&t->abbrev, entries[i].code);
+		strbuf_add_uleb(&t->abbrev, entries[i].tag);
 		put_byte(&t->abbrev, entries[i].has_children);
 		for (j = 0; j < 6; j++) { /* ends with a pair of zeros */
-			put_unsigned(&t->abbrev, entries[i].attributes[j][0]);
-			put_unsigned(&t->abbrev, entries[i].attributes[j][1]);
+			strbuf_add_uleb(&t->abbrev, entries[i].attributes[j][0]);
+			strbuf_add_uleb(&t->abbrev, entries[i].attributes[j][1]);
 			if (!entries[i].attributes[j][0])
 				break;
 		}
@@ -357,7 +349,7 @@ static void write_unit(struct line_table *t, struct strbuf *out)
 	put_number(t, out, 4, 2);
 	put_number(t, out, 0, 4);
 	put_byte(out, t->address_size);
-	put_unsigned(out, ABBREV_UNIT);
+	strbuf_add_uleb(out, ABBREV_UNIT);
 	put_text(out, "OProfile");
 	put_number(t, out, 0, 4);
 	put_address(t, out, t->low);
@@ -377,7 +369,7 @@ static void write_info(struct line_table *t)
 	t->name_at = xcalloc(t->name_count + 1, sizeof(*t->name_at));
 	for (i = 0; i < t->name_count; i++, name += strlen(name) + 1) {
 		t->name_at[i] = out.length;
-		put_unsigned(&out, ABBREV_NAME);
+		strbuf_add_uleb(&out, ABBREV_NAME);
 		put_text(&out, name);
 		put_byte(&out, DW_INL_inlined);
 	}

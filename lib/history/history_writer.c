@@ -134,17 +134,17 @@ static void encode(struct strbuf *out, const struct tally_entry *entries, size_t
 
 		for (k = i; k < count && entries[k].file == entries[i].file; k++)
 			;
-		slice_put(out, entries[i].file - file);
-		slice_put(out, k - i);
+		strbuf_add_uleb(out, entries[i].file - file);
+		strbuf_add_uleb(out, k - i);
 		file = entries[i].file;
 		for (size_t j = i; j < k; j++) {
-			slice_put(out, entries[j].key - key);
+			strbuf_add_uleb(out, entries[j].key - key);
 			key = entries[j].key;
 		}
 	}
-	slice_put(out, 0);
+	strbuf_add_uleb(out, 0);
 	for (i = 0; i < count; i++)
-		slice_put(out, entries[i].count);
+		strbuf_add_uleb(out, entries[i].count);
 }
 
 /* Begins a generation on disk. */

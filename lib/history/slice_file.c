@@ -164,17 +164,6 @@ int slice_file_add(struct slice_file *f, const struct slice *slice, const void *
 	return 0;
 }
 
-void slice_put(struct strbuf *out, uint64_t value)
-{
-	uint8_t bytes[10];
-	size_t n = 0;
-
-	for (; value > 127; value >>= 7)
-		bytes[n++] = (uint8_t)(value | 128);
-	bytes[n++] = (uint8_t)value;
-	strbuf_add(out, bytes, n);
-}
-
 /* --- reading --- */
 
 static int read_all(struct slices *s, int fd)

@@ -14,7 +14,7 @@
  *			numbers = slices_content(s, &size);
  *	slices_free(s);
  *
- * The content is bytes of the caller's. The numbers in it are best written with slice_put().
+ * The content is bytes of the caller's. The numbers in it are best written with strbuf_add_uleb().
  */
 #pragma once
 
@@ -65,10 +65,7 @@ size_t slices_damaged(const struct slices *s);
  * -errno: -ENODATA if there is no slice. */
 int slices_span(const char *path, struct window *ret);
 
-/* Adds @value in 7 bits a byte, the lowest first (LEB128). */
-void slice_put(struct strbuf *out, uint64_t value);
-
-/* Numbers that slice_put() wrote. */
+/* Numbers that strbuf_add_uleb() wrote. */
 struct slice_numbers {
 	const uint8_t *at, *end;
 	bool damaged; /* they ended within a number, or before one */

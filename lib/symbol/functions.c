@@ -25,17 +25,6 @@ enum { LEVEL = 3, SYMBOL_BYTES_MIN = 6 };
 
 /* --- writing --- */
 
-static void put(struct strbuf *out, uint64_t value)
-{
-	uint8_t bytes[10];
-	size_t n = 0;
-
-	for (; value > 127; value >>= 7)
-		bytes[n++] = (uint8_t)(value | 128);
-	bytes[n++] = (uint8_t)value;
-	strbuf_add(out, bytes, n);
-}
-
 /* Small numbers of both signs become small ones. */
 static uint64_t fold_sign(uint64_t value)
 {
@@ -52,15 +41,15 @@ static void put_symbols(struct strbuf *out, const struct symtab *st)
 	size_t i, count = symtab_count(st);
 	uint64_t end = 0, shift = 0;
 
-	put(out, count);
+	strbuf_add_uleb(out, count);
 	for (i = 0; i < count; i++) {
 		const struct symbol *s = symtab_at(st, i);
 
-		put(out, s->offset - end);
-		put(out, s->end - s->offset);
-		put(out, i - s->whole);
-		put(out, s->rank);
-		put(out, fold_sign(s->address - s->offset - shift));
+		strbuf_add_uleb(out, s->offset - end);
+		strbuf_add_uleb(out, s->end - s->offset);
+		strbuf_add_uleb(out, i - s->whole);
+		strbuf_add_uleb(out, s->rank);
+		strbuf_add_uleb(out, fold_sign(s->address - s->offset - shift));
 		end = s->end;
 		shift = s->address - s->offset;
 	}

@@ -26,7 +26,7 @@ static void add(struct slice_file *f, int i)
 	int k;
 
 	for (k = 0; k < 50 + i; k++)
-		slice_put(&numbers, (uint64_t)k * k << k % 40);
+		strbuf_add_uleb(&numbers, (uint64_t)k * k << k % 40);
 	CHECK_EQ(slice_file_add(f, &slice, numbers.text, numbers.length, NULL), 0);
 }
 

@@ -69,13 +69,13 @@ static void encode(struct chain_slicer *l, const struct chain_table *nodes, stru
 	if (l->count)
 		qsort(l->touched, l->count, sizeof(*l->touched), compare);
 	for (i = 0; i < l->count; i++) {
-		slice_put(out, l->touched[i].number - last);
+		strbuf_add_uleb(out, l->touched[i].number - last);
 		last = l->touched[i].number;
 		l->bits[last / 64] = 0;
 	}
-	slice_put(out, 0);
+	strbuf_add_uleb(out, 0);
 	for (i = 0; i < l->count; i++)
-		slice_put(out, counted(nodes, &l->touched[i]));
+		strbuf_add_uleb(out, counted(nodes, &l->touched[i]));
 	l->count = 0;
 }
 

@@ -130,8 +130,8 @@ static void put_places(struct segment_writer *w, struct sibling *list, size_t co
 
 		if (!i || n->line != line || n->key != key) {
 			w->header.places++;
-			slice_put(&w->raw, n->line - line);
-			slice_put(&keys, n->line == line ? n->key - key : n->key);
+			strbuf_add_uleb(&w->raw, n->line - line);
+			strbuf_add_uleb(&keys, n->line == line ? n->key - key : n->key);
 		}
 		line = n->line;
 		key = n->key;
@@ -185,8 +185,8 @@ static void put_nodes(struct segment_writer *w, const struct segment_tree *t,
 
 		w->numbers[s->number] = ++w->header.nodes;
 		depths[s->number] = depths[s->node.parent] + 1;
-		slice_put(&w->raw, depth + 1 - depths[s->number]);
-		slice_put(&places, (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
+		strbuf_add_uleb(&w->raw, depth + 1 - depths[s->number]);
+		strbuf_add_uleb(&places, (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
 		depth = depths[s->number];
 		place = s->place;
 		push_children(&walk, s->number);
@@ -285,11 +285,11 @@ void segment_writer_slice(struct segment_writer *w, const struct segment_slice *
 	uint32_t last = 0;
 
 	for (i = 0; i < touched; last = w->touched[i++])
-		slice_put(&w->raw, w->touched[i] - last);
+		strbuf_add_uleb(&w->raw, w->touched[i] - last);
 	for (i = 0; i < touched; i++) {
 		uint64_t *sum = &w->sums[w->touched[i]];
 
-		slice_put(&w->raw, *sum);
+		strbuf_add_uleb(&w->raw, *sum);
 		add(&w->totals[w->touched[i]], *sum);
 		*sum = 0;
 	}
@@ -338,7 +338,7 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_about *
 	h->last = about->last;
 	sum_slices(w);
 	for (i = 1; i <= h->nodes; i++)
-		slice_put(&w->raw, w->totals[i]);
+		strbuf_add_uleb(&w->raw, w->totals[i]);
 	h->blocks[SEGMENT_TOTALS] = put_block(w);
 	strbuf_add(&w->raw, w->index, w->slices * sizeof(*w->index));
 	h->blocks[SEGMENT_INDEX] = put_block(w);
