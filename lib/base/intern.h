@@ -22,5 +22,7 @@ struct intern {
 
 /* Returns the set's copy of @text; NULL for NULL. */
 const char *intern(struct intern *t, const char *text);
+/* Whether @text is in the set. */
+bool intern_has(const struct intern *t, const char *text);
 /* Frees everything; the set is empty and usable again. */
 void intern_done(struct intern *t);

@@ -270,7 +270,7 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 	int r;
 
 	m->fd = -1;
-	m->path = path_join(samples, "images");
+	m->path = path_join(samples, MANIFEST_FILE);
 	m->line = xcalloc(1, sizeof(*m->line));
 	if (write) {
 		m->fd = open_regular_or_create(m->path, O_RDWR | O_APPEND, 0644);

@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MANIFEST_FILE "images" /* below samples/NAME */
+
 struct manifest_image {
 	const char *name; /* name in sample file names: absolute path or kernel name */
 	const char *path; /* path as seen by the process that mapped the file */
