@@ -9,6 +9,7 @@
 #include "history/keeper.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
+#include "record/session_upkeep.h"
 #include "logfile.h"
 #include "notify.h"
 #include "session_dir.h"
@@ -131,7 +132,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	if (r == 0)
 		r = event_box_new(&helpers.events, err);
 	if (r == 0)
-		r = keeper_new(&helpers.keeper, err);
+		r = keeper_new(session_upkeep, &helpers.keeper, err);
 	if (r == 0)
 		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
 				 options->foreground, err);

@@ -71,6 +71,7 @@ static void end_generation(struct history_writer *h)
 void history_writer_leave(struct history_writer *h)
 {
 	end_generation(h);
+	h->number = 0; /* the next one may be of another session */
 	tally_done(&h->tally);
 }
 

@@ -59,12 +59,12 @@ static void renounce(void)
 }
 
 /* Serves one request. The session may be renamed meanwhile, and another one get its name. */
-static _noreturn_ void serve(const struct request *request, int socket)
+static _noreturn_ void serve(keeper_work *work, const struct request *request, int socket)
 {
 	struct strbuf log = STRBUF_INIT;
 
 	if (chdir(request->samples) == 0)
-		(void)history_upkeep(".", &request->how, &log);
+		work(".", &request->how, &log);
 	else
 		strbuf_addf(&log, "%s: %s\n", request->samples, strerror(errno));
 	strbuf_cut(&log, MIN(log.length, (size_t)TEXT_MAX));
@@ -103,7 +103,7 @@ static void describe(int status, char *text, size_t size)
 }
 
 /* Serves each request in a process of its own, which takes its memory with it. */
-static _noreturn_ void keep(int socket)
+static _noreturn_ void keep(keeper_work *work, int socket)
 {
 	struct request request;
 
@@ -115,7 +115,7 @@ static _noreturn_ void keep(int socket)
 		if (pid == 0) {
 			(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 			if (getppid() == parent)
-				serve(&request, socket);
+				serve(work, &request, socket);
 			_exit(1);
 		}
 		status = pid < 0 ? -1 : await(pid, socket);
@@ -128,7 +128,7 @@ static _noreturn_ void keep(int socket)
 }
 
 /* Drops what was inherited, except for its end of the socket. */
-static _noreturn_ void begin(const int ends[2], pid_t parent)
+static _noreturn_ void begin(keeper_work *work, const int ends[2], pid_t parent)
 {
 	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
 				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
@@ -148,12 +148,12 @@ static _noreturn_ void begin(const int ends[2], pid_t parent)
 	(void)dup2(ends[1], 0);
 	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
 	renounce();
-	keep(0);
+	keep(work, 0);
 }
 
 /* --- its user --- */
 
-int keeper_new(struct keeper **ret, struct error *err)
+int keeper_new(keeper_work *work, struct keeper **ret, struct error *err)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2];
@@ -162,7 +162,7 @@ int keeper_new(struct keeper **ret, struct error *err)
 		return error_errno(err, -errno, "cannot start the keeper of the history");
 	pid = fork();
 	if (pid == 0)
-		begin(ends, parent);
+		begin(work, ends, parent);
 	(void)close(ends[1]);
 	if (pid < 0) {
 		int r = -errno;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of its own for history_upkeep(), which takes seconds and memory now and then. It has
- * the lowest priority and no capabilities. It may be killed at any time: what it did not finish is
- * done the next time.
+ * A process of its own for the upkeep of sessions, which takes seconds and memory now and then. It
+ * has the lowest priority and no capabilities. It may be killed at any time: what it did not finish
+ * is done the next time.
  *
- *	keeper_new(&k, err);		before there are threads and a list of system calls
+ *	keeper_new(session_upkeep, &k, err);	before there are threads and a list of system calls
  *	keeper_ask(k, samples, &how);
  *	...
  *	if (keeper_take(k, &text))	a while later
@@ -20,9 +20,13 @@
 #include <stdbool.h>
 
 struct keeper;
+struct strbuf;
 
-/* Starts the process. 0, the caller frees; or -errno. */
-int keeper_new(struct keeper **ret, struct error *err);
+/* Does the upkeep of the session at @samples; adds what a person should know to @log. */
+typedef void keeper_work(const char *samples, const struct upkeep *how, struct strbuf *log);
+
+/* Starts the process, which will do @work. 0, the caller frees; or -errno. */
+int keeper_new(keeper_work *work, struct keeper **ret, struct error *err);
 /* Ends the process, whatever it is doing. NULL is fine. */
 void keeper_free(struct keeper *k);
 DEFINE_CLEANUP(struct keeper *, keeper_free);

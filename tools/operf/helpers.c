@@ -4,6 +4,7 @@
 #include "history/keeper.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
+#include "record/session_upkeep.h"
 
 int helpers_start(struct helpers *h, struct error *err)
 {
@@ -11,7 +12,7 @@ int helpers_start(struct helpers *h, struct error *err)
 
 	if (r == 0)
 		r = opener_new(h->parser, &h->opener, err);
-	return r < 0 ? r : keeper_new(&h->keeper, err);
+	return r < 0 ? r : keeper_new(session_upkeep, &h->keeper, err);
 }
 
 void helpers_done(const struct helpers *h)

@@ -107,7 +107,7 @@ int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, 
 	if (status < 0)
 		return status;
 	segment_tree_init(&r.tree);
-	generation_each_line(names, take_line, &r);
+	(void)generation_each_line(names, take_line, &r);
 	while (slices_next(s, &slice))
 		take_slice(&r, s, &slice, number);
 	status = write_slices(&r, number, out);

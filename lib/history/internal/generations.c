@@ -76,23 +76,26 @@ int generation_parse_name(char *line, struct history_name *ret, char **ret_path)
 	return 0;
 }
 
-void generation_each_line(const char *path, generation_line *each, void *data)
+int generation_each_line(const char *path, generation_line *each, void *data)
 {
 	FILE *f = open_regular_stream(path);
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
 	ssize_t length;
 	struct stat st;
+	int r;
 
 	if (!f)
-		return;
+		return -errno;
 	if (fstat(fileno(f), &st) == 0 && !holes_prevail(fileno(f), (uint64_t)st.st_size))
 		while ((length = xgetline(&line, &room, f)) > 0 && line[length - 1] == '\n') {
 			line[length - 1] = '\0';
 			each(strlen(line) == (size_t)length - 1 ? line : NULL, (size_t)length,
 			     data);
 		}
+	r = ferror(f) ? -EIO : 0;
 	(void)fclose(f);
+	return r;
 }
 
 /* --- counts --- */

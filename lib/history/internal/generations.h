@@ -23,8 +23,8 @@ int generation_parse_name(char *line, struct history_name *ret, char **ret_path)
 /* Is called with each line of a file of names, in order, which is NULL if there is a NUL in it, and
  * its bytes. */
 typedef void generation_line(char *line, size_t bytes, void *data);
-/* Reads the names at @path; none if they cannot be read. */
-void generation_each_line(const char *path, generation_line *each, void *data);
+/* Reads the names at @path; none if they are damaged. 0, or -errno if they cannot be read. */
+int generation_each_line(const char *path, generation_line *each, void *data);
 
 /* The content of a slice; ->lines is the number of names. */
 struct generation_content {

@@ -142,7 +142,7 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 			continue;
 		if (!named) {
 			r->count = 0;
-			generation_each_line(names, add_name, r);
+			(void)generation_each_line(names, add_name, r);
 		}
 		named = true;
 		begin_slice(r, &slice);

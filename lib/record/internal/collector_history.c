@@ -18,9 +18,11 @@ void collector_tend_history(struct collector *c)
 
 	if (!c->keeper)
 		return;
-	if (keeper_take(c->keeper, &text))
+	if (keeper_take(c->keeper, &text)) {
+		record_drop_images(c->record);
 		for (rest = text.text; rest && (line = strsep(&rest, "\n")) && *line;)
 			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
+	}
 	if (!generation || generation == c->upkeep.live || keeper_is_busy(c->keeper))
 		return;
 	/* The keeper adds up files that it moved away the last time: they must not be open. */
@@ -29,6 +31,7 @@ void collector_tend_history(struct collector *c)
 	c->renewed = true;
 	if (record_renews(c->record))
 		return;
+	record_note_images(c->record);
 	how.live = generation;
 	how.now_ms = window_now_ms();
 	c->renewed = !keeper_ask(c->keeper, c->samples, &how);

@@ -29,6 +29,7 @@ struct sampled_images {
 	struct manifest *manifest;	/* NULL: not open */
 	struct map by_cookie;		/* cookie: binary */
 	struct map by_name;		/* hash of the image to binaries */
+	struct map used;		/* hashes of names since sampled_image_note_used() */
 	struct map sources;		/* hashes of the paths of source files */
 	struct sampled_image **regions; /* images found by /proc/PID/maps */
 	size_t region_count, region_room;
@@ -74,6 +75,7 @@ void sampled_image_forget(struct sampled_images *t)
 	map_done(&t->by_name);
 	map_done(&t->by_cookie);
 	map_done(&t->sources);
+	map_done(&t->used);
 	t->region_count = 0;
 	manifest_close(t->manifest);
 	t->manifest = NULL;
@@ -103,6 +105,33 @@ int sampled_image_open_manifest(struct sampled_images *t, const char *session_di
 	if (r == 0)
 		r = manifest_open(t->samples, true, &t->manifest, err);
 	return r;
+}
+
+int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err)
+{
+	manifest_close(t->manifest);
+	t->manifest = NULL;
+	return manifest_open(t->samples, true, &t->manifest, err);
+}
+
+static void note_used(struct sampled_images *t, const char *name)
+{
+	(void)map_set(&t->used, hash_bytes(name, strlen(name)), t);
+}
+
+void sampled_image_note_used(struct sampled_images *t)
+{
+	map_done(&t->used);
+	map_for_each (&t->by_name, slot) {
+		const struct sampled_image *b = slot->value;
+
+		note_used(t, b->image.name);
+	}
+}
+
+bool sampled_image_was_used(const struct sampled_images *t, const char *name)
+{
+	return map_get(&t->used, hash_bytes(name, strlen(name))) != NULL;
 }
 
 static uint64_t image_hash(const struct sname_image *i)
@@ -212,6 +241,7 @@ struct sampled_image *sampled_image_file(struct sampled_images *t,
 	}
 	if (!image.name)
 		image.name = file->path;
+	note_used(t, image.name);
 	b = intern(t, &image);
 	b->mtime = file->version.mtime;
 	b->is_kernel = is_kernel;

@@ -56,6 +56,14 @@ int sampled_image_open_manifest(struct sampled_images *t, const char *session_di
  * removed. */
 void sampled_image_forget(struct sampled_images *t);
 
+/* Notes from now on the names of images in the manifest that are used: those that there are, and
+ * those that are looked up. */
+void sampled_image_note_used(struct sampled_images *t);
+/* Whether the image called @name was used since then. */
+bool sampled_image_was_used(const struct sampled_images *t, const char *name);
+/* Opens the manifest, which somebody has replaced. 0 or -errno. */
+int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err);
+
 /* Returns whether there are so many images that those unused for long are to be swept: first
  * sampled_image_use() those that somebody holds, let go of all others, then sweep. */
 bool sampled_image_are_many(const struct sampled_images *t);

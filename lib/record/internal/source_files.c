@@ -230,6 +230,19 @@ static void read_reserved(const struct source_files *t, struct source *s)
 		s->is_foreign = strcmp(name, s->name) != 0;
 }
 
+void source_files_remove(const struct source_files *t, const char *name)
+{
+	struct source s = { .name = (char *)name };
+	_cleanup_free_ char *functions = source_image_path(t->samples, name),
+			    *places = reserved_path(t, &s);
+
+	read_reserved(t, &s);
+	if (s.is_foreign)
+		return;
+	(void)path_remove_tree(functions, NULL);
+	(void)path_remove_tree(places, NULL);
+}
+
 /* Adds the place of functions that get none of their own, while there is room. */
 static void add_others(struct source_files *t, struct source *s)
 {
@@ -243,21 +256,34 @@ static void add_others(struct source_files *t, struct source *s)
 		(void)add_code(s, &code);
 }
 
-static struct source *source_of(struct source_files *t, const char *name)
+static struct source *find_source(const struct source_files *t, const char *name)
 {
-	uint64_t hash = hash_bytes(name, strlen(name));
 	struct source *s;
 
-	map_for_each_of(&t->by_name, hash, s)
+	map_for_each_of(&t->by_name, hash_bytes(name, strlen(name)), s)
 	{
 		if (!strcmp(s->name, name))
 			return s;
 	}
+	return NULL;
+}
+
+bool source_files_have(const struct source_files *t, const char *name)
+{
+	return find_source(t, name) != NULL;
+}
+
+static struct source *source_of(struct source_files *t, const char *name)
+{
+	struct source *s = find_source(t, name);
+
+	if (s)
+		return s;
 	s = xcalloc(1, sizeof(*s));
 	s->name = xstrdup(name);
 	s->code = jit_new();
 	s->next = PLACE_FIRST;
-	map_add(&t->by_name, hash, s);
+	map_add(&t->by_name, hash_bytes(name, strlen(name)), s);
 	read_reserved(t, s);
 	if (!s->is_foreign)
 		read_places(t, s);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "record/internal/sampled_image.h"
+#include "record/internal/source_files.h"
+#include "record/internal/transient.h"
+#include "record/record.h"
+#include "sfile/manifest_unused.h"
+
+#include <string.h>
+
+void record_note_images(struct record *rec)
+{
+	manifest_unused_clear(rec->samples);
+	sampled_image_note_used(rec->binaries);
+}
+
+static bool is_used(const char *name, void *data)
+{
+	const struct record *rec = data;
+
+	return sampled_image_was_used(rec->binaries, name) || source_files_have(rec->sources, name);
+}
+
+/* Removes what the session has of the image, if that is the kernel or a source file. */
+static void drop_content(const char *name, void *data)
+{
+	static const char kernel[] = "/proc/kallsyms";
+	const struct record *rec = data;
+	_cleanup_free_ char *symbols = path_join(rec->samples, path_base(name));
+
+	source_files_remove(rec->sources, name);
+	if (!strncmp(name, kernel, strlen(kernel)))
+		(void)path_remove_tree(symbols, NULL);
+}
+
+void record_drop_images(struct record *rec)
+{
+	const struct manifest_choice choice = { is_used, drop_content, rec };
+	struct error err = ERROR_INIT;
+	ssize_t count;
+
+	if (!rec->session_ready)
+		return;
+	count = manifest_unused_drop(rec->samples, &choice, &err);
+	if (count > 0 && sampled_image_reopen_manifest(rec->binaries, &err) < 0)
+		count = -1;
+	if (count < 0)
+		log_warn("%s", err.text);
+	else if (count)
+		log_info("%s: %zd images that nothing refers to any more were removed from images",
+			 rec->samples, count);
+}
