@@ -77,6 +77,10 @@ case $(grep -h 'requests are answered' "$session/samples/oprofiled.log" | tail -
 *real-time*) is "one thread has real-time priority" "$(priorities)" "0 2 " ;;
 *) skip "one thread has real-time priority" "it may not have it" ;;
 esac
+case $(grep -h 'samples are drained' "$session/samples/oprofiled.log" | tail -n 1) in
+*-10*) is "the thread that drains goes before ordinary ones" "$(awk '{ print $19 }' "/proc/$pid/task/$pid/stat")" -10 ;;
+*) skip "the thread that drains goes before ordinary ones" "it may not" ;;
+esac
 fails "no thread has kept the right to that" 1 grep -q 'Cap\(Eff\|Prm\):.*[89a-f].....$' \
 	"/proc/$pid"/task/*/status
 ok "shutdown" opcontrol --shutdown
