@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/intake.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -12,6 +13,8 @@
 /* How long images are waited for. Answers nearly always come soon, and what depends on the
  * processes of the samples is to be done while they exist. */
 static const int wait_ms[] = { [INTAKE_SOME] = 5, [INTAKE_ALL] = 30, [INTAKE_LAST] = 500 };
+/* How long what waited is recorded in a turn, if it need not be all. */
+static const uint64_t turn_max_ns = 20000000;
 
 static int pass_on(struct intake *i, const uint64_t *words, size_t count)
 {
@@ -41,6 +44,7 @@ int intake_words(const uint64_t *words, size_t count, void *data)
 
 int intake_settle(struct intake *i, enum intake_wait wait)
 {
+	uint64_t begun_ns = clock_now_ns();
 	struct backlog_part part;
 	int r = 0, failed;
 
@@ -50,7 +54,8 @@ int intake_settle(struct intake *i, enum intake_wait wait)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
 	else
 		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
-	while (backlog_take(&i->backlog, i->cookies, &part)) {
+	while ((wait != INTAKE_SOME || clock_now_ns() - begun_ns < turn_max_ns) &&
+	       backlog_take(&i->backlog, i->cookies, &part)) {
 		failed = pass_on(i, part.words, part.count);
 		r = r ?: failed;
 		free(part.words);
