@@ -16,7 +16,8 @@
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
  *
- *	slice BEGIN END [LOST]		a slice of the session's history, in seconds since 1970
+ *	slice BEGIN END [LOST]		a slice of the session's history, in seconds since 1970,
+ *					such as 12 or 12.250
  *	    during SLICE WHERE COUNT ...	in a file: samples of slice number SLICE, from 1
  *
  *	chain APP EVENT.COUNT.MASK.TGID.TID.CPU END COUNT IMAGE WHERE IMAGE WHERE ...
@@ -465,15 +466,25 @@ static int add_samples(struct maker *m, size_t n, char **words)
 	return r;
 }
 
-/* slice BEGIN END [LOST]: a slice of time, in seconds since 1970. */
+/* "12" or "12.250" seconds, in milliseconds. */
+static int64_t milliseconds(const char *word)
+{
+	const char *point = strchr(word, '.');
+	_cleanup_free_ char *seconds =
+		xstrndup(word, point ? (size_t)(point - word) : strlen(word));
+
+	return (int64_t)number(seconds) * 1000 + (point ? (int64_t)number(point + 1) : 0);
+}
+
+/* slice BEGIN END [LOST]: a slice of time, in seconds since 1970, such as 12 or 12.250. */
 static int do_slice(struct maker *m, size_t n, char **words)
 {
 	struct slice *s = &m->slices[m->slice_count];
 
 	if (n < 2 || m->slice_count == SLICES_MAX)
 		return fail(m, "slice");
-	s->span.begin_ms = (int64_t)number(words[0]) * 1000;
-	s->span.end_ms = (int64_t)number(words[1]) * 1000;
+	s->span.begin_ms = milliseconds(words[0]);
+	s->span.end_ms = milliseconds(words[1]);
 	s->lost = n > 2 ? number(words[2]) : 0;
 	m->slice_count++;
 	return 0;

@@ -27,12 +27,12 @@ function timeOf(samples) {
 }
 
 /** A window of steps as the address and opreport take it. It counts the same slices as the steps: it begins
- * within the first of them and ends within the last. */
+ * with the first of them and ends with the last. */
 function windowText(window) {
-	const s = profile.head.steps, iso = ms => new Date(ms).toISOString().slice(0, 19) + 'Z';
+	const s = profile.head.steps, iso = ms => new Date(ms).toISOString().replace('.000', '');
 	const from = s.from_ms.slice(...window).filter((_, i) => s.to_ms[window[0] + i]), to = s.to_ms.slice(...window);
 	if (!from.length) return `${iso(s.begin_ms + window[0] * s.length_ms)}..${iso(s.begin_ms + window[1] * s.length_ms)}`;
-	return `${iso(Math.ceil(Math.min(...from) / 1000) * 1000)}..${iso(Math.floor(Math.max(...to) / 1000) * 1000)}`;
+	return `${iso(Math.min(...from))}..${iso(Math.max(...to))}`;
 }
 
 /** The steps of such a text; null if it is none or not in the profile. */

@@ -93,6 +93,12 @@ static int64_t ms_of(struct tm tm, int days)
 	return (int64_t)mktime(&tm) * MS_PER_S;
 }
 
+/* The same time of day, @days later. */
+static int64_t days_later(int64_t ms, int days)
+{
+	return ms_of(local_of(ms), days) + ms % MS_PER_S;
+}
+
 static struct instant day_of(struct tm tm, int days)
 {
 	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
@@ -132,18 +138,30 @@ static int parse_date(const char **s, struct tm *tm)
 	return 0;
 }
 
-/* Parses "14:00" or "14:00:30". */
-static int parse_clock(const char **s, struct tm *tm, bool *ret_seconds)
+/* A part of a minute, in milliseconds: where it begins, and how much of it was named. */
+struct fine {
+	int begin_ms, length_ms;
+};
+
+/* Parses "14:00", "14:00:30" or "14:00:30.250". */
+static int parse_clock(const char **s, struct tm *tm, struct fine *ret)
 {
+	*ret = (struct fine){ .length_ms = 60000 };
 	tm->tm_sec = 0;
 	if (parse_part(s, 2, ':', 23, &tm->tm_hour) < 0 ||
 	    parse_part(s, 2, '\0', 59, &tm->tm_min) < 0)
 		return -EINVAL;
-	*ret_seconds = **s == ':';
-	if (!*ret_seconds)
+	if (**s != ':')
 		return 0;
 	(*s)++;
-	return parse_part(s, 2, '\0', 60, &tm->tm_sec);
+	ret->length_ms = 1000;
+	if (parse_part(s, 2, '\0', 60, &tm->tm_sec) < 0)
+		return -EINVAL;
+	if (**s != '.')
+		return 0;
+	(*s)++;
+	ret->length_ms = 1;
+	return parse_part(s, 3, '\0', 999, &ret->begin_ms);
 }
 
 /* Parses "Z", "+01:00", "+0100" or "+01"; seconds east of Greenwich. */
@@ -163,12 +181,13 @@ static int parse_zone(const char *s, int *ret)
 	return 0;
 }
 
-/* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30", each with a zone if it has a clock. A clock
- * without a date is on the day of @day_ms. */
+/* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30.250", each with a zone if it has a clock. A
+ * clock without a date is on the day of @day_ms. */
 static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
 {
 	struct tm tm = local_of(day_ms);
-	bool has_date = strlen(s) > 4 && s[4] == '-', seconds;
+	bool has_date = strlen(s) > 4 && s[4] == '-';
+	struct fine fine;
 	int east;
 
 	if (has_date && parse_date(&s, &tm) < 0)
@@ -178,7 +197,7 @@ static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
 		return 0;
 	}
 	if ((has_date && *s != 'T' && *s != ' ') || (s += has_date, *s == '\0') ||
-	    parse_clock(&s, &tm, &seconds) < 0)
+	    parse_clock(&s, &tm, &fine) < 0)
 		return -EINVAL;
 	*ret = (struct instant){ .has_clock = !has_date, .begin_ms = ms_of(tm, 0) };
 	if (*s) {
@@ -186,7 +205,8 @@ static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
 			return -EINVAL;
 		ret->begin_ms = ((int64_t)timegm(&tm) - east) * MS_PER_S;
 	}
-	ret->end_ms = ret->begin_ms + (seconds ? 1 : 60) * MS_PER_S;
+	ret->begin_ms += fine.begin_ms;
+	ret->end_ms = ret->begin_ms + fine.length_ms;
 	return 0;
 }
 
@@ -229,7 +249,7 @@ static int parse_begin(const char *s, int64_t now_ms, struct instant *ret)
 
 	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
 		return r;
-	ret->begin_ms = ms_of(local_of(ret->begin_ms), -1);
+	ret->begin_ms = days_later(ret->begin_ms, -1);
 	ret->end_ms = ret->begin_ms + length;
 	return 0;
 }
@@ -245,7 +265,7 @@ static int parse_end(const char *s, int64_t now_ms, int64_t begin_ms, int64_t *r
 		return -EINVAL;
 	*ret = at.is_day ? at.end_ms : at.begin_ms;
 	if (at.has_clock && !is_open && *ret <= begin_ms)
-		*ret = ms_of(local_of(*ret), 1);
+		*ret = days_later(*ret, 1);
 	return 0;
 }
 

@@ -67,6 +67,18 @@ file ./marked_first ./marked_first TIMER.0.0.all.all.all
     during 1 marked_first 200
 """
 
+# Slices shorter than a second.
+SHORT = """
+cpu 4
+slice 1795442400.100 1795442400.400
+slice 1795442400.400 1795442400.700
+slice 1795442400.700 1795442400.900
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    during 1 main 100
+    during 2 marked_first 400
+    during 3 main 50
+"""
+
 
 def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -266,10 +278,18 @@ def a_program_is_not_its_function(b, url):
     return b.until(lambda: "focus marked_first" in b.text("chips")) and "300 samples" in b.text("amount")
 
 
+def a_short_slice_can_be_chosen(b, url):
+    b.open(url, "v=functions&a=2026-11-23T14:00:00.400Z..2026-11-23T14:00:00.700Z")
+    command = shlex.split(b.text("command"))
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    rows = json.loads(run(f"{BUILD}/tools/opreport", "--json", *command[1:]))
+    return shown == {("marked_first", "exe-pie"): 400} and [r["samples"] for r in rows["rows"]] == [[400]]
+
+
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN)):
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     make_hostile("one.html", "hostile.html")
@@ -309,6 +329,7 @@ def main():
                    narrow_screens_do_not_scroll_sideways(narrow, f"file://{work}/one.html"))
             report("hostile_names_are_text", hostile_names_are_text(wide, f"file://{work}/hostile.html"))
             report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
+            report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
             for line in complaints:

@@ -25,6 +25,22 @@ static char *meaning(const char *text)
 	return window_parse(text, now_ms(), &w, NULL) < 0 ? xstrdup("-") : window_text(&w);
 }
 
+static void a_time_may_have_milliseconds(void)
+{
+	struct window w;
+
+	CHECK_EQ(window_parse("2026-11-23T13:30:15.250Z..2026-11-23T13:30:15.500Z", now_ms(), &w,
+			      NULL),
+		 0);
+	CHECK_EQ(w.begin_ms, INT64_C(1795440615250));
+	CHECK_EQ(w.end_ms, INT64_C(1795440615500));
+	CHECK_EQ(window_parse("2026-11-23T13:30:15.250Z", now_ms(), &w, NULL), 0);
+	CHECK_EQ(w.end_ms - w.begin_ms, 1);
+	/* Not yet today, so yesterday. */
+	CHECK_EQ(window_parse("23:00:00.125..", now_ms(), &w, NULL), 0);
+	CHECK_EQ(w.begin_ms % 1000, 125);
+}
+
 static void times_mean_what_people_write(void)
 {
 	static const struct {
@@ -53,6 +69,9 @@ static void times_mean_what_people_write(void)
 		{ "2026-11-20T14:00+05:30/P1DT1H",
 		  "2026-11-20 09:30:00 .. 2026-11-21 10:30:00 +0100" },
 		{ "@1795437015..@1795437020", "2026-11-23 13:30:15 .. 13:30:20 +0100" },
+		{ "13:00:30.250..13:00:31", "2026-11-23 13:00:30 .. 13:00:31 +0100" },
+		{ "13:00:30.2", "-" },
+		{ "13:00.250", "-" },
 		{ "..", ".." },
 		{ "", "-" },
 		{ "now", "-" },
@@ -105,5 +124,5 @@ static void a_refusal_shows_the_forms(void)
 	CHECK(strstr(err.text, "before"));
 }
 
-TESTS(T(times_mean_what_people_write), T(a_day_of_daylight_saving_has_its_own_length),
-      T(a_refusal_shows_the_forms))
+TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
+      T(a_day_of_daylight_saving_has_its_own_length), T(a_refusal_shows_the_forms))
