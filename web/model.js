@@ -121,7 +121,7 @@ export class Profile {
 		this.byKey = new Map();
 		for (let i = 1; i < this.count; i++) {
 			const image = this.head.images[f.image[i]];
-			const file = image ? image.path.split('/').pop() : '';
+			const file = image ? image.name ?? image.path.split('/').pop() : '';
 			const name = f.name[i] ?? '(no symbol)', same = `${f.image[i]}\n${f.kind[i]}\n${name}`;
 			const times = (seen.get(same) || 0) + 1;
 			seen.set(same, times);

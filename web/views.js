@@ -20,7 +20,7 @@ export function imagePath(profile, f) {
 }
 
 export function imageName(profile, f) {
-	return imagePath(profile, f).split('/').pop();
+	return visible(profile.head.images[profile.func.image[f]]?.name ?? '') || imagePath(profile, f).split('/').pop();
 }
 
 /** "34.4 % (33.7 to 35.0)" */

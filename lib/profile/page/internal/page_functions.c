@@ -109,6 +109,14 @@ static void write_cut(struct json *j, const char *text)
 	json_string(j, NULL, cut);
 }
 
+/* The short name of an image: "[kernel]", or the last part of its path. */
+static const char *image_label(const struct gather *g, uint32_t image)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->kernel ?: path_base(gather_image_name(g, image, true));
+}
+
 static void write_names(const struct page_functions *f, struct json *j)
 {
 	const struct report *r = f->report;
@@ -121,8 +129,7 @@ static void write_names(const struct page_functions *f, struct json *j)
 	for (i = 0; i < f->count; i++)
 		write_cut(j, f->extras[i].image == GATHER_NONE
 				     ? r->chains->ends[f->extras[i].end].mark
-				     : path_base(gather_image_name(r->gather, f->extras[i].image,
-								   true)));
+				     : image_label(r->gather, f->extras[i].image));
 	json_string(j, NULL, "(each too small to show)");
 	json_close(j, ']');
 }
@@ -200,6 +207,8 @@ static void write_image(const struct report *r, uint32_t image, struct json *j)
 		(void)build_id_text(&i->manifest->version.build_id, id);
 	json_open(j, NULL, '{');
 	json_bytes(j, "path", gather_image_name(r->gather, image, true));
+	if (i->kernel)
+		json_string(j, "name", i->kernel);
 	if (*id)
 		json_string(j, "build_id", id);
 	json_close(j, '}');
