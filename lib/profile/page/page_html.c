@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "web/web_page.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,24 +43,6 @@ const char *page_policy(void)
 	return WEB_PAGE_POLICY "; frame-ancestors 'none'";
 }
 
-/* Compresses; caller frees. */
-static unsigned char *pack(const void *data, size_t size, size_t *ret_size)
-{
-	z_stream z = { .next_in = (unsigned char *)(uintptr_t)data, .avail_in = (uInt)size };
-	unsigned char *packed;
-
-	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) !=
-	    Z_OK)
-		abort();
-	z.avail_out = (uInt)deflateBound(&z, size);
-	z.next_out = packed = xmalloc(z.avail_out);
-	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-		abort();
-	*ret_size = z.total_out;
-	(void)deflateEnd(&z);
-	return packed;
-}
-
 static void print_base64(const unsigned char *data, size_t size, FILE *out)
 {
 	static const char digits[] =
@@ -78,20 +61,45 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 	}
 }
 
-/* Prints the data, compressed, as base64. */
+/* Prints bytes, compressed, as base64. They may be more than zlib's integers can count. */
+static void print_packed(const char *data, size_t size, FILE *out)
+{
+	enum { PORTION = 3 << 14 }; /* a multiple of 3, so that base64 has no end before the last */
+	_cleanup_free_ unsigned char *packed = xmalloc(PORTION);
+	z_stream z = { 0 };
+	int result = Z_OK;
+
+	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
+		abort();
+	while (result != Z_STREAM_END) {
+		z.next_out = packed;
+		z.avail_out = PORTION;
+		while (result != Z_STREAM_END && z.avail_out) {
+			z.next_in = (unsigned char *)(uintptr_t)data;
+			z.avail_in = (uInt)MIN(size, (size_t)INT_MAX);
+			result = deflate(&z, size > INT_MAX ? Z_NO_FLUSH : Z_FINISH);
+			if (result == Z_STREAM_ERROR)
+				abort();
+			size -= (size_t)((const char *)z.next_in - data);
+			data = (const char *)z.next_in;
+		}
+		print_base64(packed, PORTION - z.avail_out, out);
+	}
+	(void)deflateEnd(&z);
+}
+
 static void print_data(const struct report *r, FILE *out)
 {
 	_cleanup_free_ char *data = NULL;
-	_cleanup_free_ unsigned char *packed = NULL;
-	size_t size = 0, packed_size;
+	size_t size = 0;
 	FILE *memory = open_memstream(&data, &size);
 
 	if (!memory)
 		abort();
 	page_data(r, memory);
 	(void)fclose(memory);
-	packed = pack(data, size, &packed_size);
-	print_base64(packed, packed_size, out);
+	print_packed(data, size, out);
 }
 
 void page_html(const struct report *r, FILE *out)
