@@ -2,6 +2,7 @@
 /* lib/profile/page/internal/page_tree.c */
 #include "test.h"
 
+#include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_tree.h"
 
 enum { REST = 99 };
@@ -28,7 +29,7 @@ static void the_heaviest_comes_first(void)
 	size_t i;
 
 	make(&t);
-	page_tree_arrange(&t, 100, REST);
+	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 100, 100 }, REST);
 	CHECK_EQ(t.shown, ARRAY_SIZE(functions));
 	CHECK_EQ(t.nodes[0].total, 26);
 	for (i = 0; i < t.shown; i++) {
@@ -47,7 +48,7 @@ static void what_is_too_small_is_added_up(void)
 	size_t i;
 
 	make(&t);
-	page_tree_arrange(&t, 2, REST);
+	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 2, 100 }, REST);
 	CHECK_EQ(t.limit, 8); /* only the root and the second child have as many */
 	CHECK_EQ(t.hidden, 4);
 	CHECK_EQ(t.hidden_samples, 5 + 4 + 6 + 1);
@@ -61,4 +62,24 @@ static void what_is_too_small_is_added_up(void)
 	page_tree_done(&t);
 }
 
-TESTS(T(the_heaviest_comes_first), T(what_is_too_small_is_added_up))
+/* A long time has many moments, of which those of small nodes are added up. */
+static void moments_have_a_limit(void)
+{
+	enum { STEPS = 4 };
+	struct page_moments moments = { 0 };
+	struct page_tree t;
+	uint32_t node, step;
+
+	make(&t);
+	for (node = 1; node < t.count; node++)
+		for (step = 0; step < STEPS; step++)
+			page_moments_add(&moments, (struct page_moment){ node, step, 1 });
+	page_tree_arrange(&t, &moments, &(struct page_limits){ 100, 3 * STEPS }, REST);
+	CHECK_EQ(t.limit, 8); /* the second child, and two for the rest */
+	CHECK_EQ(t.shown, 4);
+	CHECK_EQ(t.hidden, 4);
+	page_tree_done(&t);
+	page_moments_done(&moments);
+}
+
+TESTS(T(the_heaviest_comes_first), T(what_is_too_small_is_added_up), T(moments_have_a_limit))

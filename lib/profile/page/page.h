@@ -16,6 +16,8 @@ struct report;
 
 /* The most nodes of the tree that are written; what has fewer samples is added up. */
 enum { PAGE_NODES_MAX = 150000 };
+/* The most counts of a node in a step of time; the tree gets fewer nodes if there were more. */
+enum { PAGE_MOMENTS_MAX = 2000000 };
 /* The most steps of time. */
 enum { PAGE_STEPS_MAX = 600 };
 

@@ -6,6 +6,7 @@
 #include "history/history.h"
 #include "profile/page/internal/page_functions.h"
 #include "profile/page/internal/page_head.h"
+#include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
@@ -14,19 +15,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Samples of a node of the tree in a step of time. */
-struct moment {
-	uint32_t place, step;
-	uint64_t samples;
-};
-
 /* What is printed. */
 struct page {
 	const struct report *report;
 	struct page_functions functions;
 	struct page_tree tree;
-	struct moment *moments; /* each pair of place and step once */
-	size_t moment_count, moment_room;
+	struct page_moments moments; /* each pair of place and step once */
 };
 
 /* --- the tree --- */
@@ -45,13 +39,6 @@ static uint32_t node_of_line(struct page *p, const struct chains *c, const struc
 	return node;
 }
 
-/* Adds a moment; ->place is a node until they are sorted. */
-static void add_moment(struct page *p, struct moment moment)
-{
-	array_grow(&p->moments, p->moment_count + 1, &p->moment_room);
-	p->moments[p->moment_count++] = moment;
-}
-
 static void add_chains(struct page *p, const struct chains *c)
 {
 	_cleanup_free_ uint32_t *node_of = xcalloc(c->line_count + 1, sizeof(*node_of));
@@ -64,8 +51,9 @@ static void add_chains(struct page *p, const struct chains *c)
 		p->tree.nodes[node_of[l->id]].self += l->samples;
 	}
 	for (i = 0; i < c->moment_count; i++)
-		add_moment(p, (struct moment){ node_of[c->moments[i].line], c->moments[i].step,
-					       c->moments[i].samples });
+		page_moments_add(&p->moments,
+				 (struct page_moment){ node_of[c->moments[i].line],
+						       c->moments[i].step, c->moments[i].samples });
 }
 
 /* Rows have no callers: they are below their applications. */
@@ -83,35 +71,23 @@ static void add_rows(struct page *p, const struct report *r)
 		p->tree.nodes[node].self += container_sum(row->counts, r->container->class_count);
 		for (k = 0; k < steps; k++)
 			if (row->counts[k])
-				add_moment(p, (struct moment){ node, (uint32_t)k, row->counts[k] });
+				page_moments_add(&p->moments,
+						 (struct page_moment){ node, (uint32_t)k,
+								       row->counts[k] });
 	}
 }
 
-static int by_place_and_step(const void *a, const void *b)
+/* Chooses the nodes to show, and turns the nodes of the moments into their places. */
+static void arrange(struct page *p)
 {
-	const struct moment *x = a, *y = b;
+	size_t i;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return (x->step > y->step) - (x->step < y->step);
-}
-
-/* Turns nodes into places, and adds up what has the same place and step. */
-static void sort_moments(struct page *p)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < p->moment_count; i++)
-		p->moments[i].place = p->tree.nodes[p->moments[i].place].place;
-	if (p->moment_count)
-		qsort(p->moments, p->moment_count, sizeof(*p->moments), by_place_and_step);
-	for (i = 0; i < p->moment_count; i++) {
-		if (n && by_place_and_step(&p->moments[n - 1], &p->moments[i]) == 0)
-			p->moments[n - 1].samples += p->moments[i].samples;
-		else
-			p->moments[n++] = p->moments[i];
-	}
-	p->moment_count = n;
+	page_tree_arrange(&p->tree, &p->moments,
+			  &(struct page_limits){ PAGE_NODES_MAX, PAGE_MOMENTS_MAX },
+			  page_functions_rest(&p->functions));
+	for (i = 0; i < p->moments.count; i++)
+		p->moments.list[i].place = p->tree.nodes[p->moments.list[i].place].place;
+	page_moments_merge(&p->moments);
 }
 
 static void page_make(const struct report *r, struct page *ret)
@@ -123,15 +99,14 @@ static void page_make(const struct report *r, struct page *ret)
 		add_chains(ret, r->chains);
 	else
 		add_rows(ret, r);
-	page_tree_arrange(&ret->tree, PAGE_NODES_MAX, page_functions_rest(&ret->functions));
-	sort_moments(ret);
+	arrange(ret);
 }
 
 static void page_done(struct page *p)
 {
 	page_functions_done(&p->functions);
 	page_tree_done(&p->tree);
-	free(p->moments);
+	page_moments_done(&p->moments);
 }
 
 /* --- columns --- */
@@ -166,7 +141,7 @@ static size_t length_of(const struct page *p, enum column_id column)
 	case COLUMN_AT:
 	case COLUMN_STEP:
 	case COLUMN_SAMPLES:
-		return p->moment_count;
+		return p->moments.count;
 	case COLUMN_OWN:
 	case COLUMN_ALL:
 		/* Else they follow from the tree. */
@@ -199,11 +174,11 @@ static uint64_t value_of(const struct page *p, enum column_id column, size_t i)
 	case COLUMN_SELF:
 		return node->self;
 	case COLUMN_AT:
-		return p->moments[i].place;
+		return p->moments.list[i].place;
 	case COLUMN_STEP:
-		return p->moments[i].step;
+		return p->moments.list[i].step;
 	case COLUMN_SAMPLES:
-		return p->moments[i].samples;
+		return p->moments.list[i].samples;
 	case COLUMN_OWN:
 		return row_count(p, i, false);
 	case COLUMN_ALL:

@@ -2,6 +2,7 @@
 #include "profile/page/internal/page_tree.h"
 
 #include "base/mem.h"
+#include "profile/page/internal/page_moments.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -147,12 +148,35 @@ static void put_in_order(struct page_tree *t)
 			t->nodes[i].place = t->nodes[shown_by[i]].place;
 }
 
-void page_tree_arrange(struct page_tree *t, size_t most, uint32_t rest)
+/* How many moments are left if nodes below the limit are added up. */
+static size_t count_moments(const struct page_tree *t, const struct page_moments *moments)
+{
+	_cleanup_(page_moments_done) struct page_moments left = { 0 };
+	_cleanup_free_ uint32_t *shown_by = xcalloc(t->count, sizeof(*shown_by));
+	size_t i;
+
+	/* Even numbers are nodes, odd ones what is added up next to their children. */
+	for (i = 0; i < t->count; i++)
+		shown_by[i] = !i || t->nodes[i].total >= t->limit
+				      ? 2 * (uint32_t)i
+				      : shown_by[t->nodes[i].parent] | 1;
+	for (i = 0; i < moments->count; i++)
+		page_moments_add(&left, (struct page_moment){ shown_by[moments->list[i].place],
+							      moments->list[i].step, 0 });
+	page_moments_merge(&left);
+	return left.count;
+}
+
+void page_tree_arrange(struct page_tree *t, const struct page_moments *moments,
+		       const struct page_limits *limits, uint32_t rest)
 {
 	add_up(t);
 	t->limit = 1;
-	while (count_from(t, t->limit) > most)
+	while (count_from(t, t->limit) > limits->nodes)
 		t->limit += t->limit / 4 + 1;
+	if (moments->count > limits->moments)
+		while (t->limit < t->nodes[0].total && count_moments(t, moments) > limits->moments)
+			t->limit *= 2;
 	prune(t, rest);
 	put_in_order(t);
 }

@@ -7,7 +7,7 @@
  *	page_tree_init(&t, PAGE_ALL);
  *	node = page_tree_child(&t, 0, function);
  *	t.nodes[node].self += samples;
- *	page_tree_arrange(&t, 150000, rest);
+ *	page_tree_arrange(&t, &moments, &limits, rest);
  *	for (i = 0; i < t.count; i++)
  *		printf("%u: %u\n", t.nodes[t.order[i]].depth, t.nodes[t.order[i]].function);
  *	page_tree_done(&t);
@@ -18,6 +18,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct page_moments;
+
+/* The most nodes, and the most moments of them. */
+struct page_limits {
+	size_t nodes, moments;
+};
 
 struct page_node {
 	uint32_t function, parent, depth;
@@ -42,6 +49,8 @@ void page_tree_init(struct page_tree *t, uint32_t function);
 void page_tree_done(struct page_tree *t);
 /* The child of @parent for the function; added if there is none. */
 uint32_t page_tree_child(struct page_tree *t, uint32_t parent, uint32_t function);
-/* Adds up the totals and puts at most @most nodes in order. Nodes that are too many are added to a
- * child of the function @rest. */
-void page_tree_arrange(struct page_tree *t, size_t most, uint32_t rest);
+/* Adds up the totals and puts nodes in order, those with the most samples: as many as the limits
+ * allow. The samples of the others are added to children of the function @rest. @moments have the
+ * numbers of nodes as their places. */
+void page_tree_arrange(struct page_tree *t, const struct page_moments *moments,
+		       const struct page_limits *limits, uint32_t rest);
