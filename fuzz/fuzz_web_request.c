@@ -11,7 +11,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct web_policy policy = { .secret = "0123456789abcdefghij-_",
-						  .host = "10.0.0.7",
 						  .port = 8123 };
 	_cleanup_free_ char *text = xstrndup((const char *)data, size);
 	char *save, *method = strtok_r(text, "\n", &save);

@@ -301,6 +301,29 @@ def serve():
     return server, server.stdout.readline().strip()
 
 
+def a_killed_server_does_not_block_its_socket():
+    words = [f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", "--session-dir=one", "--listen=./socket"]
+    for end in (subprocess.Popen.kill, subprocess.Popen.terminate):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+            line = server.stdout.readline()
+            end(server)
+            if not re.match(r"http://localhost/s/[\w-]{22}/ at the socket \./socket$", line):
+                return False
+    return not os.path.exists("socket")
+
+
+def the_server_is_confined(server):
+    with open(f"{BUILD}/tools/opweb", "rb") as f:
+        is_sanitized = b"__asan_init" in f.read()
+    children = run("pgrep", "-P", str(server.pid)).split()
+    for child in children:
+        with open(f"/proc/{child}/status", encoding="utf-8") as f:
+            status = f.read()
+        if "CapEff:\t" + "0" * 16 not in status or ("Seccomp:\t2" not in status and not is_sanitized):
+            return False
+    return len(children) == 1
+
+
 def main():
     if not os.path.exists(CHROMIUM) or not os.path.exists(DRIVER):
         print("1..0 # SKIP no chromium, or no chromium-driver")
@@ -325,6 +348,9 @@ def main():
             for what, url in (("file", f"file://{work}/one.html"), ("server", address)):
                 for check in CHECKS if url else []:
                     report(f"{what}: {check.__name__}", check(wide, url))
+            if server:
+                report("the_server_is_confined", the_server_is_confined(server))
+                report("a_killed_server_does_not_block_its_socket", a_killed_server_does_not_block_its_socket())
             report("narrow_screens_do_not_scroll_sideways",
                    narrow_screens_do_not_scroll_sideways(narrow, f"file://{work}/one.html"))
             report("hostile_names_are_text", hostile_names_are_text(wide, f"file://{work}/hostile.html"))

@@ -4,9 +4,7 @@
 
 #include "tools/opweb/web_request.h"
 
-static const struct web_policy policy = { .secret = "0123456789abcdefghij-_",
-					  .host = "10.0.0.7",
-					  .port = 8123 };
+static const struct web_policy policy = { .secret = "0123456789abcdefghij-_", .port = 8123 };
 
 static void only_the_secret_opens(void)
 {
@@ -18,6 +16,8 @@ static void only_the_secret_opens(void)
 		{ "HEAD", "/s/0123456789abcdefghij-_/", "127.0.0.1:8123", WEB_PAGE },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "[::1]:8123", WEB_DATA },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "10.0.0.7:8123", WEB_DATA },
+		{ "GET", "/s/0123456789abcdefghij-_/data", "[fe80::1:2]:8123", WEB_DATA },
+		{ "GET", "/s/0123456789abcdefghij-_/data", "[0:0:0:0:0:0:0:1]:8123", WEB_DATA },
 		{ "GET", "/s/0123456789abcdefghij-_", "localhost:8123", WEB_NOT_FOUND },
 		{ "GET", "/s/0123456789abcdefghij-_/../data", "localhost:8123", WEB_NOT_FOUND },
 		{ "GET", "/s/0123456789abcdefghij-_/data/", "localhost:8123", WEB_NOT_FOUND },
@@ -32,6 +32,12 @@ static void only_the_secret_opens(void)
 		{ "GET", "/s/0123456789abcdefghij-_/", "evil.example:8123", WEB_BAD_HOST },
 		{ "GET", "/s/0123456789abcdefghij-_/", "localhost", WEB_BAD_HOST },
 		{ "GET", "/s/0123456789abcdefghij-_/", "localhost:81230", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "10.0.0.7.evil.example:8123", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "[evil.example]:8123", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "[::1:8123", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "[", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "[]:8123", WEB_BAD_HOST },
+		{ "GET", "/s/0123456789abcdefghij-_/", "", WEB_BAD_HOST },
 		{ "GET", "/s/0123456789abcdefghij-_/", NULL, WEB_BAD_HOST },
 	};
 	size_t i;
@@ -46,10 +52,23 @@ static void a_unix_socket_has_no_name(void)
 {
 	struct web_policy local = policy;
 
-	local.host = NULL;
+	local.is_unix = true;
 	CHECK_EQ(web_request_judge(&local, "GET", "/s/0123456789abcdefghij-_/", NULL), WEB_PAGE);
 	CHECK_EQ(web_request_judge(&local, "GET", "/s/0123456789abcdefghij-X/", NULL),
 		 WEB_NOT_FOUND);
+}
+
+static void a_browser_leaves_port_80_out(void)
+{
+	struct web_policy usual = policy;
+	const char *path = "/s/0123456789abcdefghij-_/";
+
+	usual.port = 80;
+	CHECK_EQ(web_request_judge(&usual, "GET", path, "localhost"), WEB_PAGE);
+	CHECK_EQ(web_request_judge(&usual, "GET", path, "[::1]"), WEB_PAGE);
+	CHECK_EQ(web_request_judge(&usual, "GET", path, "10.0.0.7:80"), WEB_PAGE);
+	CHECK_EQ(web_request_judge(&usual, "GET", path, "evil.example"), WEB_BAD_HOST);
+	CHECK_EQ(web_request_judge(&usual, "GET", path, ""), WEB_BAD_HOST);
 }
 
 static void secrets_differ(void)
@@ -62,4 +81,5 @@ static void secrets_differ(void)
 	CHECK(strcmp(a, b) != 0);
 }
 
-TESTS(T(only_the_secret_opens), T(a_unix_socket_has_no_name), T(secrets_differ))
+TESTS(T(only_the_secret_opens), T(a_unix_socket_has_no_name), T(a_browser_leaves_port_80_out),
+      T(secrets_differ))

@@ -6,19 +6,20 @@
 #include "tools/common/tool.h"
 #include "tools/opweb/web_browser.h"
 #include "tools/opweb/web_listen.h"
+#include "tools/opweb/web_maker.h"
 #include "tools/opweb/web_server.h"
 
 #include "base/mem.h"
-#include "base/strbuf.h"
 #include "history/window.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static struct {
 	struct report_view view;
@@ -81,9 +82,10 @@ struct job {
 
 /* --- in the process that makes the data --- */
 
-/* Prints the data on standard output; returns the exit status, with the reason printed instead. */
-static int print_data(const struct job *job)
+/* Prints what is asked for on standard output; returns the exit status, with the reason printed instead. */
+static int print_answer(const void *data, const char *question _unused_)
 {
+	const struct job *job = data;
 	_cleanup_(page_report_done) struct page_report page = { 0 };
 	_cleanup_free_ char *words = reporting_shell_words(job->count, job->words);
 	struct profile_config config = options.profile;
@@ -115,110 +117,107 @@ static int print_data(const struct job *job)
 	return tool_flush(stdout, NULL, &err) < 0 ? TOOL_FAILURE : 0;
 }
 
-/* --- in the server --- */
-
-enum { DATA_MAX = 256 << 20, SECONDS_MAX = 120 };
-
-/* Reads all that comes, for a limited time. 0, or -errno with a message in its place. */
-static int read_all(int fd, struct strbuf *ret)
-{
-	struct pollfd from = { .fd = fd, .events = POLLIN };
-	char part[65536];
-	ssize_t n = 1;
-
-	while (n > 0 && ret->length < DATA_MAX) {
-		if (poll(&from, 1, SECONDS_MAX * 1000) <= 0)
-			return -ETIMEDOUT;
-		n = read(fd, part, sizeof(part));
-		if (n > 0)
-			strbuf_add(ret, part, (size_t)n);
-	}
-	return n == 0 ? 0 : n < 0 ? -errno : -EFBIG;
-}
-
-/* Replaces what was read by a message, and takes it. */
-static int give_message(struct strbuf *text, const char *message, char **ret, size_t *ret_size)
-{
-	strbuf_clear(text);
-	strbuf_adds(text, message);
-	*ret_size = text->length;
-	*ret = strbuf_take(text);
-	return -EIO;
-}
-
-/* Makes the data in a process of its own, with limits. */
-static int make_data(void *data, char **ret, size_t *ret_size)
-{
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	const struct rlimit cpu = { SECONDS_MAX, SECONDS_MAX };
-	int ends[2], status = 0, r;
-	pid_t child;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return give_message(&text, "There are too many open files.", ret, ret_size);
-	child = fork();
-	if (child == 0) {
-		(void)dup2(ends[1], STDOUT_FILENO);
-		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-		(void)setrlimit(RLIMIT_CPU, &cpu);
-		(void)signal(SIGINT, SIG_DFL);
-		(void)signal(SIGTERM, SIG_DFL);
-		(void)signal(SIGHUP, SIG_DFL);
-		_exit(print_data(data));
-	}
-	(void)close(ends[1]);
-	r = child < 0 ? -errno : read_all(ends[0], &text);
-	(void)close(ends[0]);
-	if (child > 0 && r < 0)
-		(void)kill(child, SIGKILL);
-	if (child > 0)
-		(void)waitpid(child, &status, 0);
-	if (r < 0)
-		return give_message(&text, strerror(-r), ret, ret_size);
-	if (!text.length)
-		return give_message(&text, "The process that reads the profile failed.", ret,
-				    ret_size);
-	*ret_size = text.length;
-	*ret = strbuf_take(&text);
-	return status ? -EIO : 0;
-}
+/* --- the server --- */
 
 static void end(int number _unused_)
 {
 	is_over = 1;
 }
 
+/* Interrupts system calls, so that the end is noticed. */
+static void catch (int number)
+{
+	const struct sigaction action = { .sa_handler = end };
+
+	(void)sigaction(number, &action, NULL);
+}
+
+/* Where to listen, and what answers need. */
+struct service {
+	struct web_listen at;
+	struct web_policy policy;
+	int sockets[2]; /* of this process and of the server */
+};
+
+/* Answers browsers, in a process of its own, which ends when its parent does. */
+static _Noreturn void run_server(struct service *s, pid_t parent)
+{
+	const struct web_server_config config = { .policy = &s->policy,
+						  .socket = s->at.fd,
+						  .lasts_ms = options.lasts_ms,
+						  .maker = s->sockets[1] };
+	struct error err = ERROR_INIT;
+
+	(void)close(s->sockets[0]);
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (getppid() != parent)
+		exit(TOOL_FAILURE);
+	exit(web_server_run(&config, &is_over, &err) < 0 ? tool_fail(&err) : 0);
+}
+
+/* Runs the server, and makes its answers until it ends. Returns its status. */
+static int run(struct service *s, const struct job *job)
+{
+	const struct web_maker how = { print_answer, job };
+	pid_t parent = getpid(), server = fork();
+	int status = 0;
+
+	if (server == 0)
+		run_server(s, parent);
+	(void)close(s->sockets[1]);
+	if (server > 0)
+		web_maker_serve(s->sockets[0], &is_over, &how);
+	(void)close(s->sockets[0]);
+	if (server > 0)
+		(void)kill(server, SIGTERM);
+	while (server > 0 && waitpid(server, &status, 0) < 0 && errno == EINTR)
+		;
+	return server > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_FAILURE;
+}
+
+/* The address for people; caller frees. */
+static char *address_of(const struct service *s)
+{
+	if (s->policy.is_unix)
+		return xasprintf("http://localhost/s/%s/", s->policy.secret);
+	return xasprintf("http://%s:%u/s/%s/", s->at.host, s->at.port, s->policy.secret);
+}
+
+static void print_address(const struct service *s, const char *address)
+{
+	if (s->at.path)
+		(void)printf("%s at the socket %s\n", address, s->at.path);
+	else
+		(void)printf("%s\n", address);
+	(void)fflush(stdout);
+}
+
 static int serve(const struct job *job, struct error *err)
 {
-	_cleanup_(web_listen_close) struct web_listen at = { .fd = -1 };
-	struct web_policy policy = { 0 };
-	struct web_server_config config = { .policy = &policy,
-					    .lasts_ms = options.lasts_ms,
-					    .make = make_data,
-					    .data = (void *)job };
 	_cleanup_free_ char *address = NULL;
+	struct service s = { .at.fd = -1 };
 	bool is_root = geteuid() == 0; /* the owner of the session chooses no browser for root */
 	char *redirect = NULL;
-	int r = web_listen_open(options.listen, &at, err);
+	int r = web_listen_open(options.listen, &s.at, err), status = 0;
 
-	if (r == 0 && web_secret_new(policy.secret) < 0)
+	if (r == 0 && web_secret_new(s.policy.secret) < 0)
 		r = error_set(err, -EIO, "there are no random numbers");
 	if (r == 0)
 		r = reporting_become_owner(&options.profile, false, job->all, err);
-	if (r < 0)
-		return r;
-	policy.host = at.path ? NULL : at.host;
-	policy.port = at.port;
-	address = xasprintf("http://%s:%u/s/%s/", at.path ? "localhost" : at.host, at.port,
-			    policy.secret);
-	(void)printf("%s\n", address);
-	(void)fflush(stdout);
-	if (!at.path && !options.no_browser && !is_root)
-		redirect = web_browser_open(address);
-	config.socket = at.fd;
-	r = web_server_run(&config, &is_over, err);
-	web_browser_close(redirect);
-	return r;
+	if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s.sockets) < 0)
+		r = error_errno(err, -errno, "cannot start the server");
+	if (r == 0) {
+		s.policy.is_unix = s.at.path != NULL;
+		s.policy.port = s.at.port;
+		address = address_of(&s);
+		print_address(&s, address);
+		if (!s.at.path && !options.no_browser && !is_root)
+			redirect = web_browser_open(address);
+		status = run(&s, job);
+		web_browser_close(redirect);
+	}
+	web_listen_close(&s.at);
+	return r < 0 ? tool_fail(err) : status;
 }
 
 int main(int argc, char **argv)
@@ -229,9 +228,9 @@ int main(int argc, char **argv)
 
 	job.words = argv + operands;
 	job.count = (size_t)(argc - operands);
-	(void)signal(SIGINT, end);
-	(void)signal(SIGTERM, end);
-	(void)signal(SIGHUP, end);
+	catch (SIGINT);
+	catch (SIGTERM);
+	catch (SIGHUP);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return serve(&job, &err) < 0 ? tool_fail(&err) : 0;
+	return serve(&job, &err);
 }

@@ -33,6 +33,17 @@ static int listen_at(const struct sockaddr *address, socklen_t size, const char 
 	return fd;
 }
 
+/* Removes the socket at this path if nobody listens there: its server was killed. */
+static bool remove_stale(const struct sockaddr_un *address)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	return fd >= 0 && lstat(address->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	       connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	       errno == ECONNREFUSED && unlink(address->sun_path) == 0;
+}
+
 static int open_unix(const char *path, struct web_listen *ret, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -43,6 +54,8 @@ static int open_unix(const char *path, struct web_listen *ret, struct error *err
 	(void)strcpy(address.sun_path, path);
 	mask = umask(0177);
 	ret->fd = listen_at((const struct sockaddr *)&address, sizeof(address), path, err);
+	if (ret->fd == -EADDRINUSE && remove_stale(&address))
+		ret->fd = listen_at((const struct sockaddr *)&address, sizeof(address), path, err);
 	(void)umask(mask);
 	if (ret->fd < 0)
 		return ret->fd;

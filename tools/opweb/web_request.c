@@ -3,6 +3,7 @@
 
 #include "base/macro.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,27 +35,43 @@ static bool has_secret(const struct web_policy *policy, const char *text)
 	return !differs;
 }
 
-/* Whether the request was made to this server by its own name. */
+/* Whether @rest, which follows a name, is the port of this server; a browser leaves 80 out. */
+static bool has_port(const struct web_policy *policy, const char *rest)
+{
+	char text[8];
+
+	(void)snprintf(text, sizeof(text), ":%u", (unsigned int)policy->port);
+	return !strcmp(rest, text) || (policy->port == 80 && !*rest);
+}
+
+/* Whether the request was made to this server, and not to a name that somebody else made resolve to
+ * its address: an address is nobody's name, however it is written. */
 static bool is_own_host(const struct web_policy *policy, const char *host)
 {
-	const char *const names[] = { "localhost", "127.0.0.1", "[::1]", policy->host };
-	char text[80];
-	size_t i;
+	char name[64] = "";
+	struct in6_addr any;
+	size_t length;
 
-	if (!policy->host) /* who can connect to a Unix socket could do everything anyway */
+	if (policy->is_unix) /* who can connect to a Unix socket could do everything anyway */
 		return true;
-	for (i = 0; host && i < ARRAY_SIZE(names); i++) {
-		(void)snprintf(text, sizeof(text), "%s:%u", names[i], (unsigned int)policy->port);
-		if (!strcmp(host, text))
-			return true;
+	if (!host)
+		return false;
+	length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	if (length >= sizeof(name) || length > strlen(host) || !has_port(policy, host + length))
+		return false;
+	if (*host == '[') {
+		memcpy(name, host + 1, length - 2);
+		return inet_pton(AF_INET6, name, &any) == 1;
 	}
-	return false;
+	memcpy(name, host, length);
+	return !strcmp(name, "localhost") || inet_pton(AF_INET, name, &any) == 1;
 }
+
+static const char prefix[] = "/s/";
 
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
 {
-	static const char prefix[] = "/s/";
 	const char *rest;
 
 	if (!is_own_host(policy, host))
@@ -68,4 +85,9 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 	if (!strcmp(rest, "/"))
 		return WEB_PAGE;
 	return !strcmp(rest, "/data") ? WEB_DATA : WEB_NOT_FOUND;
+}
+
+const char *web_request_question(const char *path)
+{
+	return path + strlen(prefix) + WEB_SECRET_LENGTH + 1;
 }

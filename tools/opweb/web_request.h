@@ -3,7 +3,7 @@
  * Decides what a request to opweb gets. Everything in a request is treated as hostile: another page
  * in the same browser can make it, and so can any process of the machine.
  *
- *	struct web_policy policy = { .secret = "...", .host = "127.0.0.1", .port = 8123 };
+ *	struct web_policy policy = { .secret = "...", .port = 8123 };
  *	if (web_request_judge(&policy, method, path, host) == WEB_PAGE)
  *		puts("the page");
  */
@@ -17,13 +17,13 @@ enum { WEB_SECRET_LENGTH = 22 };
 
 struct web_policy {
 	char secret[WEB_SECRET_LENGTH + 1];
-	const char *host; /* the address that is listened on, as in a URL; NULL: a Unix socket */
 	uint16_t port;
+	bool is_unix; /* listens on a Unix socket, without a port */
 };
 
 enum web_answer {
 	WEB_PAGE,
-	WEB_DATA,
+	WEB_DATA,	/* what is asked for is after the secret: web_request_question() */
 	WEB_NOT_FOUND,	/* also with another secret */
 	WEB_BAD_METHOD, /* neither GET nor HEAD */
 	WEB_BAD_HOST	/* the name of another server: a page that was rebound to this address */
@@ -35,3 +35,5 @@ int web_secret_new(char ret[WEB_SECRET_LENGTH + 1]);
  * depend on how much of the secret is right. */
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host);
+/* What the path of a request with that answer asks for: the part after the secret. Borrowed. */
+const char *web_request_question(const char *path);

@@ -4,11 +4,15 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "profile/page/page.h"
+#include "tools/opweb/web_confine.h"
+#include "tools/opweb/web_maker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	CONNECTIONS_MAX = 64,
@@ -20,8 +24,7 @@ enum {
 
 struct web_server {
 	const struct web_server_config *config;
-	char *data; /* made last; NULL: none yet */
-	size_t size;
+	int data; /* the data made last, a file; -1: none yet */
 	int status;
 	int64_t made_ms;
 };
@@ -83,18 +86,31 @@ static enum MHD_Result send_page(struct MHD_Connection *connection)
 	return send_answer(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
 }
 
-static enum MHD_Result send_data(struct web_server *s, struct MHD_Connection *connection)
+/* Sends a copy of a file that was made, or the message in it. */
+static enum MHD_Result send_made(struct MHD_Connection *connection, int status, int file,
+				 const char *type)
 {
-	if (!s->data || clock_now_ms() - s->made_ms > DATA_FRESH_MS) {
-		free(s->data);
-		s->data = NULL;
-		s->status = s->config->make(s->config->data, &s->data, &s->size);
+	struct stat st = { 0 };
+	int copy = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0 || fstat(copy, &st) < 0)
+		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, strerror(-status));
+	return send_answer(connection, status < 0 ? MHD_HTTP_INTERNAL_SERVER_ERROR : MHD_HTTP_OK,
+			   MHD_create_response_from_fd64((uint64_t)st.st_size, copy),
+			   status < 0 ? "text/plain; charset=utf-8" : type);
+}
+
+static enum MHD_Result send_data(struct web_server *s, struct MHD_Connection *connection,
+				 const char *question)
+{
+	if (s->data < 0 || clock_now_ms() - s->made_ms > DATA_FRESH_MS) {
+		if (s->data >= 0)
+			(void)close(s->data);
+		s->data = -1;
+		s->status = web_maker_ask(s->config->maker, question, &s->data);
 		s->made_ms = clock_now_ms();
 	}
-	return send_answer(connection, s->status < 0 ? MHD_HTTP_INTERNAL_SERVER_ERROR : MHD_HTTP_OK,
-			   MHD_create_response_from_buffer(s->size, s->data, MHD_RESPMEM_MUST_COPY),
-			   s->status < 0 ? "text/plain; charset=utf-8"
-					 : "application/octet-stream");
+	return send_made(connection, s->status, s->data, "application/octet-stream");
 }
 
 static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
@@ -114,7 +130,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	case WEB_PAGE:
 		return send_page(connection);
 	case WEB_DATA:
-		return send_data(s, connection);
+		return send_data(s, connection, web_request_question(path));
 	case WEB_NOT_FOUND:
 		return send_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
 	case WEB_BAD_METHOD:
@@ -129,7 +145,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 int web_server_run(const struct web_server_config *config, const volatile sig_atomic_t *is_over,
 		   struct error *err)
 {
-	struct web_server s = { .config = config };
+	struct web_server s = { .config = config, .data = -1 };
 	int64_t end_ms = clock_now_ms() + config->lasts_ms;
 	struct MHD_Daemon *daemon =
 		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, &s, MHD_OPTION_LISTEN_SOCKET,
@@ -138,12 +154,16 @@ int web_server_run(const struct web_server_config *config, const volatile sig_at
 				 (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
 				 (unsigned int)CONNECTION_TIMEOUT_S, MHD_OPTION_END);
 
+	int r = 0;
+
 	if (!daemon)
 		return error_set(err, -EIO, "the server cannot be started");
-	while (!*is_over && (!config->lasts_ms || clock_now_ms() < end_ms))
+	r = web_confine_enter(err);
+	while (r == 0 && !*is_over && (!config->lasts_ms || clock_now_ms() < end_ms))
 		if (MHD_run_wait(daemon, WAIT_MS) != MHD_YES)
 			break;
 	MHD_stop_daemon(daemon);
-	free(s.data);
-	return 0;
+	if (s.data >= 0)
+		(void)close(s.data);
+	return r;
 }
