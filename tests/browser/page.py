@@ -71,8 +71,8 @@ file ./marked_first ./marked_first TIMER.0.0.all.all.all
 SHORT = """
 cpu 4
 slice 1795442400.100 1795442400.400
-slice 1795442400.400 1795442400.700
-slice 1795442400.700 1795442400.900
+slice 1795442410.100 1795442410.400
+slice 1795442420.100 1795442420.400
 file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
     during 1 main 100
     during 2 marked_first 400
@@ -279,7 +279,12 @@ def a_program_is_not_its_function(b, url):
 
 
 def a_short_slice_can_be_chosen(b, url):
-    b.open(url, "v=functions&a=2026-11-23T14:00:00.400Z..2026-11-23T14:00:00.700Z")
+    b.open(url, "v=functions&a=2026-11-23T14:00:10Z..2026-11-23T14:00:11Z")
+    b.js("document.getElementById('timeline').querySelector('.handle').dispatchEvent("
+         "new KeyboardEvent('keydown', { key: 'ArrowLeft', shiftKey: true, bubbles: true }))")
+    b.js("document.getElementById('timeline').querySelector('.handle').dispatchEvent("
+         "new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }))")
+    b.until(lambda: "400 samples" in b.text("amount"))
     command = shlex.split(b.text("command"))
     shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
     rows = json.loads(run(f"{BUILD}/tools/opreport", "--json", *command[1:]))
