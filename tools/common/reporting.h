@@ -41,6 +41,38 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err);
  * -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 
+/* Rows of a tool's table of options: which session, and where its images are, in @config. */
+#define REPORTING_SESSION_DIR(config)                                                              \
+	{                                                                                          \
+		0, "session-dir", OPT_PATH, &(config).session_dir, "DIR",                          \
+			"the session directory (default: ./oprofile_data, else /var/lib/oprofile)" \
+	}
+#define REPORTING_IMAGE_PATH(config)                                                               \
+	{                                                                                          \
+		'p', "image-path", OPT_STRING, &(config).binaries.image_paths, "DIR,...",          \
+			"look for images, modules and debug files in these directories too"        \
+	}
+#define REPORTING_ROOT(config)                                                                     \
+	{                                                                                          \
+		'R', "root", OPT_STRING, &(config).binaries.root, "DIR", "images are below DIR"    \
+	}
+
+/* The row for --no-symbol-cache, which sets the bool @target. */
+#define REPORTING_NO_SYMBOL_CACHE(target)                                                          \
+	{                                                                                          \
+		0, "no-symbol-cache", OPT_FLAG, &(target), NULL,                                   \
+			"neither use nor fill the cache of symbols"                                \
+	}
+
+/* The row for --demangle, which sets the struct name_style @target. */
+#define REPORTING_DEMANGLE(target)                                                                 \
+	{                                                                                          \
+		'D', "demangle", OPT_CALL, &(target), "KIND",                                      \
+			"none, normal (default) or smart (leaves out default arguments and the "   \
+			"like)",                                                                   \
+			reporting_set_demangle                                                     \
+	}
+
 /* The row of a tool's table of options for the limit of compact archives, in @config. */
 #define REPORTING_MAX_SIZE(config)                                                                 \
 	{                                                                                          \

@@ -49,15 +49,11 @@ static const struct opt opts[] = {
 	  "only print the address; do not open the desktop's browser" },
 	{ 0, "inlines", OPT_FLAG, &options.view.rows.inlines, NULL,
 	  "inlined functions as functions of their own" },
-	{ 'D', "demangle", OPT_CALL, &options.view.names, "KIND", "none, normal (default) or smart",
-	  reporting_set_demangle },
-	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
-	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
-	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
-	  "look for images, modules and debug files in these directories too" },
-	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR", "images are below DIR" },
-	{ 0, "no-symbol-cache", OPT_FLAG, &options.no_symbol_cache, NULL,
-	  "neither use nor fill the cache of symbols" },
+	REPORTING_DEMANGLE(options.view.names),
+	REPORTING_SESSION_DIR(options.profile),
+	REPORTING_IMAGE_PATH(options.profile),
+	REPORTING_ROOT(options.profile),
+	REPORTING_NO_SYMBOL_CACHE(options.no_symbol_cache),
 	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
@@ -82,7 +78,8 @@ struct job {
 
 /* --- in the process that makes the data --- */
 
-/* Prints what is asked for on standard output; returns the exit status, with the reason printed instead. */
+/* Prints what is asked for on standard output; returns the exit status, with the reason printed
+ * instead. */
 static int print_answer(const void *data, const char *question _unused_)
 {
 	const struct job *job = data;
