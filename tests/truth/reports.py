@@ -74,7 +74,10 @@ class Profile:
         return self.output("opreport", *options)
 
     def json(self, *options):
-        return json.loads(self.text(*options, "--json"))
+        report = json.loads(self.text(*options, "--json"))
+        for chain in report.get("chains", []):
+            chain["frames"] = [report["functions"][i] for i in chain["frames"]]
+        return report
 
     def rows(self, *options):
         return [row for given in self.json(*options)["rows"] for row in json_rows(given)]

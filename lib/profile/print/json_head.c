@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
+#include "profile/rows/chains.h"
 #include "profile/print/report_header.h"
 #include "profile/print/session_facts.h"
 
@@ -122,4 +123,25 @@ void json_head(const struct report *r, struct json *j)
 	json_u64(j, "blocks", r->container->block_count);
 	json_string(j, "of", r->container->blocks_are_sessions ? "sessions" : "time");
 	json_close(j, '}');
+}
+
+void json_chain_ends(const struct report *r, const char *name, struct json *j)
+{
+	const struct chains *c = r->chains;
+	size_t i;
+
+	json_open(j, name, '[');
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "end", c->ends[q->end].name);
+		json_string(j, "meaning", c->ends[q->end].meaning);
+		json_string(j, "image", gather_image_name(r->gather, q->image, true));
+		json_bool(j, "complete", c->ends[q->end].mark == NULL);
+		json_u64(j, "samples", q->samples);
+		json_double(j, "percent", container_share(q->samples, c->samples));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
 }

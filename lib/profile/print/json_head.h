@@ -18,3 +18,5 @@ void json_head(const struct report *r, struct json *j);
 void json_sessions(const struct report *r, struct json *j);
 /* Writes the losses as the member @name. */
 void json_losses(const struct losses *l, const char *name, struct json *j);
+/* Writes where and why the chains of r->chains end as the member @name. */
+void json_chain_ends(const struct report *r, const char *name, struct json *j);

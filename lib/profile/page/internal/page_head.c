@@ -203,26 +203,6 @@ static void write_steps(const struct report *r, struct json *j)
 
 /* --- how well --- */
 
-static void write_ends(const struct report *r, struct json *j)
-{
-	const struct chains *c = r->chains;
-	size_t i;
-
-	json_open(j, "ends", '[');
-	for (i = 0; i < c->quality_count; i++) {
-		const struct chains_quality *q = &c->quality[i];
-
-		json_open(j, NULL, '{');
-		json_string(j, "end", c->ends[q->end].name);
-		json_string(j, "meaning", c->ends[q->end].meaning);
-		json_string(j, "image", gather_image_name(r->gather, q->image, true));
-		json_bool(j, "complete", c->ends[q->end].mark == NULL);
-		json_u64(j, "samples", q->samples);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
 static void write_unresolved(const struct report *r, struct json *j)
 {
 	struct container own = *r->container;
@@ -270,7 +250,7 @@ void page_head_write(const struct report *r, struct json *j)
 	json_u64(j, "skipped_files", r->skipped);
 	json_line(j);
 	if (r->view->chains)
-		write_ends(r, j);
+		json_chain_ends(r, "ends", j);
 	write_unresolved(r, j);
 	json_line(j);
 	write_steps(r, j);

@@ -12,25 +12,6 @@
 
 #include <stdlib.h>
 
-static void write_quality(const struct report *r, const struct chains *c, struct json *j)
-{
-	size_t i;
-
-	json_open(j, "quality", '[');
-	for (i = 0; i < c->quality_count; i++) {
-		const struct chains_quality *q = &c->quality[i];
-
-		json_open(j, NULL, '{');
-		json_string(j, "end", c->ends[q->end].name);
-		json_string(j, "meaning", c->ends[q->end].meaning);
-		json_string(j, "image", gather_image_name(r->gather, q->image, true));
-		json_u64(j, "samples", q->samples);
-		json_double(j, "percent", container_share(q->samples, c->samples));
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
 /* Writes the members that name a function, in an object that the caller opens and closes. */
 static void write_function(const struct report *r, const struct chains *c, const struct row *row,
 			   struct json *j)
@@ -57,8 +38,41 @@ static void write_left_out(const struct chains *c, struct left_out left, struct 
 	json_close(j, '}');
 }
 
+/* Numbers the functions of the chains that are shown, in the order in which they occur, and writes
+ * them. Returns their numbers + 1, by id of the row; caller frees. */
+static uint32_t *write_functions(const struct report *r, const struct chains *c, struct json *j)
+{
+	uint32_t *numbers = xcalloc(c->rows.count + 1, sizeof(*numbers));
+	struct left_out left = { 0 };
+	uint32_t count = 0;
+	size_t i, k;
+
+	json_open(j, "functions", '[');
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *l = &c->lines[i];
+
+		if (!chains_take(r, i, l->samples, l->samples, &left))
+			continue;
+		for (k = 0; k < l->count; k++) {
+			uint32_t id = c->frames[l->first + k];
+
+			if (numbers[id])
+				continue;
+			numbers[id] = ++count;
+			json_line(j);
+			json_open(j, NULL, '{');
+			write_function(r, c, chains_frame(c, l, k), j);
+			json_close(j, '}');
+		}
+	}
+	json_close(j, ']');
+	json_line(j);
+	return numbers;
+}
+
 static void write_chains(const struct report *r, const struct chains *c, struct json *j)
 {
+	_cleanup_free_ uint32_t *numbers = write_functions(r, c, j);
 	struct left_out left = { 0 };
 	size_t i, k;
 
@@ -75,11 +89,8 @@ static void write_chains(const struct report *r, const struct chains *c, struct 
 		json_double(j, "percent", container_share(l->samples, c->samples));
 		json_string(j, "end", c->ends[l->end].name);
 		json_open(j, "frames", '[');
-		for (k = 0; k < l->count; k++) {
-			json_open(j, NULL, '{');
-			write_function(r, c, chains_frame(c, l, k), j);
-			json_close(j, '}');
-		}
+		for (k = 0; k < l->count; k++)
+			json_u64(j, NULL, numbers[c->frames[l->first + k]] - 1);
 		json_close(j, ']');
 		json_close(j, '}');
 	}
@@ -136,7 +147,7 @@ void report_chains_json(const struct report *r, FILE *out)
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, NULL, '{');
-	json_string(&j, "format", "opreport-chains-1");
+	json_string(&j, "format", "opreport-chains-2");
 	json_string(&j, "cpu", cpu);
 	json_sessions(r, &j);
 	json_string(&j, "event", c->event);
@@ -146,7 +157,7 @@ void report_chains_json(const struct report *r, FILE *out)
 		json_u64(&j, "unchosen_samples", c->unchosen);
 	if (r->gone)
 		json_u64(&j, "gone_files", r->gone);
-	write_quality(r, c, &j);
+	json_chain_ends(r, "quality", &j);
 	switch (r->view->chains) {
 	case CHAINS_NONE:
 		break;
