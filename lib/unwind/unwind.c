@@ -104,8 +104,8 @@ static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 }
 
 /* Writes what applies from @pc on, where a function ended, up to @end, where the next one starts.
- */
-static void write_gap(struct build *b, uint64_t pc, uint64_t end)
+ * Returns whether that is the child of a clone. */
+static bool write_gap(struct build *b, uint64_t pc, uint64_t end)
 {
 	const struct unwind_functions *f = &b->functions;
 	const struct unwind_rule *rule = NULL;
@@ -113,7 +113,7 @@ static void write_gap(struct build *b, uint64_t pc, uint64_t end)
 
 	if (end - pc > PADDING_MAX) {
 		write_hole(b, pc, end);
-		return;
+		return false;
 	}
 	if (unwind_functions_bytes(f, f->base + pc, &code)) {
 		code.left = MIN(code.left, (size_t)(end - pc));
@@ -123,20 +123,50 @@ static void write_gap(struct build *b, uint64_t pc, uint64_t end)
 		unwind_rows_limit(&b->rows, end);
 		unwind_rows_put_rule(&b->rows, pc, rule);
 	}
+	return rule != NULL;
 }
 
-/* Whether the function of @fde is where a stack begins. Its description is that of any function
- * whose stack never changes. */
-static bool is_bottom(const struct unwind_functions *f, const struct cfi_fde *fde)
+static bool has_one_rule(const struct cfi_fde *fde)
 {
-	struct span code, program = fde->program;
+	struct span program = fde->program;
 	uint8_t byte;
 
 	while (span_u8(&program, &byte) == 0)
 		if (byte != DW_CFA_nop)
 			return false;
-	return unwind_functions_bytes(f, fde->start, &code) &&
-	       stack_bottom_is_context(f->machine, code);
+	return true;
+}
+
+/* Writes that @pc has no caller. */
+static void write_outermost(struct build *b, uint64_t pc)
+{
+	unwind_rows_limit(&b->rows, pc + 1);
+	unwind_rows_put_rule(&b->rows, pc, &outermost);
+}
+
+/* Returns the rule for all of a function that begins a stack, or NULL. @end is where the function
+ * before it ended, which is the child of a clone if @is_after_child. */
+static const struct unwind_rule *bottom_rule(struct build *b, struct cfi_fde *fde, uint64_t end,
+					     bool is_after_child)
+{
+	uint64_t pc = fde->start - b->table->base;
+	struct span code;
+
+	if (!has_one_rule(fde))
+		return NULL;
+	/* The last instruction of the child is its exit(2), during which the PC is after it. */
+	if (is_after_child && pc == end) {
+		write_outermost(b, pc);
+		fde->start++;
+		return NULL;
+	}
+	if (!unwind_functions_bytes(&b->functions, fde->start, &code) ||
+	    !stack_bottom_is_context(b->functions.machine, code))
+		return NULL;
+	/* What returns to its first instruction is looked up one byte before. */
+	if (pc > end)
+		write_outermost(b, pc - 1);
+	return &outermost;
 }
 
 static void write_rows(struct build *b, struct unwind_rules *rules)
@@ -145,6 +175,7 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	struct unwind_table *t = b->table;
 	const struct unwind_rule *rule;
 	struct cfi_fde fde = { 0 };
+	bool is_child = false, is_after_child;
 	uint64_t end = 0; /* PC where the last function ends */
 	size_t i;
 
@@ -158,13 +189,10 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 			t->bad_fde_count++;
 			continue;
 		}
-		if (start > end)
-			write_gap(b, end, start);
-		/* What returns to its first instruction is looked up one byte before. */
-		if (!rule && f->all[i].source == UNWIND_SOURCE_EH && is_bottom(f, &fde)) {
-			rule = &outermost;
-			start -= start > end;
-		}
+		is_after_child = is_child;
+		is_child = start > end && write_gap(b, end, start);
+		if (!rule && f->all[i].source == UNWIND_SOURCE_EH)
+			rule = bottom_rule(b, &fde, end, is_after_child);
 		end = MIN(fde.end - t->base, f->top);
 		if (i + 1 < f->count)
 			end = MIN(end, f->all[i + 1].start - t->base);

@@ -184,6 +184,8 @@ static void every_kind_of_rule_is_understood(void)
 		{ "clone_both", "sp+8 or child ra@cfa-8" },
 		{ "clone_branch", "sp+8 or child ra@cfa-8" },
 		{ "clone_child", "end" },
+		{ "clone_exit", "end" },
+		{ "clone_failed", "sp+8 ra@cfa-8" },
 		{ "padding", "sp+8 ra@cfa-8" },
 		{ "context_before", "end" },
 		{ "context_start", "end" },
