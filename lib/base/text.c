@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* Whether words are separated by single blanks, with none at the ends. */
@@ -275,4 +275,29 @@ int text_unescape_field(char *s)
 	}
 	*to = '\0';
 	return 0;
+}
+
+char *text_duration(uint64_t seconds)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *one, *many;
+	} units[] = { { 86400, " day", " days" },
+		      { 3600, " h", " h" },
+		      { 60, " min", " min" },
+		      { 1, " s", " s" } };
+	struct strbuf text = STRBUF_INIT;
+	size_t i = 0, last;
+
+	while (i + 1 < ARRAY_SIZE(units) && seconds < units[i].seconds)
+		i++;
+	for (last = MIN(i + 2, ARRAY_SIZE(units)); i < last; i++) {
+		uint64_t count = seconds / units[i].seconds;
+
+		seconds %= units[i].seconds;
+		if (count)
+			strbuf_addf(&text, "%s%" PRIu64 "%s", strbuf_text(&text)[0] ? " " : "",
+				    count, count == 1 ? units[i].one : units[i].many);
+	}
+	return strbuf_take(&text);
 }

@@ -398,6 +398,28 @@ static void lines_keep_tabs_and_their_end(void)
 }
 
 /* The fast way looks at eight bytes at a time: each byte at each place must be seen. */
+static void a_length_of_time_has_two_units(void)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *text;
+	} rows[] = {
+		{ 0, "" },
+		{ 1, "1 s" },
+		{ 119, "1 min 59 s" },
+		{ 3600, "1 h" },
+		{ 3605, "1 h" },
+		{ 86400 + 7260, "1 day 2 h" },
+		{ 30 * 86400, "30 days" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = text_duration(rows[i].seconds);
+
+		CHECK_STR(text, rows[i].text);
+	}
+}
+
 static void one_control_character_anywhere_is_seen(void)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
@@ -679,18 +701,18 @@ static void equal_strings_become_one(void)
 	intern_done(&names);
 }
 
-TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
-      T(utf8_is_distinguished_from_other_bytes), T(stat_lines_parse_whatever_the_name),
-      T(numbers_are_whole_strings_in_range), T(sizes_take_units),
-      T(octal_numbers_end_where_digits_do), T(decimal_numbers_end_where_digits_do),
-      T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
-      T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
-      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
-      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
-      T(text_wraps_at_blanks), T(control_characters_become_visible),
-      T(lines_keep_tabs_and_their_end), T(absolute_paths_have_no_dots),
-      T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
-      T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
-      T(parallel_work_is_done_once), T(joined_arenas_keep_both),
-      T(numbers_are_written_as_printf_does), T(long_text_is_cut_by_characters),
-      T(words_are_quoted_for_a_shell))
+TESTS(T(a_length_of_time_has_two_units), T(equal_strings_become_one),
+      T(mount_lines_parse_with_blanks_in_names), T(utf8_is_distinguished_from_other_bytes),
+      T(stat_lines_parse_whatever_the_name), T(numbers_are_whole_strings_in_range),
+      T(sizes_take_units), T(octal_numbers_end_where_digits_do),
+      T(decimal_numbers_end_where_digits_do), T(signed_numbers_reach_both_ends),
+      T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
+      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
+      T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
+      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
+      T(control_characters_become_visible), T(lines_keep_tabs_and_their_end),
+      T(absolute_paths_have_no_dots), T(arenas_keep_what_they_gave),
+      T(one_control_character_anywhere_is_seen), T(strings_take_numbers_and_formats_of_any_length),
+      T(entries_are_sorted_and_stay_in_order), T(parallel_work_is_done_once),
+      T(joined_arenas_keep_both), T(numbers_are_written_as_printf_does),
+      T(long_text_is_cut_by_characters), T(words_are_quoted_for_a_shell))
