@@ -251,15 +251,37 @@ bool procfs_first_pid_namespace(void)
 	return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) <= 0 || !strcmp(name, first);
 }
 
-double procfs_cpu_mhz(const char *root)
+/* Returns the value of the first line "KEY : value" of /proc/cpuinfo, NULL if there is none; caller
+ * frees. */
+static char *cpuinfo_value(const char *root, const char *key)
 {
 	_cleanup_fclose_ FILE *f = path_fopen(root, "/proc/cpuinfo");
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
-	double mhz = 0;
 
-	while (f && xgetline(&line, &room, f) > 0)
-		if (sscanf(line, "cpu MHz : %lf", &mhz) == 1)
-			break;
-	return mhz;
+	while (f && xgetline(&line, &room, f) > 0) {
+		const char *value = line + strlen(key);
+
+		if (strncmp(line, key, strlen(key)) != 0)
+			continue;
+		value += strspn(value, " \t");
+		if (*value++ == ':')
+			return xstrndup(value + strspn(value, " \t"),
+					strcspn(value + strspn(value, " \t"), "\n"));
+	}
+	return NULL;
+}
+
+char *procfs_cpu_model(const char *root)
+{
+	return cpuinfo_value(root, "model name");
+}
+
+double procfs_cpu_mhz(const char *root)
+{
+	_cleanup_free_ char *value = cpuinfo_value(root, "cpu MHz");
+	const char *text = value;
+	double mhz;
+
+	return text && parse_decimal(&text, &mhz) == 0 ? mhz : 0;
 }

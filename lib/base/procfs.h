@@ -83,5 +83,7 @@ char *procfs_exe(const char *root, uint32_t pid);
  * it cannot be told apart. */
 bool procfs_first_pid_namespace(void);
 
+/* Model of the first CPU, "AMD EPYC 7R13"; NULL if /proc/cpuinfo does not say. Caller frees. */
+char *procfs_cpu_model(const char *root);
 /* Frequency of the first CPU in MHz, 0 if /proc/cpuinfo does not say. */
 double procfs_cpu_mhz(const char *root);

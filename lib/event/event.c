@@ -180,6 +180,16 @@ bool event_clock_only(const struct event *events, size_t count)
 	return count > 0;
 }
 
+bool event_user_only(const struct event *events, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (events[i].kernel)
+			return false;
+	return count > 0;
+}
+
 /* Returns the mask as written in a specification: by name if it has one, because other masks can
  * have the same value. */
 static char *mask_spec(const struct catalog *c, const struct event *event)

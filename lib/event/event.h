@@ -69,6 +69,8 @@ void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 
 /* Returns whether all events are the clock; a profile of these is not tied to a CPU type. */
 bool event_clock_only(const struct event *events, size_t count);
+/* Returns whether none of the events counts in the kernel. */
+bool event_user_only(const struct event *events, size_t count);
 
 /* Returns a specification that event_parse() accepts: "NAME:count:unitmask:kernel:user", or
  * "TIMER:rate:..." for the clock, followed by the settings that differ from the default; the caller

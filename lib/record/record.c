@@ -248,6 +248,8 @@ int record_write_setup(const struct record *rec, const char *driver, struct erro
 	s.separate = record_separate_text(rec->separate);
 	s.command = rec->command ? xstrdup(rec->command) : NULL;
 	setup_describe_machine(&s, rec->root);
+	if (event_user_only(rec->events, rec->event_count))
+		s.rights = xstrdup("user space only");
 	s.began = began_at(rec, s.started);
 	s.wander = rec->wanders ? WANDER_MOST : 0;
 	for (e = rec->events; e < rec->events + rec->event_count; e++)

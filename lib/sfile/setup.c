@@ -23,6 +23,8 @@ static const struct field {
 	{ "driver", FIELD_TEXT, offsetof(struct setup, driver) },
 	{ "cpu-type", FIELD_TEXT, offsetof(struct setup, cpu_type) },
 	{ "separate", FIELD_TEXT, offsetof(struct setup, separate) },
+	{ "cpu-model", FIELD_TEXT, offsetof(struct setup, cpu_model) },
+	{ "rights", FIELD_TEXT, offsetof(struct setup, rights) },
 	{ "cpus", FIELD_NUMBER, offsetof(struct setup, cpus) },
 	{ "kernel", FIELD_TEXT, offsetof(struct setup, kernel) },
 	{ "boot-id", FIELD_TEXT, offsetof(struct setup, boot_id) },
@@ -71,6 +73,7 @@ void setup_describe_machine(struct setup *s, const char *root)
 	s->boot_id = first_line(root, "/proc/sys/kernel/random/boot_id");
 	s->hostname = first_line(root, "/proc/sys/kernel/hostname");
 	s->cpus = cpus > 0 ? (uint64_t)cpus : 0;
+	s->cpu_model = procfs_cpu_model(root);
 	s->cpu_mhz = procfs_cpu_mhz(root);
 	s->started = (uint64_t)time(NULL);
 }

@@ -25,12 +25,14 @@ struct setup_event {
 
 /* A string is NULL and a number 0 if unknown. */
 struct setup {
-	char *driver;	/* driver used, and why */
-	char *cpu_type; /* key: "timer", "x86-64/generic" */
-	double cpu_mhz; /* 0: unknown */
-	uint64_t cpus;	/* number of online CPUs */
-	char *separate; /* how samples were separated: "library,kernel", "none" */
-	char *kernel;	/* release: "6.1.0-18-amd64" */
+	char *driver;	 /* driver used, and why */
+	char *cpu_type;	 /* key: "timer", "x86-64/generic" */
+	double cpu_mhz;	 /* 0: unknown */
+	char *cpu_model; /* "AMD EPYC 7R13" */
+	char *rights;	 /* what could not be sampled, "user space only"; NULL: nothing */
+	uint64_t cpus;	 /* number of online CPUs */
+	char *separate;	 /* how samples were separated: "library,kernel", "none" */
+	char *kernel;	 /* release: "6.1.0-18-amd64" */
 	char *boot_id;
 	char *hostname;
 	uint64_t wander;  /* by so many percent the sampling periods wander; 0: not */
@@ -45,7 +47,8 @@ struct setup {
 /* Adds an event; copies @name. */
 void setup_add_event(struct setup *s, const char *name, uint64_t count, uint64_t unit_mask,
 		     uint64_t rate_hz);
-/* Sets kernel, boot_id, hostname, cpus, cpu_mhz and started, reading the /proc below @root. */
+/* Sets kernel, boot_id, hostname, cpus, cpu_model, cpu_mhz and started, reading the /proc below
+ * @root. */
 void setup_describe_machine(struct setup *s, const char *root);
 /* Writes @samples/setup, replacing an existing one. Returns 0 or -errno. */
 int setup_write(const char *samples, const struct setup *s, struct error *err);

@@ -63,9 +63,13 @@ static void the_machine_is_read_below_the_root(void)
 
 	CHECK_EQ(path_make_parents(release, 0755, &err), 0);
 	CHECK_EQ(path_write(release, "5.4.0-x\n", 0644, &err), 0);
-	CHECK_EQ(path_write(cpuinfo, "processor : 0\ncpu MHz\t\t: 1234.500\n", 0644, &err), 0);
+	CHECK_EQ(path_write(cpuinfo,
+			    "processor : 0\nmodel name\t: AMD EPYC 7R13\ncpu MHz\t\t: 1234.500\n",
+			    0644, &err),
+		 0);
 	setup_describe_machine(&s, dir);
 	CHECK_STR(s.kernel, "5.4.0-x");
+	CHECK_STR(s.cpu_model, "AMD EPYC 7R13");
 	CHECK(s.cpu_mhz == 1234.5);
 	CHECK(!s.boot_id && s.started > 0);
 	setup_done(&s);
