@@ -57,6 +57,9 @@ static void answer_counters(const struct status *status, struct strbuf *answer)
 			lost += value;
 	}
 	control_answer(answer, "samples_received", "%" PRIu64, driver.sample_received);
+	control_answer(answer, "samples_taken", "%" PRIu64,
+		       driver.sample_received -
+			       MIN(driver.sample_stretched, driver.sample_received));
 	control_answer(answer, "samples_lost", "%" PRIu64, lost);
 }
 
@@ -78,6 +81,8 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "interrupt_ns", "%.0f", cost.interrupt_ns);
 	control_answer(answer, "stretch", "%.2f", cost.stretch);
 	control_answer(answer, "stretch_highest", "%.2f", cost.highest);
+	if (cost.starting)
+		control_answer(answer, "budget_starting", "1");
 	if (cost.exceeded)
 		control_answer(answer, "budget_exceeded", "1");
 }

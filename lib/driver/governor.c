@@ -49,6 +49,7 @@ struct cpu {
 	double share;	/* of this CPU's time, spent on samples; smoothed */
 	double rate;	/* interrupts per second */
 	double debt;	/* CPU seconds spent beyond the budget */
+	double start;	/* CPU seconds that may be spent before the budget applies */
 	double stretch; /* in force for ->stretched_s */
 	double stretched_s;
 	double older, newer; /* cost on this CPU since the marks, ns */
@@ -57,12 +58,13 @@ struct cpu {
 };
 
 struct governor {
-	double budget, interrupt_ns;
+	double budget, start_s, interrupt_ns;
 	struct own_cost own;
 	struct cpu *cpus; /* by number */
 	size_t room;
-	uint64_t now_ns, own_ns;   /* at the last look; 0: none */
-	struct spent older, newer; /* cost since the marks; summed over CPUs except ->time */
+	uint64_t now_ns, own_ns;    /* at the last look; 0: none */
+	struct spent older, newer;  /* cost since the marks; summed over CPUs except ->time */
+	double cost_ns, cost_of_ns; /* since the start */
 	size_t count;
 	uint64_t chance; /* state of a simple random generator */
 };
@@ -121,11 +123,12 @@ static void own_cost_add(struct own_cost *o, double ns, double own_ns, double sa
 	o->ns = o->own_ns = o->samples = 0;
 }
 
-struct governor *governor_new(double share, double interrupt_ns)
+struct governor *governor_new(double share, double start_s, double interrupt_ns)
 {
 	struct governor *g = xcalloc(1, sizeof(*g));
 
 	g->budget = share;
+	g->start_s = start_s;
 	g->interrupt_ns = interrupt_ns;
 	return g;
 }
@@ -167,6 +170,7 @@ void governor_begin(struct governor *g, const struct governor_look *look)
 		c->last = look->costs[i];
 		c->stretch = stretch_of(&look->costs[i]);
 		c->share = c->debt = c->older = c->newer = 0;
+		c->start = g->budget * g->start_s;
 		c->seen = true;
 	}
 }
@@ -212,6 +216,11 @@ static void steer(struct governor *g, struct cpu *c, double share, double anyway
 	bool jumps = share > 2 * g->budget;
 	double gain = fmin(dt / smooth_s, 1), wanted;
 
+	if (c->start > 0) {
+		c->share = share;
+		c->start -= fmax(share + anyway, g->budget) * dt;
+		return;
+	}
 	/* Takes a jump at once, without averaging. */
 	c->share = jumps ? fmax(share, c->share) : c->share + gain * (share - c->share);
 	c->debt += (share + anyway - g->budget) * dt;
@@ -307,6 +316,7 @@ void governor_look(struct governor *g, const struct governor_look *look,
 		c->rate = (double)(cost->interrupts - c->last.interrupts) * 1e9 / ns;
 		add(&g->newer, &s);
 		c->newer += s.interrupts + s.program + s.own;
+		g->cost_ns += s.interrupts + s.program + s.own;
 		c->last = *cost;
 		c->stretch = stretch_of(cost);
 		if (g->budget > 0)
@@ -314,6 +324,7 @@ void governor_look(struct governor *g, const struct governor_look *look,
 			      ns / 1e9, stretch, d);
 	}
 	g->newer.time += ns;
+	g->cost_of_ns += ns * (double)look->count;
 	g->now_ns = look->now_ns;
 	g->own_ns = look->own_ns;
 	g->count = look->count;
@@ -328,7 +339,9 @@ void governor_read(const struct governor *g, struct governor_reading *ret)
 
 	*ret = (struct governor_reading){ .stretch = 1,
 					  .highest = 1,
-					  .interrupt_ns = g->interrupt_ns };
+					  .interrupt_ns = g->interrupt_ns,
+					  .cost_ns = (uint64_t)g->cost_ns,
+					  .cost_of_ns = (uint64_t)g->cost_of_ns };
 	if (time <= 0)
 		return;
 	ret->interrupts = (g->older.interrupts + g->newer.interrupts) / ns;
@@ -343,6 +356,7 @@ void governor_read(const struct governor *g, struct governor_reading *ret)
 		n++;
 		sum += c->stretch;
 		ret->highest = fmax(ret->highest, c->stretch);
+		ret->starting |= c->start > 0;
 		ret->worst = fmax(ret->worst, (c->older + c->newer) / time);
 		ret->exceeded |=
 			g->budget > 0 && c->least && (c->older + c->newer) / time > g->budget * 1.2;

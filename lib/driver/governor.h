@@ -7,7 +7,7 @@
  * saved during the following seconds. It never samples a CPU more often than requested. It owns its
  * memory and borrows each look during the call.
  *
- *	struct governor *g = governor_new(0.005, interrupt_cost_ns());
+ *	struct governor *g = governor_new(0.005, 60, interrupt_cost_ns());
  *	governor_begin(g, &look);			sampling starts
  *	governor_look(g, &look, stretch, driver);	a few times a second
  *	governor_free(g);
@@ -34,12 +34,15 @@ struct governor_reading {
 	double worst;			 /* share on the costliest CPU */
 	double stretch, highest;	 /* samples that each one now counts as: average, maximum */
 	double interrupt_ns;		 /* assumed cost of an interrupt */
+	uint64_t cost_ns, cost_of_ns;	 /* since the start: spent, of so much time of all CPUs */
+	bool starting;			 /* some of the budget of the start is left */
 	bool exceeded;			 /* a CPU exceeds its share even at the lowest rate */
 };
 
 /* Creates a governor that allows @share of each CPU's time (0: measures only), given that an
- * interrupt takes @interrupt_ns. Caller frees. */
-struct governor *governor_new(double share, double interrupt_ns);
+ * interrupt takes @interrupt_ns. The budget of the first @start_s seconds may be spent at once, so
+ * that a short trial has all of its samples. Caller frees. */
+struct governor *governor_new(double share, double start_s, double interrupt_ns);
 /* Frees @g; accepts NULL. */
 void governor_free(struct governor *g);
 DEFINE_CLEANUP(struct governor *, governor_free);

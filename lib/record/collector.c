@@ -169,6 +169,7 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record)
 {
 	struct function_store_counts functions;
+	struct governor_reading cost;
 
 	c->ops->stats(c->driver, driver);
 	record_stats(c->record, record);
@@ -179,6 +180,9 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 	driver->functions_failed = functions.functions_failed;
 	driver->functions_evicted = functions.functions_evicted;
 	driver->parser_lost = parser_lost(c->parser);
+	spending_read(c->spending, &cost);
+	driver->cost_ns = cost.cost_ns;
+	driver->cost_of_ns = cost.cost_of_ns;
 	driver->drains_late = c->turn ? c->turn->late : 0;
 }
 

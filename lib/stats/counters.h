@@ -104,6 +104,8 @@ enum counter_kind {
 	  "files whose functions could not be kept: without names once the file is gone")          \
 	X(functions_evicted, INFO, "files whose functions were removed: directory full")           \
 	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
+	X(cost_ns, INFO, "nanoseconds of CPU time that sampling took")                             \
+	X(cost_of_ns, INFO, "nanoseconds of all CPUs meanwhile")                                   \
 	X(drains_late, INFO, "times the buffers were not drained for over 50 ms, for other work")  \
 	X(bad_record, TROUBLE, "malformed records from the kernel")                                \
 	COUNTERS_OF_TABLES(X)

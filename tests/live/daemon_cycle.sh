@@ -34,7 +34,7 @@ has "  shows the state" "^Daemon: *sampling, pid "
 has "  shows the event" "^Events: *TIMER:500:0:1:1$"
 has "  shows the separation" "^Separate: *library$"
 has "  shows what is stored" "^Session: *$session ([1-9][0-9]* samples in current, "
-has "  shows losses" "^Samples: *[0-9]* received, [0-9]* lost; "
+has "  shows losses" "^Samples: *[0-9]* taken, .*[0-9]* lost; "
 has "  and what it costs" "^Own cost: .* MiB of memory"
 ok "status as JSON" sh -c "opcontrol --status --json | python3 -m json.tool"
 ok "save" opcontrol --save=monday

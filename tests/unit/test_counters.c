@@ -341,6 +341,8 @@ static const struct {
 	{ "functions_failed", "unit/test_functions.c", "what_cannot_be_written_is_counted" },
 	{ "functions_evicted", "unit/test_functions.c", "those_not_used_for_longest_go_first" },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
+	{ "cost_ns", "unit/test_governor.c", "a_start_is_sampled_as_asked_for" },
+	{ "cost_of_ns", "unit/test_governor.c", "a_start_is_sampled_as_asked_for" },
 	{ "drains_late", "unit/test_status.c", "the_longest_time_without_a_drain_is_shown" },
 	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
 	{ "jit_dropped", "unit/test_jit_reader.c", "code_that_cannot_be_kept_is_counted" },

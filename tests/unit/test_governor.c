@@ -115,7 +115,7 @@ static void the_cost_is_held_while_the_load_changes(void)
 
 	for (b = 0; b < ARRAY_SIZE(budgets); b++) {
 		_cleanup_(governor_freep) struct governor *g =
-			governor_new(budgets[b], interrupt_ns);
+			governor_new(budgets[b], 0, interrupt_ns);
 		struct machine *m = &machine;
 		struct governor_look look;
 
@@ -134,10 +134,35 @@ static void the_cost_is_held_while_the_load_changes(void)
 	}
 }
 
+/* The first minute's budget is spent before samples become rarer, and not much more. */
+static void a_start_is_sampled_as_asked_for(void)
+{
+	static const struct phase trial = { 5, 1, 6000, 15000, 0 },
+				  later = { 20, 1, 6000, 15000, 0 };
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 60, interrupt_ns);
+	struct machine *m = &machine;
+	struct governor_reading reading;
+	struct governor_look look;
+	double cost;
+
+	machine_init(m, 1000);
+	look = look_at(m);
+	governor_begin(g, &look);
+	cost = run(m, g, &trial);
+	governor_read(g, &reading);
+	CHECK(cost > 0.02 && reading.highest == 1 && reading.starting);
+	CHECK(fabs((double)reading.cost_ns / (double)reading.cost_of_ns / cost - 1) < 0.2);
+	(void)run(m, g, &later);
+	governor_read(g, &reading);
+	CHECK(!reading.starting && reading.highest > 2);
+	cost = run(m, g, &later) / 0.005;
+	CHECK(cost > 0.7 && cost < 1.3);
+}
+
 static void what_is_cheap_is_sampled_as_asked_for(void)
 {
 	static const struct phase light = { 10, 1, 1000, 500, 0.0001 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct machine *m = &machine;
 	struct governor_look look;
@@ -157,7 +182,7 @@ static void the_rate_comes_back_when_it_can(void)
 {
 	static const struct phase heavy = { 15, 1, 100000, 100000, 0 },
 				  light = { 15, 1, 100, 100, 0 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct machine *m = &machine;
 	struct governor_look look;
@@ -175,7 +200,7 @@ static void the_rate_comes_back_when_it_can(void)
 
 static void each_cpu_has_a_budget_of_its_own(void)
 {
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct machine *m = &machine;
 	int i;
 
@@ -213,7 +238,7 @@ static void what_is_taken_anyway_does_not_cost_samples(void)
 		const struct phase tables = { 3, 1, 15000, 15000, 0.05 },
 				   on = { 40, 1, 15000, 15000, rows[i].base };
 		_cleanup_(governor_freep) struct governor *g =
-			governor_new(rows[i].budget, interrupt_ns);
+			governor_new(rows[i].budget, 0, interrupt_ns);
 		struct machine *m = &machine;
 		struct governor_look look;
 
@@ -231,7 +256,7 @@ static void what_is_taken_anyway_does_not_cost_samples(void)
 static void what_cannot_be_held_is_said(void)
 {
 	static const struct phase base = { 30, 1, 1000, 1000, 0.05 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct machine *m = &machine;
 	struct governor_look look;
@@ -248,7 +273,7 @@ static void what_cannot_be_held_is_said(void)
 static void a_rate_that_cannot_be_changed_is_not_thought_changed(void)
 {
 	static const struct phase heavy = { 5, 1, 100000, 100000, 0 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct machine *m = &machine;
 
@@ -262,7 +287,7 @@ static void a_rate_that_cannot_be_changed_is_not_thought_changed(void)
 static void without_a_budget_the_cost_is_only_measured(void)
 {
 	static const struct phase heavy = { 10, 1, 100000, 100000, 0 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct machine *m = &machine;
 	double cost;
@@ -278,7 +303,7 @@ static void without_a_budget_the_cost_is_only_measured(void)
 static void a_cpu_that_comes_back_starts_over(void)
 {
 	static const struct phase heavy = { 5, 1, 100000, 100000, 0 };
-	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
+	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, 0, interrupt_ns);
 	struct governor_reading reading;
 	struct governor_look look;
 	struct machine *m = &machine;
@@ -305,9 +330,9 @@ static void an_interrupt_costs_something(void)
 	CHECK(ns < 50e6);
 }
 
-TESTS(T(the_cost_is_held_while_the_load_changes), T(what_is_cheap_is_sampled_as_asked_for),
-      T(the_rate_comes_back_when_it_can), T(each_cpu_has_a_budget_of_its_own),
-      T(what_is_taken_anyway_does_not_cost_samples), T(what_cannot_be_held_is_said),
-      T(a_rate_that_cannot_be_changed_is_not_thought_changed),
+TESTS(T(the_cost_is_held_while_the_load_changes), T(a_start_is_sampled_as_asked_for),
+      T(what_is_cheap_is_sampled_as_asked_for), T(the_rate_comes_back_when_it_can),
+      T(each_cpu_has_a_budget_of_its_own), T(what_is_taken_anyway_does_not_cost_samples),
+      T(what_cannot_be_held_is_said), T(a_rate_that_cannot_be_changed_is_not_thought_changed),
       T(without_a_budget_the_cost_is_only_measured), T(a_cpu_that_comes_back_starts_over),
       T(an_interrupt_costs_something))

@@ -20,7 +20,8 @@ static const char running[] =
 
 static const char stretched[] =
 	"state running\nsamples_per_s 398.0\ncpu_percent 0.25\nresident_kib 12288\n"
-	"budget_percent 0.12345678\ncost_percent 0.487\nstretch 3.50\nstretch_highest 8.25\n";
+	"budget_percent 0.12345678\ncost_percent 0.487\nstretch 3.50\nstretch_highest 8.25\n"
+	"samples_received 7869\nsamples_taken 1241\nsamples_lost 12\nbudget_starting 1\n";
 
 static char *printed(void (*print)(const char *lines, FILE *out), const char *lines)
 {
@@ -44,7 +45,7 @@ static void people_see_a_table(void)
 			"Separate:      library\n"
 			"Session:       /var/lib/\"o\\p\" (5 samples in current, 2.0 MiB on disk; "
 			"sessions: current, monday)\n"
-			"Samples:       1000 received, 12 lost; 398 per second\n"
+			"Samples:       1000 taken, 12 lost; 398 per second\n"
 			"               12 samples lost: the CPU buffers were full\n"
 			"               3 call chains that could not be stored\n"
 			"Own cost:      0.25 % of a CPU, 16.0 MiB of memory (2.0 of it in the "
@@ -59,9 +60,13 @@ static void a_budget_is_shown_with_what_it_takes(void)
 
 	CHECK(strstr(text,
 		     "Own cost:      0.49 % of the CPUs' time; the daemon 0.25 % of a CPU, "));
-	CHECK(strstr(text, "Budget:        0.12345678 % of each CPU's time, kept by sampling less "
-			   "often: each sample counts for 3.5 (at most 8.2)\n"));
-	CHECK(strstr(json, "\"budget_percent\": 0.12345678,\n  \"cost_percent\": 0.487,"));
+	CHECK(strstr(text,
+		     "Budget:        0.12345678 % of each CPU's time, kept by sampling less "
+		     "often: each sample counts for 3.5 (at most 8.2); the first minute's may "
+		     "be spent at the start\n"));
+	CHECK(strstr(json, "\"budget_percent\": 0.12345678,\n  \"budget_starting\": 1,\n  "
+			   "\"cost_percent\": 0.487,"));
+	CHECK(strstr(text, "Samples:       1241 taken, which stand for 7869, 12 lost; 398 "));
 	CHECK(strstr(json, "\"stretch\": 3.50,\n  \"stretch_highest\": 8.25,"));
 }
 

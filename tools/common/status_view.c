@@ -228,10 +228,16 @@ static void session_row(const char *lines, struct strbuf *out)
 
 static void samples_row(const char *lines, struct strbuf *out)
 {
+	double received, taken;
+
 	if (!is_answer(lines))
 		return;
-	strbuf_addf(out, "%.0f received, %.0f lost", number_of(lines, "samples_received"),
-		    number_of(lines, "samples_lost"));
+	received = number_of(lines, "samples_received");
+	taken = has_value(lines, "samples_taken") ? number_of(lines, "samples_taken") : received;
+	strbuf_addf(out, "%.0f taken", taken);
+	if (taken < received)
+		strbuf_addf(out, ", which stand for %.0f", received);
+	strbuf_addf(out, ", %.0f lost", number_of(lines, "samples_lost"));
 	if (is_state(lines, "running"))
 		strbuf_addf(out, "; %.0f per second", number_of(lines, "samples_per_s"));
 }
@@ -300,6 +306,8 @@ static void budget_row(const char *lines, struct strbuf *out)
 			out,
 			", kept by sampling less often: each sample counts for %.1f (at most %.1f)",
 			mean, number_of(lines, "stretch_highest"));
+	if (has_value(lines, "budget_starting"))
+		strbuf_adds(out, "; the first minute's may be spent at the start");
 	if (has_value(lines, "budget_exceeded"))
 		strbuf_adds(out, "; it cannot be kept; use fewer events, or no call chains");
 }
@@ -397,12 +405,14 @@ static const struct {
 	{ "session_samples", JSON_NUMBER },
 	{ "disk_kib", JSON_NUMBER },
 	{ "samples_received", JSON_NUMBER },
+	{ "samples_taken", JSON_NUMBER },
 	{ "samples_lost", JSON_NUMBER },
 	{ "samples_per_s", JSON_NUMBER },
 	{ "busy_longest_ms", JSON_NUMBER },
 	{ "busy_stage", JSON_COUNTERS, "busy_stages_us" },
 	{ "cpu_percent", JSON_NUMBER },
 	{ "budget_percent", JSON_NUMBER },
+	{ "budget_starting", JSON_NUMBER },
 	{ "budget_exceeded", JSON_NUMBER },
 	{ "cost_percent", JSON_NUMBER },
 	{ "cost_interrupts_percent", JSON_NUMBER },

@@ -8,6 +8,9 @@
 
 #include <unistd.h>
 
+/* The budget of so many seconds may be spent at the start. */
+enum { START_S = 60 };
+
 struct spending {
 	struct governor *governor;
 	struct driver_cost *costs; /* room for all possible CPUs */
@@ -22,7 +25,7 @@ struct spending *spending_new(double share, struct parser *parser)
 	s->parser = parser;
 	s->room = (size_t)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
 	s->costs = xcalloc(s->room, sizeof(*s->costs));
-	s->governor = governor_new(share, interrupt_cost_ns());
+	s->governor = governor_new(share, START_S, interrupt_cost_ns());
 	return s;
 }
 
