@@ -42,11 +42,10 @@ static int unpack_archive(const struct profile_config *config, struct profile *p
 
 const char *profile_session_dir(const struct profile_config *config, bool is_archive)
 {
-	static const char *const local = "oprofile_data";
-
 	if (config->session_dir)
 		return config->session_dir;
-	return !is_archive && access(local, F_OK) == 0 ? local : PROFILE_SYSTEM_DIR;
+	return !is_archive && access(PROFILE_LOCAL_DIR, F_OK) == 0 ? PROFILE_LOCAL_DIR
+								   : PROFILE_SYSTEM_DIR;
 }
 
 static void find_session_dir(const struct profile_config *config, struct profile *p)

@@ -32,6 +32,7 @@ struct scratch;
 struct symcache;
 
 /* The session directory of oprofiled. */
+#define PROFILE_LOCAL_DIR  "oprofile_data"
 #define PROFILE_SYSTEM_DIR "/var/lib/oprofile"
 
 /* Whether whole call chains are opened. */

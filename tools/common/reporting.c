@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
 #include "sfile/session.h"
+#include "sfile/setup.h"
 #include "symbol/smartname.h"
 #include "symbol/symcache.h"
 #include "tools/common/confine.h"
@@ -25,6 +26,8 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 static int load_rules(struct smart_rules **ret, struct error *err)
 {
@@ -243,6 +246,33 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 	return r;
 }
 
+/* From this age on, a profile in the current directory may have been forgotten there. */
+enum { OLD_S = 3600 };
+
+/* Prints a line if the profile of the current directory was read by default, and it is old. */
+static void note_old(const struct profile_config *config, const struct profile *p)
+{
+	_cleanup_free_ char *samples = session_samples(p->session_dir, "current");
+	_cleanup_free_ char *age = NULL;
+	uint64_t now = (uint64_t)time(NULL), at;
+	struct setup setup;
+
+	if (config->session_dir || strcmp(p->session_dir, PROFILE_LOCAL_DIR) != 0 ||
+	    !(isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) ||
+	    setup_read(samples, &setup, NULL) < 0)
+		return;
+	at = setup.ended ?: setup.started;
+	setup_done(&setup);
+	if (!at || now < at + OLD_S)
+		return;
+	age = text_duration(now - at);
+	(void)fprintf(stderr, "Using ./%s, recorded %s ago", p->session_dir, age);
+	if (session_exists(PROFILE_SYSTEM_DIR, "current"))
+		(void)fprintf(stderr, "; for the daemon's profile give --session-dir=%s",
+			      PROFILE_SYSTEM_DIR);
+	(void)fputs("\n", stderr);
+}
+
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err)
 {
@@ -253,5 +283,7 @@ int reporting_open(const struct profile_config *config, size_t count, char *cons
 	if (r == 0 && (*ret)->is_system_dir)
 		(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n",
 			      (*ret)->session_dir);
+	if (r == 0)
+		note_old(config, *ret);
 	return r;
 }
