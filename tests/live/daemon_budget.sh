@@ -37,7 +37,7 @@ for driver in bpf perf; do
 	# How true they are is tests/unit/test_stretch.c's matter: here the weights are the machine's.
 	ok "  a program has samples" test "$count" -gt 0
 	is "  every sample is accounted for" "$(accounted)" "$(counter sample_received)"
-	has "  the report says what was done" "^Quality: [0-9]* samples taken, which stand for [0-9]* (the CPU budget skipped the rest), " "$dir/report"
+	has "  the report says what was done" "^Quality: [0-9]* samples taken, which stand for [0-9]* (the CPU budget skipped others \[sample_stretched\]), " "$dir/report"
 	ok "  received is what they stand for" test "$(counter sample_received)" -gt \
 		"$(counter sample_stretched)"
 done

@@ -426,7 +426,7 @@ static void no_loss_is_without_its_line_in_a_report(void)
 
 	CHECK(path_read(NULL, path, &text, NULL) > 0);
 	for (size_t i = 0; text && (c = counter_at(i)); i++) {
-		_cleanup_free_ char *name = xasprintf("[%s]\n", c->name);
+		_cleanup_free_ char *name = xasprintf("[%s]", c->name);
 		bool shown = c->kind == COUNTER_LOST || c->kind == COUNTER_TROUBLE;
 
 		if (!CHECK(!!strstr(text, name) == shown))

@@ -112,6 +112,8 @@ void losses_collect(const struct gather *g, struct losses *ret)
 		take_off_unwritten(ret, reading.samples);
 		ret->received += session_stat_get(reading.samples, "sample_received");
 		ret->stretched += session_stat_get(reading.samples, "sample_stretched");
+		ret->cost_ns += session_stat_get(reading.samples, "cost_ns");
+		ret->cost_of_ns += session_stat_get(reading.samples, "cost_of_ns");
 		if (r < 0 && r != -ENOENT)
 			log_warn("%s/stats: %s; the report may miss losses", reading.samples,
 				 strerror(-r));

@@ -31,6 +31,7 @@ struct losses {
 	uint64_t recorded; /* as counted by the sessions; 0 if they do not count */
 	uint64_t received,
 		stretched; /* number of samples represented, and the part of them not taken */
+	uint64_t cost_ns, cost_of_ns; /* CPU time of sampling, of so much of all CPUs; 0: unknown */
 };
 
 /* Reads the counters of all sessions of @g; the caller calls losses_done(). */

@@ -11,6 +11,7 @@
 #include "sfile/setup.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const struct cpu_type *report_header_type(const struct report *r)
 {
@@ -125,6 +126,31 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 			      *loss->meaning ? " " : "", loss->name);
 }
 
+/* The counter that the line about quality is about. */
+static const char stretched_name[] = "sample_stretched";
+
+/* Prints how many samples were taken and lost, how many the taken ones stand for, and what that
+ * cost. */
+static void print_quality(const struct losses *l, uint64_t recorded, FILE *out)
+{
+	if (!l->received)
+		return;
+	(void)fprintf(out, "Quality: %" PRIu64 " samples taken", l->received - l->stretched);
+	if (l->stretched)
+		(void)fprintf(out,
+			      ", which stand for %" PRIu64 " (the CPU budget skipped others [%s])",
+			      l->received, stretched_name);
+	if (l->samples)
+		(void)fprintf(out, ", %.2g %% lost",
+			      100.0 * (double)l->samples / (double)(recorded + l->samples));
+	else
+		(void)fputs(", none lost", out);
+	if (l->cost_of_ns)
+		(void)fprintf(out, ", at a cost of %.2g %% of the CPUs' time",
+			      100.0 * (double)l->cost_ns / (double)l->cost_of_ns);
+	(void)fputs("\n", out);
+}
+
 static uint64_t sum_of(const uint64_t *totals, size_t classes)
 {
 	uint64_t sum = 0;
@@ -193,7 +219,7 @@ static void print_facts(const struct report *r, enum session_facts which, FILE *
 	for (i = 0; r->gather && i < r->gather->session_count; i++) {
 		_cleanup_free_ char *line = session_facts_line(&r->gather->sessions[i], which);
 
-		if (line)
+		if (line && *line)
 			(void)fprintf(out, "%s\n", line);
 	}
 }
@@ -208,6 +234,7 @@ void report_header_text(const struct report *r, FILE *out)
 
 	(void)fprintf(out, "%s\n", cpu);
 	print_facts(r, SESSION_FACTS_RECORDING, out);
+	print_facts(r, SESSION_FACTS_MACHINE, out);
 	for (i = 0; i < events; i += r->classes->steps) {
 		_cleanup_free_ char *text = NULL;
 
@@ -229,8 +256,10 @@ void report_header_text(const struct report *r, FILE *out)
 			      "Note: %zu of %zu files gone or changed; shown with the functions "
 			      "that they had when sampled\n",
 			      r->gone, r->files);
+	print_quality(l, recorded, out);
 	for (i = 0; i < l->count; i++)
-		print_loss(&l->list[i], (double)(recorded + l->samples), out);
+		if (strcmp(l->list[i].name, stretched_name) != 0)
+			print_loss(&l->list[i], (double)(recorded + l->samples), out);
 	print_noise(r, out);
 	if (r->chains)
 		chains_quality_print(r, out);

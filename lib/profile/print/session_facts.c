@@ -47,6 +47,16 @@ static char *command(const struct sources *s)
 	return s->setup->command ? xstrdup(s->setup->command) : NULL;
 }
 
+static char *cpu_model(const struct sources *s)
+{
+	return s->setup->cpu_model ? xstrdup(s->setup->cpu_model) : NULL;
+}
+
+static char *rights(const struct sources *s)
+{
+	return s->setup->rights ? xstrdup(s->setup->rights) : NULL;
+}
+
 static char *begin(const struct sources *s)
 {
 	return window_time(s->cover->span.begin_ms);
@@ -102,6 +112,8 @@ static const struct {
 	{ SESSION_FACTS_RECORDING, "ended", false, ended },
 	{ SESSION_FACTS_RECORDING, "host", false, host },
 	{ SESSION_FACTS_RECORDING, "command", false, command },
+	{ SESSION_FACTS_RECORDING, "cpu_model", false, cpu_model },
+	{ SESSION_FACTS_RECORDING, "rights", false, rights },
 	{ SESSION_FACTS_TIME, "begin", false, begin },
 	{ SESSION_FACTS_TIME, "end", false, end },
 	{ SESSION_FACTS_TIME, "slices", true, slices },
@@ -164,9 +176,41 @@ static char *recording_line(const struct gather_session *s, const struct setup *
 		text_visible(&line, setup->hostname);
 	}
 	strbuf_addf(&line, ", %s", text);
+	if (setup->ended > setup->began) {
+		_cleanup_free_ char *length = text_duration(setup->ended - setup->began);
+
+		strbuf_addf(&line, " (%s)", length);
+	}
 	if (setup->command) {
 		strbuf_adds(&line, ", ");
 		text_visible(&line, setup->command);
+	}
+	return strbuf_take(&line);
+}
+
+static char *machine_line(const struct setup *setup)
+{
+	const char *between = "Machine: ";
+	struct strbuf line = STRBUF_INIT;
+
+	if (setup->cpu_model) {
+		strbuf_adds(&line, between);
+		text_visible(&line, setup->cpu_model);
+		between = ", ";
+	}
+	if (setup->cpus) {
+		strbuf_addf(&line, "%s%" PRIu64 " CPU%s", between, setup->cpus,
+			    setup->cpus == 1 ? "" : "s");
+		between = ", ";
+	}
+	if (setup->kernel) {
+		strbuf_addf(&line, "%sLinux ", between);
+		text_visible(&line, setup->kernel);
+		between = ", ";
+	}
+	if (setup->rights) {
+		strbuf_adds(&line, between);
+		text_visible(&line, setup->rights);
 	}
 	return strbuf_take(&line);
 }
@@ -210,7 +254,8 @@ char *session_facts_line(const struct gather_session *s, enum session_facts whic
 	if (which == SESSION_FACTS_TIME)
 		return s->history ? time_line(history_covers(s->history)) : NULL;
 	if (read_setup(s, &setup))
-		line = recording_line(s, &setup);
+		line = which == SESSION_FACTS_MACHINE ? machine_line(&setup)
+						      : recording_line(s, &setup);
 	setup_done(&setup);
 	return line;
 }

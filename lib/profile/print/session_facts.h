@@ -13,7 +13,8 @@
 struct gather_session;
 
 enum session_facts {
-	SESSION_FACTS_RECORDING, /* "began", "ended", "host", "command" */
+	SESSION_FACTS_RECORDING, /* "began", "ended", "host", "command", "cpu_model", ... */
+	SESSION_FACTS_MACHINE,	 /* of these, what was sampled; for people only */
 	SESSION_FACTS_TIME	 /* of the window: "begin", "end", "slices", ... */
 };
 
@@ -28,5 +29,5 @@ struct session_fact {
 bool session_facts_each(const struct gather_session *s, enum session_facts which,
 			void (*each)(const struct session_fact *fact, void *data), void *data);
 /* The line of the header for people, without its end: "Session: current on vm1, ..."; the caller
- * frees. NULL if the facts are not known. */
+ * frees. NULL or empty if the facts are not known. */
 char *session_facts_line(const struct gather_session *s, enum session_facts which);
