@@ -81,7 +81,17 @@ known()
 	result $? "  the first instructions of threads and processes"
 }
 
+# checked PROGRAM: before each return address is a call that leads there, or what begins a stack.
+checked()
+{
+	command -v python3 >/dev/null && command -v objdump >/dev/null || return 0
+	ok "  callers are callers" python3 "$OP_SOURCE_ROOT/tests/truth/check.py" --calls-only \
+		"$OP_BUILD_ROOT/tools" "$dir/$1"
+}
+
 known truth_entries "$live/libtruth_plug_a.so"
+checked truth_entries
 known truth_entries_static
+checked truth_entries_static
 [ ! -e "$live/truth_entries_32" ] || known truth_entries_32
 done_testing

@@ -8,6 +8,7 @@ target is known is of the function that the callee is in. Kinds of steps that ar
  lazy      the dynamic linker looks the symbol up
  tail      the call's target, or a function that it jumps to, jumps to the callee's function
  indirect  the target is in a register or in memory
+ context   not a call: a function of makecontext() returns to the start of one of the C library
 
 Steps to a caller in code that its process generated are also "generated". What is not checked: "kernel"
 frames, "interrupted" frames (next to the kernel or a signal's return), and "no code" (generated code that
@@ -24,6 +25,7 @@ CALL = re.compile(r"(?:(?:bnd|notrack|data16|addr32|rex\S*|ds|cs) +)*call +(.*)"
 JUMP = re.compile(r"(?:(?:bnd|notrack|data16|ds|cs) +)*j[a-z]+(?:,p[nt])? +(.*)")
 SLOT = re.compile(r"\*(-?)0x([0-9a-f]+)\(%rip\)")
 DEPTH = 4
+RIGHT = ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "context", "no code", "interrupted")
 
 
 class Images:
@@ -133,7 +135,7 @@ class Judge:
         text = self.before(code, place)
         m = CALL.match(text)
         if not m:
-            return f"no call: {text!r}"
+            return "context" if code.is_context_start(place) else f"no call: {text!r}"
         target, slot = m[1].split()[0], SLOT.match(m[1])
         if slot:
             at = place + int(slot[2], 16) * (-1 if slot[1] else 1)
@@ -243,7 +245,7 @@ def check_calls(profile, top, allowed=0):
         kind = judge.kind(code, place, callee, at)
         if image.kernel:
             kind = "no call" if kind.startswith("no call") else "interrupted"
-        if kind in ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "no code", "interrupted"):
+        if kind in RIGHT:
             steps.kinds[kind] += count
             if isinstance(code, Generated) and kind != "no code":
                 steps.kinds["generated"] += count

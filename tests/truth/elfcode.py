@@ -16,6 +16,7 @@ import tempfile
 SHT_RELA, SHT_DYNSYM, SHT_NOBITS, STT_IFUNC, STT_FUNC = 4, 11, 8, 10, 2
 NOPS = b"\x90" * 16
 RESTORE_RT = bytes.fromhex("48c7c00f0000000f05")  # mov $15,%rax; syscall
+MOV_RBX_RSP = b"\x48\x89\xdc"
 ENDBR64 = bytes.fromhex("f30f1efa")
 
 
@@ -110,6 +111,11 @@ class Code:
         if code[:1] == b"\x68":  # push of a number; the jump follows in .plt.sec
             return "lazy"
         return None
+
+    def is_context_start(self, address):
+        """Whether a function starts there that replaces its stack at once, so that nothing can have
+        called it: it is only returned to."""
+        return self.function(address) == address and self.bytes_at(address, 3) == MOV_RBX_RSP
 
     def is_signal_return(self, address):
         """Whether a signal handler returns there (plus one: opchains(5)), or its return has entered
