@@ -55,7 +55,7 @@ struct chain_store {
 	uint64_t keep_ms; /* how long slices are kept; 0: there are none */
 	struct chain_slicer slicer;
 	int64_t day;	  /* of the first slice of the pair; NO_DAY before it */
-	bool day_is_over; /* the pair ends */
+	bool day_is_over; /* or there is no room for more slices: the pair ends */
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -523,10 +523,11 @@ int chain_store_end_slice(struct chain_store *s, const struct slice *slice, stru
 {
 	const struct chain_slicer_place place = { s->dir, s->generation };
 	int64_t day = slice->span.end_ms / PAIR_MS;
+	int r = chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
 
 	s->day = s->day == NO_DAY ? day : s->day;
-	s->day_is_over = day != s->day;
-	return chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
+	s->day_is_over = day != s->day || chain_slicer_is_full(&s->slicer);
+	return r;
 }
 
 bool chain_store_is_full(const struct chain_store *s)

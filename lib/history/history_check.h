@@ -10,6 +10,7 @@
  */
 #pragma once
 
-/* Describes what is wrong with the segments of the session at @samples, one after the other,
- * separated by "; ". NULL if nothing is. The caller frees. */
+/* Describes what is wrong with the segments of the session at @samples, one after the other, and
+ * how many idle files were set apart as damaged, separated by "; ". NULL if nothing is. The caller
+ * frees. */
 char *history_check(const char *samples);

@@ -205,7 +205,7 @@ int history_writer_end(struct history_writer *h, struct slice *slice, struct err
 	encode(&numbers, entries, count);
 	if (r == 0)
 		r = slice_file_add(h->slices, slice, numbers.text, numbers.length, err);
-	if (r < 0 || slice->span.end_ms / GENERATION_MS != h->hour)
+	if (r < 0 || slice->span.end_ms / GENERATION_MS != h->hour || slice_file_is_full(h->slices))
 		end_generation(h);
 	return r;
 }

@@ -29,7 +29,8 @@ enum {
 	LEVEL = 3,
 	/* A slice of ten seconds has some kilobytes. */
 	CONTENT_MAX = 64 << 20,
-	FILE_MAX = 1 << 30,
+	FILE_MAX = 1 << 30, /* a reader has it in memory */
+	FILE_FULL = FILE_MAX - 2 * CONTENT_MAX,
 };
 
 struct slice_file {
@@ -125,6 +126,11 @@ void slice_file_close(struct slice_file *f)
 	free(f->bytes);
 	free(f->path);
 	free(f);
+}
+
+bool slice_file_is_full(const struct slice_file *f)
+{
+	return f->length >= FILE_FULL;
 }
 
 int slice_file_add(struct slice_file *f, const struct slice *slice, const void *content,
@@ -272,20 +278,47 @@ size_t slices_damaged(const struct slices *s)
 	return s->damaged;
 }
 
+static void add_to_span(struct window *span, int64_t begin_ms, int64_t end_ms)
+{
+	span->begin_ms = MIN(span->begin_ms, begin_ms);
+	span->end_ms = MAX(span->end_ms, end_ms);
+}
+
+/* Finds the span by reading all, because a header is damaged: 0 or -errno. */
+static int span_of_whole(const char *path, struct window *span)
+{
+	_cleanup_(slices_freep) struct slices *s = NULL;
+	struct slice slice;
+	int r = slices_read(path, &s, NULL);
+
+	*span = (struct window){ INT64_MAX, INT64_MIN };
+	while (r == 0 && slices_next(s, &slice))
+		add_to_span(span, slice.span.begin_ms, slice.span.end_ms);
+	return r;
+}
+
 int slices_span(const char *path, struct window *ret)
 {
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct window span = { INT64_MAX, INT64_MIN };
+	struct stat st;
 	struct frame f;
 	off_t at = 0;
+	int r = 0;
 
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
 	while (pread(fd, &f, sizeof(f), at) == sizeof(f) && is_plausible(&f)) {
-		span.begin_ms = MIN(span.begin_ms, f.begin_ms);
-		span.end_ms = MAX(span.end_ms, f.end_ms);
+		add_to_span(&span, f.begin_ms, f.end_ms);
 		at += (off_t)(sizeof(f) + f.stored);
 	}
+	/* The writer may be adding one. */
+	if (at < st.st_size)
+		r = span_of_whole(path, &span);
+	if (r < 0)
+		return r;
 	if (span.begin_ms >= span.end_ms)
 		return -ENODATA;
 	*ret = span;

@@ -41,6 +41,8 @@ int slice_file_open(const char *path, struct slice_file **ret, struct error *err
 /* Adds a slice with @size bytes. Returns 0 or -errno, with the file as it was. */
 int slice_file_add(struct slice_file *f, const struct slice *slice, const void *content,
 		   size_t size, struct error *err);
+/* Whether it is so large that another one should be begun: readers refuse one much larger. */
+bool slice_file_is_full(const struct slice_file *f);
 /* NULL is allowed. */
 void slice_file_close(struct slice_file *f);
 DEFINE_CLEANUP(struct slice_file *, slice_file_close);

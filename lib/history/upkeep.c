@@ -130,17 +130,18 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 static void roll_up(struct job *j, const struct history_source *from, size_t count,
 		    unsigned int level)
 {
-	struct history_source to = { .level = level,
-				     .first = from->first,
-				     .last = from[count - 1].last };
-	_cleanup_free_ char *path = source_path(j->dir, &to), *temporary = NULL;
+	struct history_source to = { .level = level, .first = from->first, .last = from->last };
+	_cleanup_free_ char *path = NULL, *temporary = path_join(j->dir, "roll.tmp");
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
 	size_t i;
-	int r = make_segment(j, from, count, &to, &bytes);
+	int r;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		to.last = MAX(to.last, from[i].last);
 		to.written_s = MAX(to.written_s, from[i].written_s);
-	temporary = path_join(j->dir, "roll.tmp");
+	}
+	path = source_path(j->dir, &to);
+	r = make_segment(j, from, count, &to, &bytes);
 	if (r == 0)
 		r = publish(path, temporary, &bytes, to.written_s);
 	if (r == 0)
@@ -165,17 +166,18 @@ static void roll_level(struct job *j, unsigned int level)
 	size_t count = 0, i;
 
 	for (i = 0; i < j->count; i++) {
-		int64_t its;
+		const struct history_source *s = &j->sources[i];
+		bool is_next = is_open(j, s, level);
+		int64_t its = is_next ? begin_of(j, s) / l->span_ms : period;
 
-		if (!is_open(j, &j->sources[i], level))
-			continue;
-		its = begin_of(j, &j->sources[i]) / l->span_ms;
-		if (count && its != period) {
+		/* What is between two sources and in a segment already is not in theirs. */
+		if (count && s->level + 1 == level && (s->is_rolled || its != period)) {
 			roll_up(j, run, count, level);
 			count = 0;
 		}
 		period = its;
-		run[count++] = j->sources[i];
+		if (is_next)
+			run[count++] = *s;
 	}
 	if (count && j->how->now_ms / l->span_ms != period)
 		roll_up(j, run, count, level);

@@ -17,6 +17,9 @@
 
 struct sname;
 
+/* Where damaged sample files go that cannot be added up; nobody reads them. */
+#define IDLE_DAMAGED "damaged"
+
 /* The level of the segment (history/levels.h). */
 enum { IDLE_LEVEL = 3 };
 

@@ -256,7 +256,7 @@ static void a_damaged_segment_is_made_again(void)
 		damage(&s, segment, at, false);
 	count(&s, 7, 0x1001, 100);
 	upkeep_says(&s, LATER_MS, "is damaged: it is now");
-	CHECK(exists(&s, SESSION_IDLE "/flat.3.1-1.damaged"));
+	CHECK(exists(&s, SESSION_IDLE "/" IDLE_DAMAGED "/flat.3.1-1"));
 	CHECK(exists(&s, SESSION_IDLE "/1.files"));
 	CHECK_EQ(sum_of(&s, NULL), s.total);
 	upkeep(&s, LATER_MS);
@@ -267,9 +267,9 @@ static void a_damaged_segment_is_made_again(void)
 	done(&s);
 }
 
-#define IN_BATCH                                                                                   \
-	SESSION_IDLE "/1.files/{root}/opt/3/program/{dep}/{root}/opt/3/program/"                   \
-		     "TIMER.0.0.all.all.all"
+#define FILE_3	 "/1.files/{root}/opt/3/program/{dep}/{root}/opt/3/program/TIMER.0.0.all.all.all"
+#define IN_BATCH SESSION_IDLE FILE_3
+#define APART	 SESSION_IDLE "/" IDLE_DAMAGED FILE_3
 
 static void a_damaged_file_is_repaired(void)
 {
@@ -289,17 +289,29 @@ static void a_damaged_file_is_repaired(void)
 	done(&s);
 }
 
-static void a_damaged_file_that_cannot_be_repaired_stays(void)
+static void a_damaged_file_that_cannot_be_repaired_is_set_apart(void)
 {
+	char *found = NULL;
 	struct session s;
 
 	make(&s);
 	count_all(&s);
 	upkeep(&s, LATER_MS);
 	damage(&s, IN_BATCH, 10, true);
-	upkeep_says(&s, window_now_ms(), "1 damaged sample files are left out, and kept there");
+	upkeep_says(&s, window_now_ms(), "TIMER.0.0.all.all.all is damaged: it is now ");
+	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
 	upkeep(&s, window_now_ms());
-	CHECK(exists(&s, IN_BATCH));
+	CHECK(!exists(&s, SESSION_IDLE "/1.files"));
+	CHECK(exists(&s, APART));
+	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
+	found = history_check(s.samples);
+	CHECK(found && strstr(found, "idle/" IDLE_DAMAGED ": 1 files, whose samples are lost"));
+	free(found);
+	/* The rest goes on. */
+	count(&s, 7, 0x1001, 100);
+	upkeep(&s, LATER_MS);
+	upkeep(&s, LATER_MS);
+	CHECK(exists(&s, SESSION_IDLE "/flat.3.1-2"));
 	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
 	done(&s);
 }
@@ -345,5 +357,5 @@ static void a_session_exists_while_all_its_files_are_idle(void)
 
 TESTS(T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
       T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
-      T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_stays),
+      T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
       T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle))

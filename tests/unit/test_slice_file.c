@@ -140,6 +140,38 @@ static void a_flipped_bit_costs_one_slice(void)
 	CHECK_EQ(count(path, NULL), SLICES);
 }
 
+/* From the begin of slice number @first to the end of number @last. */
+static void check_span(const char *path, int first, int last)
+{
+	struct window span = { 0, 0 };
+
+	CHECK_EQ(slices_span(path, &span), 0);
+	CHECK_EQ(span.begin_ms, slice_of(first).span.begin_ms);
+	CHECK_EQ(span.end_ms, slice_of(last).span.end_ms);
+}
+
+static void damage_hides_no_slices_after_it(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "f");
+	static const off_t fields[] = { 0, 8 }; /* the magic number, the size */
+	size_t i;
+
+	write_file(path, 0, SLICES);
+	check_span(path, 0, SLICES - 1);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+		uint8_t byte;
+
+		CHECK_EQ(pread(fd, &byte, 1, fields[i]), 1);
+		byte ^= 0x55;
+		CHECK_EQ(pwrite(fd, &byte, 1, fields[i]), 1);
+		check_span(path, 1, SLICES - 1);
+		byte ^= 0x55;
+		CHECK_EQ(pwrite(fd, &byte, 1, fields[i]), 1);
+	}
+}
+
 static void what_is_no_file_of_slices_is_refused_or_empty(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -170,5 +202,5 @@ static void numbers_end_where_their_bytes_end(void)
 }
 
 TESTS(T(slices_come_back), T(a_file_that_was_cut_keeps_the_whole_slices),
-      T(a_flipped_bit_costs_one_slice), T(what_is_no_file_of_slices_is_refused_or_empty),
-      T(numbers_end_where_their_bytes_end))
+      T(a_flipped_bit_costs_one_slice), T(damage_hides_no_slices_after_it),
+      T(what_is_no_file_of_slices_is_refused_or_empty), T(numbers_end_where_their_bytes_end))

@@ -144,9 +144,8 @@ static void check_history(struct check *c)
 	struct finding f = { .path = path, .action = ACTION_LEFT };
 	struct error err = ERROR_INIT;
 
-	if (history_read(c->samples_dir, &WINDOW_ALL, NULL, &h, &err) < 0) {
-		if (err.code == -ENOENT)
-			return;
+	/* There may be idle files without a history. */
+	if (history_read(c->samples_dir, &WINDOW_ALL, NULL, &h, &err) < 0 && err.code != -ENOENT) {
 		tool_warn("%s", err.text);
 		c->sums.trouble++;
 		return;
@@ -154,7 +153,7 @@ static void check_history(struct check *c)
 	if (c->depth == CHECK_ENDS)
 		return;
 	text = history_check(c->samples_dir);
-	if (!text && history_covers(h)->damaged)
+	if (!text && h && history_covers(h)->damaged)
 		text = xasprintf("%zu damaged bytes, which reports skip",
 				 history_covers(h)->damaged);
 	f.text = text;

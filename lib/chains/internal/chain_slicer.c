@@ -84,26 +84,34 @@ void chain_slicer_leave(struct chain_slicer *l, const struct chain_table *nodes,
 	struct strbuf content = STRBUF_INIT;
 	struct chain_left *left;
 
-	slice_file_close(l->file);
-	l->file = NULL;
-	if (!l->count)
+	if (!l->count) {
+		slice_file_close(l->file);
+		l->file = NULL;
 		return;
+	}
 	encode(l, nodes, &content);
 	array_grow(&l->left, l->left_count + 1, &l->left_room);
 	left = &l->left[l->left_count++];
 	left->pair = pair;
+	left->file = STEAL(l->file);
 	left->size = content.length;
 	left->content = strbuf_take(&content);
 }
 
-static int write_left(const struct chain_left *left, const char *dir, const struct slice *slice,
+static void left_done(struct chain_left *left)
+{
+	slice_file_close(left->file);
+	free(left->content);
+}
+
+static int write_left(struct chain_left *left, const char *dir, const struct slice *slice,
 		      struct error *err)
 {
 	_cleanup_free_ char *path = chain_slices_path(dir, left->pair);
-	_cleanup_(slice_file_closep) struct slice_file *f = NULL;
-	int r = slice_file_open(path, &f, err);
+	/* All of a file is read when it is opened. */
+	int r = left->file ? 0 : slice_file_open(path, &left->file, err);
 
-	return r < 0 ? r : slice_file_add(f, slice, left->content, left->size, err);
+	return r < 0 ? r : slice_file_add(left->file, slice, left->content, left->size, err);
 }
 
 static int write_current(struct chain_slicer *l, const struct chain_table *nodes,
@@ -128,7 +136,7 @@ int chain_slicer_end(struct chain_slicer *l, const struct chain_table *nodes,
 	for (i = 0; i < l->left_count; i++) {
 		status = write_left(&l->left[i], place->dir, slice, err);
 		r = r < 0 ? r : status;
-		free(l->left[i].content);
+		left_done(&l->left[i]);
 	}
 	l->left_count = 0;
 	status = l->count ? write_current(l, nodes, place, slice, err) : 0;
@@ -140,7 +148,7 @@ void chain_slicer_done(struct chain_slicer *l)
 	size_t i;
 
 	for (i = 0; i < l->left_count; i++)
-		free(l->left[i].content);
+		left_done(&l->left[i]);
 	slice_file_close(l->file);
 	free(l->left);
 	free(l->bits);

@@ -30,6 +30,7 @@ struct chain_touched {
 /* What was counted in a pair that ended within the slice. */
 struct chain_left {
 	uint32_t pair;
+	struct slice_file *file; /* NULL: not open */
 	char *content;
 	size_t size;
 };
@@ -43,6 +44,12 @@ struct chain_slicer {
 	size_t left_count, left_room;
 	struct slice_file *file; /* of the current pair; NULL: not open */
 };
+
+/* Whether the file of the current pair is so large that another pair should be begun. */
+static inline bool chain_slicer_is_full(const struct chain_slicer *l)
+{
+	return l->file && slice_file_is_full(l->file);
+}
 
 /* Where the current pair of files is. */
 struct chain_slicer_place {

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A generation that is read into memory. */
 struct reading {
@@ -23,8 +24,9 @@ struct reading {
 	size_t count, slices_room;
 	struct segment_count *counts; /* of all slices */
 	size_t counted, counts_room;
-	size_t damaged; /* bytes, or files */
-	int error;	/* -errno: some files cannot be read at present */
+	size_t damaged;	    /* bytes */
+	struct strbuf *bad; /* paths of damaged files */
+	int error;	    /* -errno: some files cannot be read at present */
 };
 
 static void take_line(char *line, size_t bytes, void *data)
@@ -131,10 +133,15 @@ static void take_name(struct reading *r, const struct sname *name,
 	take_line(line.text, line.length, r);
 }
 
+static void add_bad(struct reading *r, const char *path)
+{
+	strbuf_add(r->bad, path, strlen(path) + 1);
+}
+
 /* Whether @code says that a file is damaged, not that it cannot be read at present. */
 static bool is_damage(int code)
 {
-	return code == -EBADMSG || code == -EINVAL;
+	return code == -EBADMSG || code == -EINVAL || code == -EIO;
 }
 
 /* Opens a sample file that nobody writes; a damaged one is repaired, as its next writer would. */
@@ -160,8 +167,10 @@ static int take_file(const char *path, const struct sname *name, void *data)
 	int status = name->has_callee ? -EBADMSG : open_file(path, &sf);
 
 	if (status < 0) {
-		r->damaged += is_damage(status);
-		return is_damage(status) ? 0 : status;
+		if (!is_damage(status))
+			return status;
+		add_bad(r, path);
+		return 0;
 	}
 	take_name(r, name, sfile_header(sf));
 	nodes = odb_nodes(sfile_odb(sf), &count);
@@ -171,19 +180,19 @@ static int take_file(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-static void take_bad(const char *path _unused_, const struct error *why, void *data)
+static void take_bad(const char *path, const struct error *why, void *data)
 {
 	struct reading *r = data;
 
 	if (is_damage(why->code))
-		r->damaged++;
+		add_bad(r, path);
 	else
 		r->error = why->code;
 }
 
-int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged)
+int files_to_segment(const char *samples, struct strbuf *out, struct strbuf *damaged)
 {
-	struct reading r = { 0 };
+	struct reading r = { .bad = damaged };
 	int status;
 
 	segment_tree_init(&r.tree);
@@ -197,7 +206,6 @@ int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged)
 	};
 	if (status == 0)
 		status = write_slices(&r, 1, out);
-	*damaged += r.damaged;
 	reading_done(&r);
 	return status;
 }

@@ -42,8 +42,9 @@ int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, 
 
 /* The same of the sample files below @samples, whose counts become one slice, of generation 1.
  * Nobody must write to them. Damaged ones are repaired; those that cannot be are left out, and
- * counted in *@damaged. -errno also if any cannot be read for another reason. */
-int files_to_segment(const char *samples, struct strbuf *out, size_t *damaged);
+ * their paths are added to @damaged, each with its NUL. -errno also if any cannot be read for
+ * another reason. */
+int files_to_segment(const char *samples, struct strbuf *out, struct strbuf *damaged);
 
 /* What the line of a rarely sampled file is folded into: on rung 0 its program becomes "other
  * programs", on rung 1 the libraries and kernels of these, too (segment_other()). */

@@ -56,9 +56,6 @@ static const char *next_name(const struct strbuf *names, size_t *at)
 
 /* --- merging --- */
 
-/* In a batch: it has damaged files, so it is not removed. */
-static const char damaged_mark[] = "damaged";
-
 /* What the new segment is made of. */
 struct merge {
 	const char *dir;
@@ -126,16 +123,20 @@ static void add_input(struct merge *m, struct segment *s, struct strbuf *bytes)
 	*bytes = STRBUF_INIT;
 }
 
-/* Renames a damaged segment. Readers and the next merge take what it was made of instead, which is
- * removed only after it was read once. */
-static void set_aside(const struct merge *m, const char *path)
+/* Moves what is damaged to the same path below damaged/. Instead of a segment, readers and the next
+ * merge take what it was made of, which is removed only after it was read once. 0 or -errno. */
+static int set_apart(const struct merge *m, const char *path)
 {
-	_cleanup_free_ char *to = xasprintf("%s.damaged", path);
+	const char *below = path + strlen(m->dir) + 1;
+	_cleanup_free_ char *to = path_join(IDLE_DAMAGED, below);
 	_cleanup_close_ int dir = open_directory(m->dir);
+	int r = dir < 0 ? -errno : dirtree_make_parents(dir, to, 0755, NULL);
 
-	if (dir < 0 || dirtree_rename(dir, path_base(path), path_base(to), NULL) < 0)
-		return;
-	strbuf_addf(m->log, "%s is damaged: it is now %s\n", path, to);
+	if (r == 0)
+		r = dirtree_rename(dir, below, to, NULL);
+	if (r == 0)
+		strbuf_addf(m->log, "%s is damaged: it is now %s/%s\n", path, m->dir, to);
+	return r;
 }
 
 static int add_segment(struct merge *m)
@@ -151,22 +152,21 @@ static int add_segment(struct merge *m)
 	if (r == 0)
 		add_input(m, STEAL(s), &none);
 	if (r == -EBADMSG || r == -EFBIG)
-		set_aside(m, path);
+		(void)set_apart(m, path);
 	return r;
 }
 
-/* Makes a segment of the files in @path. Damaged ones are left out, and stay. */
+/* Makes a segment of the files in @path. Damaged ones are left out, and set apart. */
 static int read_batch(struct merge *m, const char *path, struct strbuf *bytes)
 {
-	_cleanup_free_ char *mark = path_join(path, damaged_mark);
-	size_t damaged = 0;
+	_cleanup_(strbuf_done) struct strbuf damaged = STRBUF_INIT;
 	int r = files_to_segment(path, bytes, &damaged);
+	const char *name;
+	size_t at = 0;
 
-	if (r < 0 || !damaged)
-		return r;
-	strbuf_addf(m->log, "%s: %zu damaged sample files are left out, and kept there\n", path,
-		    damaged);
-	return path_write(mark, "", 0644, NULL);
+	while (r == 0 && (name = next_name(&damaged, &at)))
+		r = set_apart(m, name);
+	return r;
 }
 
 /* Adds the batch with number @batch. 0, or -errno: -EFBIG if there are too many nodes then. */
@@ -220,14 +220,6 @@ static int write_segment(struct merge *m)
 	return r < 0 ? r : publish(path, temporary, &bytes, time(NULL));
 }
 
-/* Whether the batch @name has damaged files. */
-static bool is_kept(const struct merge *m, const char *name)
-{
-	_cleanup_free_ char *mark = xasprintf("%s/%s/%s", m->dir, name, damaged_mark);
-
-	return access(mark, F_OK) == 0;
-}
-
 /* Removes what was in the segment before this merge: a reader that listed it may still read what is
  * merged now. */
 static void remove_merged(const struct merge *m)
@@ -239,8 +231,7 @@ static void remove_merged(const struct merge *m)
 	while (fd >= 0 && (name = next_name(&m->names, &at))) {
 		uint32_t batch = idle_batch(name), segment = idle_segment_last(name);
 
-		if ((batch && batch <= m->merged && !is_kept(m, name)) ||
-		    (segment && segment < m->merged))
+		if ((batch && batch <= m->merged) || (segment && segment < m->merged))
 			(void)dirtree_remove(fd, name, NULL);
 	}
 }

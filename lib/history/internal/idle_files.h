@@ -15,7 +15,7 @@
 struct strbuf;
 
 /* Adds up the counts of all batches that fit in the segment, and removes those that were in it
- * before, if it can be read. Damaged files stay. Adds what failed to @log. */
+ * before, if it can be read. Damaged files are moved to IDLE_DAMAGED. Adds what failed to @log. */
 void idle_files_merge(const char *samples, struct strbuf *log);
 /* Moves the sample files that were written last before @until_s, since 1970, to a new batch, or to
  * several if they are many. Those of call graphs stay. Returns their number. */
