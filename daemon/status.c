@@ -145,6 +145,15 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);
 }
 
+static void answer_history(const struct status *status, struct strbuf *answer)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	collector_history_trouble(status->collector, &text);
+	if (text.length)
+		control_answer(answer, "history_trouble", "%s", strbuf_text(&text));
+}
+
 void status_answer(const struct status *status, struct strbuf *answer)
 {
 	const struct settings *settings = status->settings;
@@ -154,6 +163,7 @@ void status_answer(const struct status *status, struct strbuf *answer)
 		       collector_running(status->collector) ? "running" : "stopped");
 	if (status->trouble)
 		control_answer(answer, "trouble", "%s", status->trouble);
+	answer_history(status, answer);
 	control_answer(answer, "pid", "%d", (int)getpid());
 	control_answer(answer, "uid", "%u", geteuid());
 	control_answer(answer, "version", "%s", OPROFILE_VERSION);

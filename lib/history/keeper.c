@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/keeper.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -23,17 +25,33 @@ enum {
 	IDLE_DISK = 3 << 13,  /* ioprio_set(2): when nobody else uses the disk */
 	HEAP_MAX = 512 << 20, /* a day of 64 CPUs takes some 150 MiB */
 	TEXT_MAX = 16 << 10,
+	LIMIT_MS = 3600 * 1000,
 };
+
+/* After work that failed, before the next try. */
+static const uint64_t RETRY_NS = 600 * NS_PER_S;
+
+/* Of work, before it is trouble. */
+static const uint64_t LONG_NS = 900 * NS_PER_S;
+
+static const char gone_text[] = "the keeper of the history has ended: start the daemon again\n";
+
+/* What an answer begins with. */
+static const char done_mark = '+', failed_mark = '-';
 
 struct request {
 	struct upkeep how;
+	int limit_ms;
 	char samples[PATH_MAX];
 };
 
 struct keeper {
 	pid_t pid;
 	int socket;
-	bool is_busy;
+	int limit_ms; /* of the work; it is killed then */
+	bool is_busy, is_gone;
+	uint64_t asked_ns, failed_ns; /* ->failed_ns is 0 unless the last work failed */
+	char *trouble;		      /* why it failed */
 };
 
 /* --- in the process --- */
@@ -63,6 +81,7 @@ static _noreturn_ void serve(keeper_work *work, const struct request *request, i
 {
 	struct strbuf log = STRBUF_INIT;
 
+	strbuf_add(&log, &done_mark, 1);
 	if (chdir(request->samples) == 0)
 		work(".", &request->how, &log);
 	else
@@ -72,16 +91,18 @@ static _noreturn_ void serve(keeper_work *work, const struct request *request, i
 	_exit(0);
 }
 
-/* Waits for the process that serves; kills it if nobody waits for its answer any more. */
-static int await(pid_t pid, int socket)
+/* Waits for the process that serves; kills it if it takes too long, or if nobody waits for its
+ * answer any more. */
+static int await(pid_t pid, int socket, int limit_ms)
 {
 	struct pollfd fds[] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
 				{ .fd = socket, .events = POLLRDHUP } };
-	int status = 0;
+	int status = 0, ready = 1;
 
-	while (fds[0].fd >= 0 && poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
+	while (fds[0].fd >= 0 && (ready = poll(fds, ARRAY_SIZE(fds), limit_ms)) < 0 &&
+	       errno == EINTR)
 		;
-	if (fds[1].revents)
+	if (ready == 0 || fds[1].revents)
 		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -94,11 +115,12 @@ static int await(pid_t pid, int socket)
 static void describe(int status, char *text, size_t size)
 {
 	if (status == -1)
-		(void)snprintf(text, size, "the roll-up failed (no process)\n");
+		(void)snprintf(text, size, "%cthe roll-up failed (no process)\n", failed_mark);
 	else if (WIFSIGNALED(status))
-		(void)snprintf(text, size, "the roll-up failed (signal %d)\n", WTERMSIG(status));
+		(void)snprintf(text, size, "%cthe roll-up failed (signal %d)\n", failed_mark,
+			       WTERMSIG(status));
 	else
-		(void)snprintf(text, size, "the roll-up failed (exit status %d)\n",
+		(void)snprintf(text, size, "%cthe roll-up failed (exit status %d)\n", failed_mark,
 			       WEXITSTATUS(status));
 }
 
@@ -118,7 +140,7 @@ static _noreturn_ void keep(keeper_work *work, int socket)
 				serve(work, &request, socket);
 			_exit(1);
 		}
-		status = pid < 0 ? -1 : await(pid, socket);
+		status = pid < 0 ? -1 : await(pid, socket, request.limit_ms);
 		if (!status)
 			continue;
 		describe(status, text, sizeof(text));
@@ -171,7 +193,7 @@ int keeper_new(keeper_work *work, struct keeper **ret, struct error *err)
 		return error_errno(err, r, "cannot start the keeper of the history");
 	}
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct keeper){ .pid = pid, .socket = ends[0] };
+	**ret = (struct keeper){ .pid = pid, .socket = ends[0], .limit_ms = LIMIT_MS };
 	return 0;
 }
 
@@ -182,12 +204,18 @@ void keeper_free(struct keeper *k)
 	(void)close(k->socket);
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	free(k->trouble);
 	free(k);
+}
+
+void keeper_limit(struct keeper *k, int limit_ms)
+{
+	k->limit_ms = limit_ms;
 }
 
 bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
 {
-	struct request request = { .how = *how };
+	struct request request = { .how = *how, .limit_ms = k->limit_ms };
 	_cleanup_free_ char *path = path_absolute(samples);
 
 	if (k->is_busy || strlen(path) >= sizeof(request.samples))
@@ -195,12 +223,21 @@ bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
 	memcpy(request.samples, path, strlen(path) + 1);
 	k->is_busy = send(k->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
 		     sizeof(request);
+	k->asked_ns = clock_now_ns();
 	return k->is_busy;
 }
 
 bool keeper_is_busy(const struct keeper *k)
 {
 	return k->is_busy;
+}
+
+/* Remembers why the work failed: the line @text. */
+static void note_failure(struct keeper *k, const char *text)
+{
+	k->failed_ns = clock_now_ns();
+	free(k->trouble);
+	k->trouble = xstrndup(text, strcspn(text, "\n"));
 }
 
 bool keeper_take(struct keeper *k, struct strbuf *text)
@@ -211,9 +248,32 @@ bool keeper_take(struct keeper *k, struct strbuf *text)
 	if (!k->is_busy || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return false;
 	k->is_busy = false;
-	if (n > 0)
-		strbuf_add(text, bytes, (size_t)n - 1);
-	else
-		strbuf_adds(text, "the keeper of the history has ended\n");
+	k->failed_ns = 0;
+	if (n > 0) {
+		strbuf_add(text, bytes + 1, (size_t)n - 2);
+		if (*bytes == failed_mark)
+			note_failure(k, strbuf_text(text));
+		return true;
+	}
+	k->is_gone = true;
+	strbuf_adds(text, gone_text);
 	return true;
+}
+
+bool keeper_retries(const struct keeper *k)
+{
+	return k->failed_ns && clock_now_ns() - k->failed_ns > RETRY_NS;
+}
+
+void keeper_trouble(const struct keeper *k, struct strbuf *out)
+{
+	uint64_t busy_ns = k->is_busy ? clock_now_ns() - k->asked_ns : 0;
+
+	if (k->is_gone)
+		strbuf_add(out, gone_text, strlen(gone_text) - 1);
+	else if (k->failed_ns)
+		strbuf_addf(out, "%s; it is tried again after some minutes", k->trouble);
+	else if (busy_ns > LONG_NS)
+		strbuf_addf(out, "it has not ended for %" PRIu64 " minutes",
+			    busy_ns / (60 * NS_PER_S));
 }

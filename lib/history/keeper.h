@@ -36,6 +36,13 @@ DEFINE_CLEANUP(struct keeper *, keeper_free);
 bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
 /* Whether it is doing the upkeep of a session, or keeper_take() was not called after it. */
 bool keeper_is_busy(const struct keeper *k);
+/* Has work killed that takes longer; an hour by default. */
+void keeper_limit(struct keeper *k, int limit_ms);
+/* Whether the last work failed, some minutes ago, and should be tried again. */
+bool keeper_retries(const struct keeper *k);
+/* Adds to @out what is wrong with the upkeep: that it failed, takes long, or cannot be done any
+ * more. Nothing is added if all is well. */
+void keeper_trouble(const struct keeper *k, struct strbuf *out);
 /* Whether the upkeep has ended; then @text gets the lines that a person should know, if any. Never
  * waits. */
 bool keeper_take(struct keeper *k, struct strbuf *text);

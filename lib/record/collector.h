@@ -20,6 +20,7 @@
 #include "record/record.h"
 
 struct keeper;
+struct strbuf;
 struct opener;
 struct parser;
 struct turn;
@@ -110,6 +111,8 @@ void collector_set_outlet(struct collector *c, struct stream_outlet *outlet);
 const struct cookie_table *collector_cookies(const struct collector *c);
 /* Reads the cost of sampling and how far it is stretched; all zero if it is not measured. */
 void collector_cost(const struct collector *c, struct governor_reading *ret);
+/* Adds to @out what is wrong with the upkeep of the history, if anything is. */
+void collector_history_trouble(const struct collector *c, struct strbuf *out);
 /* Reads the use of memory, disk and descriptors, and what is shed to limit it. */
 void collector_quota(const struct collector *c, struct quota_reading *ret);
 /* Returns the size of the functions kept in the session directory, in bytes. */

@@ -405,6 +405,45 @@ static void a_process_of_its_own_does_it(void)
 	keeper_ask(k, dir, &how);
 }
 
+/* Work that a live generation of 1 lets hang, 2 end by a signal. */
+static void fail(const char *samples _unused_, const struct upkeep *how, struct strbuf *log)
+{
+	if (how->live == 1)
+		for (;;)
+			(void)pause();
+	if (how->live == 2)
+		(void)raise(SIGKILL);
+	strbuf_adds(log, "done\n");
+}
+
+/* Has work done; what is then said, or wrong, must be @wanted. */
+static void ask(struct keeper *k, uint32_t live, const char *wanted, bool is_wrong)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, wrong = STRBUF_INIT;
+	const struct upkeep how = { .live = live };
+
+	CHECK(keeper_ask(k, "/", &how));
+	await(k, &text);
+	CHECK_STR(strbuf_text(&text), wanted);
+	keeper_trouble(k, &wrong);
+	CHECK_EQ(wrong.length > 0, is_wrong);
+	CHECK(!is_wrong || !strncmp(strbuf_text(&wrong), wanted, strlen(wanted) - 1));
+	CHECK(!keeper_retries(k)); /* not at once */
+}
+
+static void work_that_dies_or_hangs_is_reported_and_done_again(void)
+{
+	_cleanup_(keeper_freep) struct keeper *k = NULL;
+
+	CHECK_EQ(keeper_new(fail, &k, NULL), 0);
+	ask(k, 2, "the roll-up failed (signal 9)\n", true);
+	ask(k, 3, "done\n", false);
+	keeper_limit(k, 50);
+	ask(k, 1, "the roll-up failed (signal 9)\n", true);
+	keeper_limit(k, 60000);
+	ask(k, 3, "done\n", false);
+}
+
 /* No file may be longer than @bytes: as on a full disk. */
 static void fill_disk(rlim_t bytes)
 {
@@ -436,6 +475,43 @@ static void a_full_disk_changes_no_sum(void)
 	CHECK_EQ(files_of(&p, "flat.", ""), 0);
 	CHECK_EQ(upkeep(&p, 0), 1);
 	check_sums(&p);
+}
+
+/* Hides a generation, or shows it again. */
+static void hide(const struct past *p, unsigned int number, bool hidden)
+{
+	static const char *const ends[] = { "slices", "names" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		_cleanup_free_ char *here = xasprintf("%s/history/%u.%s", p->dir, number, ends[i]),
+				    *there = xasprintf("%s/%u.%s", p->dir, number, ends[i]);
+
+		CHECK_EQ(hidden ? rename(here, there) : rename(there, here), 0);
+	}
+}
+
+/* As after an error when the first one was to be rolled up. */
+static void a_segment_does_not_span_generations_that_another_one_has(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		write_hour(&p, 10 * MINUTE);
+		p.now_ms -= i < 2 ? HOUR : 0; /* all in one hour */
+	}
+	hide(&p, 1, true);
+	hide(&p, 3, true);
+	(void)upkeep(&p, 0);
+	CHECK_EQ(files_of(&p, "flat.1.2-2", ""), 1);
+	hide(&p, 1, false);
+	hide(&p, 3, false);
+	CHECK_EQ(upkeep(&p, 0), 2);
+	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
+	CHECK_EQ(files_of(&p, "flat.1.3-3", ""), 1);
+	CHECK_EQ(upkeep(&p, 0), 0);
 }
 
 static void names_without_slices_are_removed(void)
@@ -643,7 +719,9 @@ TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_th
       T(steps_have_the_coarsest_level_that_fits), T(a_clock_that_is_set_back_loses_nothing),
       T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
       T(a_kill_at_any_time_changes_no_sum), T(a_process_of_its_own_does_it),
-      T(a_full_disk_changes_no_sum), T(names_without_slices_are_removed),
-      T(damage_anywhere_is_noticed), T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
+      T(work_that_dies_or_hangs_is_reported_and_done_again), T(a_full_disk_changes_no_sum),
+      T(a_segment_does_not_span_generations_that_another_one_has),
+      T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
+      T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
       T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),
       T(rare_keys_fold_into_their_file))

@@ -344,7 +344,8 @@ static const struct {
 	{ "Separate", "separate" },	  { "Images", "images" },
 	{ "Session", NULL, session_row }, { "Samples", NULL, samples_row },
 	{ "Own cost", NULL, cost_row },	  { "Budget", NULL, budget_row },
-	{ "Limits", NULL, limits_row },	  { "Settings", "config" },
+	{ "Limits", NULL, limits_row },	  { "History", "history_trouble" },
+	{ "Settings", "config" },
 };
 
 /* Prints the line of a counter, "name value text", if it is a loss or trouble. */
@@ -389,6 +390,7 @@ static const struct {
 } members[] = {
 	{ "state", JSON_TEXT },
 	{ "trouble", JSON_TEXT },
+	{ "history_trouble", JSON_TEXT },
 	{ "pid", JSON_NUMBER },
 	{ "uid", JSON_NUMBER },
 	{ "writer", JSON_NUMBER },

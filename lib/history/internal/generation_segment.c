@@ -85,7 +85,8 @@ static int write_slices(struct reading *r, uint32_t number, struct strbuf *out)
 		segment_writer_new(&r->tree, to, nodes);
 
 	for (i = 0; i < r->count; at += r->slices[i++].counts)
-		segment_writer_slice(w, &r->slices[i], r->counts + at, r->slices[i].counts);
+		segment_writer_slice(w, &r->slices[i], r->counts ? r->counts + at : NULL,
+				     r->slices[i].counts);
 	return segment_writer_finish(w, &about, out);
 }
 

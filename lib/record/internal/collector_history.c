@@ -23,7 +23,8 @@ void collector_tend_history(struct collector *c)
 		for (rest = text.text; rest && (line = strsep(&rest, "\n")) && *line;)
 			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
 	}
-	if (!generation || generation == c->upkeep.live || keeper_is_busy(c->keeper))
+	if (!generation || keeper_is_busy(c->keeper) ||
+	    (generation == c->upkeep.live && !keeper_retries(c->keeper)))
 		return;
 	/* The keeper adds up files that it moved away the last time: they must not be open. */
 	if (!c->renewed)
@@ -37,4 +38,10 @@ void collector_tend_history(struct collector *c)
 	c->renewed = !keeper_ask(c->keeper, c->samples, &how);
 	if (!c->renewed)
 		c->upkeep = how;
+}
+
+void collector_history_trouble(const struct collector *c, struct strbuf *out)
+{
+	if (c->keeper)
+		keeper_trouble(c->keeper, out);
 }

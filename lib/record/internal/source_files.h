@@ -39,7 +39,7 @@ const struct jit_code *source_files_place(struct source_files *t, const struct c
 const struct jit_code *source_files_known(const struct source_files *t, uint64_t cookie);
 /* Whether functions of the source file called @name got places since the start. */
 bool source_files_have(const struct source_files *t, const char *name);
-/* Removes what the session has of the source file called @name, which source_files_have() not. */
+/* Removes what the session has of the source file called @name, unless source_files_have() it. */
 void source_files_remove(const struct source_files *t, const char *name);
 /* Writes files that have got functions, in a thread: some now, others in the next calls; with @all,
  * all of them, and returns when that is done. @now_ns: CLOCK_MONOTONIC. */
