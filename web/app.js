@@ -7,7 +7,8 @@ import { Timeline } from './timeline.js';
 import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, frameDifference, fullName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
-import { isServed, load } from './provider.js';
+import { isServed, load, loadSource } from './provider.js';
+import { Source } from './source.js';
 
 const APPS_SHOWN = 8;
 /** Kinds of functions that opreport has no name for. */
@@ -18,6 +19,9 @@ const $ = id => /** @type {any} */ (document.getElementById(id));
 let page = null;
 let profile, timeline, series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
+/** @type {any} */
+let source = null;
+let asked = '';
 
 // --- names, windows ---
 
@@ -177,6 +181,7 @@ function actions(f) {
 		button('Callers + callees', 's', () => page.open(f)),
 		button('Focus', 'f', () => addFilter('focus', f)), button('Hide', 'h', () => addFilter('hide', f)),
 		button('Drop', 'x', () => addFilter('drop', f)),
+		button('Source', 'S', () => go({ v: 'source', fn: profile.key[f] })),
 		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(fullName(profile, f)) }, 'Copy name'));
 }
 
@@ -375,6 +380,32 @@ function hottest() {
 	return best;
 }
 
+/** The name of a function as a pattern of opreport and opannotate. */
+function patternOf(f) {
+	return `${(profile.func.link[f] ?? profile.func.name[f] ?? '').replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
+}
+
+/** Asks for the source of the chosen function, or the hottest one, in the window. Filters do not apply to it. */
+async function renderSource() {
+	const f = page.picked > 0 && profile.func.address[page.picked] ? page.picked : hottest(), address = profile.func.address[f];
+	const image = profile.head.images[profile.func.image[f]]?.path, question = `${address}/${page.window ? windowText(page.window) : 'all'}${image}`;
+	const isShown = asked === question;
+	source ||= new Source($('source'));
+	$('source-note').textContent = !isServed ? 'The source is shown by opweb; in a file, this command prints it:' : !address ? 'This function has no symbol.' :
+		page.chosen.length ? 'All samples of the function: filters do not apply here.' : '';
+	if (!isServed || !address || isShown) return;
+	asked = question;
+	$('source').replaceChildren(el('p', { class: 'dim' }, 'reading the code…'));
+	try {
+		const code = await loadSource(question);
+		if (asked === question) source.show(code, page);
+	} catch (e) {
+		if (asked === question) $('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
+		asked = '';
+	}
+	document.body.dataset.source = asked;
+}
+
 function renderDifference() {
 	$('diff-none').hidden = Boolean(page.other);
 	$('diff-some').hidden = !page.other;
@@ -421,8 +452,9 @@ function filterOptions() {
 
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
-	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : '');
-	const options = filterOptions(), general = visible(profile.head.options);
+	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	if (state.v === 'source') return `opannotate -s -a${general.replace(' --inlines', '')} -i ${shellWord(patternOf(page.picked > 0 ? page.picked : hottest()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
+	const options = filterOptions();
 	if (options === null) return '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: '', quality: '--children --quality', diff: '--children' };
@@ -452,7 +484,8 @@ function render() {
 	else if (state.v === 'overview') showOverview(page, $('v-overview'));
 	else if (state.v === 'quality') showQuality(page, $('v-quality'));
 	else if (state.v === 'diff') renderDifference();
-	$('detail').hidden = ['overview', 'quality'].includes(state.v) || (state.v === 'diff' && !page.other);
+	else if (state.v === 'source') renderSource();
+	$('detail').hidden = ['overview', 'quality', 'source'].includes(state.v) || (state.v === 'diff' && !page.other);
 	if (state.v === 'functions' || state.v === 'diff') showDetail(null, 0, Math.max(0, page.picked));
 	showCommand();
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
@@ -522,11 +555,11 @@ function makeGraphs() {
 	make('diff', 'diff-graph', 'Flame graph of both windows', false);
 }
 
-const KEYS = [['1 … 5', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
+const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
 	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
-	['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['q', 'quality'], ['d', 'dark or light'],
+	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
 
 function showKeys() {
@@ -575,7 +608,7 @@ function onKey(e) {
 	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open) return;
 	const views = Object.keys(VIEWS), f = page.picked;
 	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
-		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, q: () => go({ v: 'quality' }), c: compare, '?': showKeys,
+		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
 		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };

@@ -10,16 +10,21 @@ function unpacked(stream) {
 /** Whether a server sent the page. */
 export const isServed = !document.getElementById('data').textContent.trim();
 
-async function fromServer() {
-	const answer = await fetch('data');
+async function ask(path) {
+	const answer = await fetch(path);
 	if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
-	return answer.arrayBuffer();
+	return answer;
+}
+
+/** The lines and instructions of a function: "ADDRESS/TIME/IMAGE". */
+export async function loadSource(question) {
+	return (await ask('source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
 }
 
 /** The profile. */
 export async function load() {
 	const text = document.getElementById('data').textContent.trim();
-	if (!text) return decode(await fromServer());
+	if (!text) return decode(await (await ask('data')).arrayBuffer());
 	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
 	return decode(await unpacked(new Blob([bytes]).stream()));
 }

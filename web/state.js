@@ -2,7 +2,7 @@
 // What is shown, all of which is in the address, after "#".
 
 export const VIEWS = {
-	overview: 'Overview', flame: 'Flame graph', functions: 'Functions', diff: 'Difference', quality: 'Quality',
+	overview: 'Overview', flame: 'Flame graph', functions: 'Functions', source: 'Source', diff: 'Difference', quality: 'Quality',
 };
 
 /** v view, a and b windows "FROM..TO", f filters "+focus:KEY" in a list, fn function, dir direction, z zoom

@@ -231,7 +231,7 @@ def filters_are_chips(b, url):
 
 def each_view_opens_by_key(b, url):
     b.open(url, "v=flame")
-    for key, view in enumerate(("overview", "flame", "functions", "diff", "quality"), 1):
+    for key, view in enumerate(("overview", "flame", "functions", "source", "diff", "quality"), 1):
         b.type(str(key))
         if not b.until(lambda: b.js("return document.body.dataset.ready") == view):
             return False
@@ -254,7 +254,7 @@ CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_comma
 
 
 def narrow_screens_do_not_scroll_sideways(b, url):
-    for view in ("overview", "flame", "functions", "diff", "quality"):
+    for view in ("overview", "flame", "functions", "source", "diff", "quality"):
         b.open(url, f"v={view}")
         if b.js("return document.documentElement.scrollWidth") > 400:
             return False
@@ -317,6 +317,25 @@ def a_killed_server_does_not_block_its_socket():
     return not os.path.exists("socket")
 
 
+def shares_of_opannotate(command):
+    """The counts of opannotate's instructions: { address: samples }."""
+    rows = re.findall(r"^ *(\d+) +[\d.e-]+ : +([0-9a-f]+):\t", run(f"{BUILD}/tools/opannotate", *command), re.M)
+    return {address: int(count) for count, address in rows}
+
+
+def source_has_the_numbers_of_its_command(b, url):
+    for window in ("", "&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"):
+        b.open(url, f"v=source&fn=exe-pie:marked_first{window}")
+        if not b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length")):
+            return False
+        shown = b.js("return [...document.querySelectorAll('#source .pane.code .sl')].map(r => "
+                     "[r.querySelector('.number').textContent, r.querySelector('.share').title])")
+        counts = {address: int(re.sub(r"\D", "", title)) for address, title in shown if title}
+        if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]):
+            return False
+    return True
+
+
 def the_server_is_confined(server):
     with open(f"{BUILD}/tools/opweb", "rb") as f:
         is_sanitized = b"__asan_init" in f.read()
@@ -354,6 +373,7 @@ def main():
                 for check in CHECKS if url else []:
                     report(f"{what}: {check.__name__}", check(wide, url))
             if server:
+                report("source_has_the_numbers_of_its_command", source_has_the_numbers_of_its_command(wide, address))
                 report("the_server_is_confined", the_server_is_confined(server))
                 report("a_killed_server_does_not_block_its_socket", a_killed_server_does_not_block_its_socket())
             report("narrow_screens_do_not_scroll_sideways",

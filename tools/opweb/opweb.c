@@ -8,6 +8,7 @@
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
 #include "tools/opweb/web_server.h"
+#include "tools/opweb/web_source.h"
 
 #include "base/mem.h"
 #include "history/window.h"
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -78,40 +80,52 @@ struct job {
 
 /* --- in the process that makes the data --- */
 
-/* Prints what is asked for on standard output; returns the exit status, with the reason printed
- * instead. */
-static int print_answer(const void *data, const char *question _unused_)
+/* Prints the data of the page. */
+static int print_data(const struct profile_config *config, const struct job *job, struct error *err)
 {
-	const struct job *job = data;
 	_cleanup_(page_report_done) struct page_report page = { 0 };
 	_cleanup_free_ char *words = reporting_shell_words(job->count, job->words);
+	const struct report_option shown[] = {
+		{ "specification", job->count ? words : NULL },
+		{ "sessiondir", config->session_dir },
+		{ "imagepath", config->binaries.image_paths },
+		{ "root", config->binaries.root },
+		{ "inlines", options.view.rows.inlines ? "true" : NULL },
+		{ "demangle", reporting_demangle(&options.view.names) },
+		{ NULL, NULL }
+	};
+	int r;
+
+	options.view.options = shown;
+	r = page_report_collect(config, &options.view, job->count, job->words, &page, err);
+	if (r == 0)
+		profile_report_print(&page.report, stdout);
+	return r;
+}
+
+/* Prints what is asked for on standard output; returns the exit status, with the reason printed
+ * instead. */
+static int print_answer(const void *data, const char *question)
+{
+	const struct job *job = data;
 	struct profile_config config = options.profile;
 	struct error err = ERROR_INIT;
 	int status = 0, r = reporting_confine(&config, NULL, job->all, &status, &err);
 
 	if (r > 0)
 		return status;
-	const struct report_option shown[] = {
-		{ "specification", job->count ? words : NULL },
-		{ "sessiondir", config.session_dir },
-		{ "imagepath", config.binaries.image_paths },
-		{ "root", config.binaries.root },
-		{ "inlines", options.view.rows.inlines ? "true" : NULL },
-		{ "demangle", reporting_demangle(&options.view.names) },
-		{ NULL, NULL }
-	};
-	options.view.options = shown;
 	config.symbol_cache = !options.no_symbol_cache;
 	if (r == 0)
-		r = page_report_collect(&config, &options.view, job->count, job->words, &page,
-					&err);
+		r = !strcmp(question, "data") ? print_data(&config, job, &err)
+					      : web_source_print(&config, &options.view.names,
+								 job->words, question, &err);
+	if (r == 0)
+		r = tool_flush(stdout, NULL, &err);
 	if (r < 0) {
 		(void)printf("%s\n", err.text);
 		(void)fflush(stdout);
-		return TOOL_FAILURE;
 	}
-	profile_report_print(&page.report, stdout);
-	return tool_flush(stdout, NULL, &err) < 0 ? TOOL_FAILURE : 0;
+	return r < 0 ? TOOL_FAILURE : 0;
 }
 
 /* --- the server --- */
@@ -122,7 +136,7 @@ static void end(int number _unused_)
 }
 
 /* Interrupts system calls, so that the end is noticed. */
-static void catch (int number)
+static void end_on(int number)
 {
 	const struct sigaction action = { .sa_handler = end };
 
@@ -225,9 +239,9 @@ int main(int argc, char **argv)
 
 	job.words = argv + operands;
 	job.count = (size_t)(argc - operands);
-	catch (SIGINT);
-	catch (SIGTERM);
-	catch (SIGHUP);
+	end_on(SIGINT);
+	end_on(SIGTERM);
+	end_on(SIGHUP);
 	(void)signal(SIGPIPE, SIG_IGN);
 	return serve(&job, &err);
 }

@@ -2,7 +2,7 @@
 #include "tools/opweb/web_maker.h"
 
 #include "base/mem.h"
-#include "base/parse.h"
+#include "tools/opweb/web_request.h"
 
 #include <errno.h>
 #include <poll.h>

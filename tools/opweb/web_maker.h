@@ -12,10 +12,6 @@
 #include "base/error.h"
 
 #include <signal.h>
-#include <stddef.h>
-
-/* The longest question, with its NUL. */
-enum { WEB_QUESTION_MAX = 8192 };
 
 struct web_maker {
 	/* Runs in a child: prints the answer, or a message for people, on standard output. Returns

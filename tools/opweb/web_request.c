@@ -67,7 +67,7 @@ static bool is_own_host(const struct web_policy *policy, const char *host)
 	return !strcmp(name, "localhost") || inet_pton(AF_INET, name, &any) == 1;
 }
 
-static const char prefix[] = "/s/";
+static const char prefix[] = "/s/", source[] = "/source/";
 
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
@@ -84,6 +84,8 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 	rest = path + strlen(prefix) + WEB_SECRET_LENGTH;
 	if (!strcmp(rest, "/"))
 		return WEB_PAGE;
+	if (!strncmp(rest, source, strlen(source)) && strlen(rest) < WEB_QUESTION_MAX)
+		return WEB_SOURCE;
 	return !strcmp(rest, "/data") ? WEB_DATA : WEB_NOT_FOUND;
 }
 

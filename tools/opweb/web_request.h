@@ -14,6 +14,8 @@
 
 /* Characters of a secret: 128 random bits as base64url. */
 enum { WEB_SECRET_LENGTH = 22 };
+/* The longest question, with its NUL. */
+enum { WEB_QUESTION_MAX = 8192 };
 
 struct web_policy {
 	char secret[WEB_SECRET_LENGTH + 1];
@@ -24,6 +26,7 @@ struct web_policy {
 enum web_answer {
 	WEB_PAGE,
 	WEB_DATA,	/* what is asked for is after the secret: web_request_question() */
+	WEB_SOURCE,	/* the same, of a function */
 	WEB_NOT_FOUND,	/* also with another secret */
 	WEB_BAD_METHOD, /* neither GET nor HEAD */
 	WEB_BAD_HOST	/* the name of another server: a page that was rebound to this address */

@@ -113,6 +113,15 @@ static enum MHD_Result send_data(struct web_server *s, struct MHD_Connection *co
 	return send_made(connection, s->status, s->data, "application/octet-stream");
 }
 
+static enum MHD_Result send_source(struct web_server *s, struct MHD_Connection *connection,
+				   const char *question)
+{
+	_cleanup_close_ int file = -1;
+	int status = web_maker_ask(s->config->maker, question, &file);
+
+	return send_made(connection, status, file, "application/json");
+}
+
 static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version _unused_,
 			      const char *upload _unused_, size_t *upload_size, void **state)
@@ -131,6 +140,8 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 		return send_page(connection);
 	case WEB_DATA:
 		return send_data(s, connection, web_request_question(path));
+	case WEB_SOURCE:
+		return send_source(s, connection, web_request_question(path));
 	case WEB_NOT_FOUND:
 		return send_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
 	case WEB_BAD_METHOD:

@@ -54,12 +54,6 @@ static void flush(struct listing *l)
 	strbuf_clear(&l->text);
 }
 
-/* Index of the first sample at or after @offset. */
-static size_t first_sample(const struct samples *s, uint64_t offset)
-{
-	return FIRST_NOT(i, 0, s->count, s->samples[i].offset < offset);
-}
-
 /* Sums the samples from index @i on that are before @end into @counts; returns the index after
  * them. */
 static size_t sum_samples(const struct samples *s, size_t i, uint64_t end, uint64_t *counts)
@@ -88,7 +82,7 @@ static void print_piece(struct listing *l, const struct symbol *piece)
 	const struct samples *s = &l->view->image->samples;
 	size_t size = l->a->totals.class_count * sizeof(*l->counts);
 	uint64_t start = piece->address, end = start + (piece->end - piece->offset);
-	size_t i = first_sample(s, piece->offset);
+	size_t i = samples_first(s, piece->offset);
 	struct disasm_insn insn;
 
 	if (disasm_seek(l->disasm, start, end)) {

@@ -81,6 +81,11 @@ void samples_trim(struct samples *s)
 	s->spare_room = 0;
 }
 
+size_t samples_first(const struct samples *s, uint64_t offset)
+{
+	return FIRST_NOT(i, 0, s->count, s->samples[i].offset < offset);
+}
+
 void samples_clear(struct samples *s)
 {
 	s->count = 0;

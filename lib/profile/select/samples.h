@@ -39,6 +39,8 @@ void samples_sort(struct samples *s);
 void samples_trim(struct samples *s);
 /* Sorts them by the upper 32 bits of the offset only, which in call graph files are the caller. */
 void samples_sort_upper(struct samples *s);
+/* Of sorted samples, the index of the first one at or after the offset. */
+size_t samples_first(const struct samples *s, uint64_t offset);
 /* Removes all samples but keeps the memory. */
 void samples_clear(struct samples *s);
 /* Frees all. */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/annotate/annotate_json.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "disasm/disasm.h"
+#include "dwarf/lines.h"
+#include "profile/binary/sources.h"
+#include "symbol/symtab.h"
+
+#include <string.h>
+
+/* Lines that are shown around those with code, and the longest part of a line. */
+enum { CONTEXT = 5, LINE_BYTES_MAX = 400 };
+
+/* A source file of the function. */
+struct source {
+	char *path; /* as compiled */
+	unsigned int *lines;
+	size_t count, room;
+};
+
+struct writer {
+	const struct annotate *a;
+	const struct annotate_view *view;
+	const struct annotate_json_output *to;
+	struct disasm *disasm;
+	struct lines *lines;
+	struct source *sources;
+	size_t count, room;
+	struct json j;
+};
+
+static void writer_done(struct writer *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->count; i++) {
+		free(w->sources[i].path);
+		free(w->sources[i].lines);
+	}
+	free(w->sources);
+	lines_free(w->lines);
+	disasm_free(w->disasm);
+}
+
+static uint64_t sum_of(const struct annotate *a, const uint64_t *counts)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < a->totals.class_count; i++)
+		sum += counts[i];
+	return sum;
+}
+
+/* Number of the file of a line, which is noted. */
+static size_t note_line(struct writer *w, const struct lines_place *at)
+{
+	struct source *source;
+	size_t i = 0;
+
+	while (i < w->count && strcmp(w->sources[i].path, at->file) != 0)
+		i++;
+	if (i == w->count) {
+		array_grow(&w->sources, w->count + 1, &w->room);
+		w->sources[w->count++] = (struct source){ .path = xstrdup(at->file) };
+	}
+	source = &w->sources[i];
+	array_grow(&source->lines, source->count + 1, &source->room);
+	source->lines[source->count++] = at->line;
+	return i;
+}
+
+/* Writes the functions that were inlined at an address, the innermost first. */
+static void write_calls(struct writer *w, uint64_t address)
+{
+	const struct lines_call *calls = NULL;
+	size_t i, n = lines_inlines(w->lines, address, &calls);
+
+	json_open(&w->j, NULL, '[');
+	for (i = 0; i < n; i++) {
+		_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+
+		if (!name_style_add(&w->a->config->names, &name, calls[i].function))
+			strbuf_adds(&name, calls[i].function);
+		json_string(&w->j, NULL, strbuf_text(&name));
+	}
+	json_close(&w->j, ']');
+}
+
+/* Writes address, text, samples, number of the file and line (0: not known), inlined calls. */
+static void write_instruction(struct writer *w, const struct disasm_insn *insn, uint64_t samples)
+{
+	struct lines_place at;
+	bool has_line = lines_find(w->lines, insn->address, &at) && at.line;
+
+	json_line(&w->j);
+	json_open(&w->j, NULL, '[');
+	json_hex(&w->j, NULL, insn->address);
+	json_bytes(&w->j, NULL, insn->text);
+	json_u64(&w->j, NULL, samples);
+	json_u64(&w->j, NULL, has_line ? note_line(w, &at) : 0);
+	json_u64(&w->j, NULL, has_line ? at.line : 0);
+	write_calls(w, insn->address);
+	json_close(&w->j, ']');
+}
+
+static void write_piece(struct writer *w, const struct symbol *piece)
+{
+	const struct samples *s = &w->view->image->samples;
+	uint64_t start = piece->address, end = start + (piece->end - piece->offset);
+	size_t i = samples_first(s, piece->offset);
+	struct disasm_insn insn;
+
+	if (!disasm_seek(w->disasm, start, end))
+		return;
+	while (disasm_next(w->disasm, &insn)) {
+		uint64_t past = piece->offset + (insn.address + insn.size - start), samples = 0;
+
+		for (; i < s->count && s->samples[i].offset < past; i++)
+			samples += s->samples[i].count;
+		write_instruction(w, &insn, samples);
+	}
+}
+
+static void write_instructions(struct writer *w, const struct annotate_symbol *sym)
+{
+	const struct symtab *st = w->view->binary.symtab;
+	size_t i;
+
+	json_open(&w->j, "instructions", '[');
+	for (i = sym->first; i <= sym->last; i++)
+		if (symtab_at(st, i)->whole == sym->first)
+			write_piece(w, symtab_at(st, i));
+	json_close(&w->j, ']');
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Writes number and text of each line that is next to one with code. */
+static void write_text(struct writer *w, struct source *s, const struct sourcetext *text)
+{
+	unsigned int line = 0;
+	size_t i, size;
+	const char *at;
+
+	qsort(s->lines, s->count, sizeof(*s->lines), by_number);
+	for (i = 0; i < s->count; i++) {
+		unsigned int first = s->lines[i] > CONTEXT ? s->lines[i] - CONTEXT : 1;
+
+		for (line = MAX(line, first - 1);
+		     line < s->lines[i] + CONTEXT && sourcetext_line(text, line + 1, &at, &size);
+		     line++) {
+			_cleanup_free_ char *cut = xstrndup(at, MIN(size, (size_t)LINE_BYTES_MAX));
+
+			json_line(&w->j);
+			json_open(&w->j, NULL, '[');
+			json_u64(&w->j, NULL, line + 1);
+			json_bytes(&w->j, NULL, cut);
+			json_close(&w->j, ']');
+		}
+	}
+}
+
+static void write_sources(struct writer *w)
+{
+	size_t i;
+
+	json_open(&w->j, "files", '[');
+	for (i = 0; i < w->count; i++) {
+		_cleanup_free_ char *found = sources_find(w->to->sources, w->sources[i].path);
+		_cleanup_(sourcetext_freep) struct sourcetext *text =
+			found ? sourcetext_open(found, elffile_owner(w->view->binary.file)) : NULL;
+
+		json_open(&w->j, NULL, '{');
+		json_bytes(&w->j, "path", w->sources[i].path);
+		json_open(&w->j, "lines", '[');
+		if (text)
+			write_text(w, &w->sources[i], text);
+		json_close(&w->j, ']');
+		json_close(&w->j, '}');
+	}
+	json_close(&w->j, ']');
+}
+
+/* Opens what instructions need; NULL, or why there are none. */
+static const char *open_code(struct writer *w, struct error *err)
+{
+	const struct binary *b = &w->view->binary;
+
+	if (!b->file)
+		return b->no_code ?: "symbols only, no file with code";
+	w->lines = lines_new(b->file, b->debug);
+	if (disasm_new(b->file, NULL, NULL, NULL, &w->disasm, err) < 0)
+		return "no disassembler for its machine";
+	return NULL;
+}
+
+void annotate_json_print(struct annotate *a, const struct annotate_view *v,
+			 const struct annotate_symbol *sym, const struct annotate_json_output *to)
+{
+	_cleanup_(writer_done) struct writer w = { .a = a, .view = v, .to = to };
+	struct error err = ERROR_INIT;
+	const char *why = open_code(&w, &err);
+
+	w.j = JSON_INIT(to->out);
+	json_open(&w.j, NULL, '{');
+	json_string(&w.j, "symbol", sym->text);
+	json_u64(&w.j, "samples", sum_of(a, sym->counts));
+	if (why) {
+		json_string(&w.j, "why", why);
+	} else {
+		write_instructions(&w, sym);
+		write_sources(&w);
+	}
+	json_close(&w.j, '}');
+	(void)fputc('\n', to->out);
+}

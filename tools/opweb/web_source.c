@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/opweb/web_source.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "profile/annotate/annotate_json.h"
+#include "profile/binary/sources.h"
+#include "profile/profile.h"
+#include "symbol/symtab.h"
+#include "tools/common/reporting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked for. */
+struct question {
+	uint64_t address;
+	char *time; /* a word of the specification; NULL: all */
+	char *image;
+};
+
+static void question_done(struct question *q)
+{
+	free(q->time);
+	free(q->image);
+}
+
+static int parse_question(const char *text, struct question *ret, struct error *err)
+{
+	static const char prefix[] = "source/";
+	const char *rest = strncmp(text, prefix, strlen(prefix)) ? "" : text + strlen(prefix);
+	char *end = NULL;
+	uint64_t address = strtoull(rest, &end, 16);
+	size_t length = strspn(*end ? end + 1 : end, "0123456789-:.TZal");
+
+	if (end == rest || *end != '/' || end[1 + length] != '/')
+		return error_set(err, -EINVAL, "'%s' is not a function", text);
+	*ret = (struct question){ address, NULL, xstrdup(end + 1 + length) };
+	if (strncmp(end, "/all/", 5) != 0)
+		ret->time = xasprintf("time:%.*s", (int)length, end + 1);
+	return 0;
+}
+
+/* Prints the function if the image has it. */
+static bool print_from(struct annotate *a, size_t image, const struct question *q,
+		       const struct profile *p)
+{
+	_cleanup_(sources_freep) struct sources *sources = sources_new(p->root, NULL, NULL);
+	const struct annotate_json_output to = { stdout, sources };
+	struct annotate_view view;
+	bool is_found = false;
+	size_t i;
+
+	annotate_open(a, image, p->binaries, &view);
+	for (i = 0; i < view.symbol_count && !is_found; i++) {
+		is_found = view.symbols[i].symbol->address == q->address;
+		if (is_found)
+			annotate_json_print(a, &view, &view.symbols[i], &to);
+	}
+	annotate_close(&view);
+	return is_found;
+}
+
+static int print_function(const struct profile *p, const struct name_style *names,
+			  const struct question *q, struct error *err)
+{
+	const struct annotate_config config = { .names = *names };
+	_cleanup_(annotate_done) struct annotate a = { 0 };
+	bool is_found = false;
+	size_t i;
+
+	annotate_collect(p->gather, &p->classes, &p->by_image, &config, &a);
+	for (i = 0; i < a.image_count && !is_found; i++)
+		if (!strcmp(gather_image_name(p->gather, a.images[i].image, true), q->image))
+			is_found = print_from(&a, i, q, p);
+	if (!is_found)
+		return error_set(err, -ENOENT, "%s: no samples in the function at %#llx", q->image,
+				 (unsigned long long)q->address);
+	return 0;
+}
+
+int web_source_print(const struct profile_config *config, const struct name_style *names,
+		     char *const *words, const char *question, struct error *err)
+{
+	_cleanup_(profile_closep) struct profile *p = NULL;
+	_cleanup_(question_done) struct question q = { 0 };
+	_cleanup_free_ char **all = NULL;
+	struct profile_config code = *config;
+	size_t count = 0;
+	int r = parse_question(question, &q, err);
+
+	if (r < 0)
+		return r;
+	while (words[count])
+		count++;
+	all = xcalloc(count + 2, sizeof(*all));
+	memcpy(all, words, count * sizeof(*all));
+	if (q.time)
+		all[count++] = q.time;
+	code.merge = CLASSES_MERGE_LIB;
+	code.binaries.code = true;
+	r = reporting_open(&code, count, all, &p, err);
+	return r < 0 ? r : print_function(p, names, &q, err);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The source lines and instructions of a function, side by side, each with its samples.
+import { el, int, pct, shorten, styled, visible } from './fmt.js';
+
+const LANES = 6, LINE_HEIGHT = 20;
+
+/** The lines of all files with code: { file, number, text, samples, isCode }, those of one file together. */
+function sourceRows(code) {
+	const sums = new Map(), rows = [];
+	for (const [, , samples, file, line] of code.instructions) {
+		const key = `${file}:${line}`;
+		if (line) sums.set(key, (sums.get(key) || 0) + samples);
+	}
+	code.files.forEach((f, file) => {
+		let last = 0;
+		rows.push({ file, title: f.path });
+		for (const [number, text] of f.lines) {
+			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} lines` });
+			rows.push({ file, number, text, key: `${file}:${number}`, samples: sums.get(`${file}:${number}`) || 0,
+				isCode: sums.has(`${file}:${number}`) });
+			last = number;
+		}
+	});
+	return rows;
+}
+
+/** Where an instruction jumps to, within the function; -1: nowhere. */
+function targetOf(text, places) {
+	const found = /^(?:j\w+|b(?:\.\w+)?|cbn?z|tbn?z|l?oop\w*)\s+(?:.*,\s*)?(?:0x)?([0-9a-f]+)\b/.exec(text);
+	return found ? places.get('0x' + found[1]) ?? -1 : -1;
+}
+
+function instructionRows(code) {
+	const places = new Map(code.instructions.map((r, i) => [r[0], i]));
+	return code.instructions.map(([address, text, samples, file, line, calls]) => ({
+		address, text, samples, key: line ? `${file}:${line}` : '', line, calls, to: targetOf(text, places) }));
+}
+
+/** Gives each jump a lane, short ones the inner lanes; others are not drawn. */
+function jumpsOf(rows) {
+	const jumps = rows.map((r, from) => ({ from, to: r.to })).filter(j => j.to >= 0);
+	const lanes = Array.from({ length: LANES }, () => []);
+	jumps.sort((a, b) => Math.abs(a.to - a.from) - Math.abs(b.to - b.from));
+	for (const j of jumps) {
+		const low = Math.min(j.from, j.to), high = Math.max(j.from, j.to);
+		j.lane = lanes.findIndex(lane => lane.every(([a, b]) => high < a || low > b));
+		if (j.lane >= 0) lanes[j.lane].push([low, high]);
+	}
+	return jumps.filter(j => j.lane >= 0);
+}
+
+function drawJumps(jumps, rows) {
+	const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg');
+	svg.setAttribute('class', 'jumps');
+	svg.setAttribute('width', '44');
+	svg.setAttribute('height', String(rows * LINE_HEIGHT));
+	svg.setAttribute('aria-hidden', 'true');
+	for (const { from, to, lane } of jumps) {
+		const path = document.createElementNS(ns, 'path'), x = 34 - lane * 6, y = to * LINE_HEIGHT + LINE_HEIGHT / 2;
+		path.setAttribute('d', `M38 ${from * LINE_HEIGHT + LINE_HEIGHT / 2}H${x}V${y}H38m-4-3l4 3l-4 3`);
+		path.setAttribute('class', to < from ? 'loop' : 'jump');
+		svg.append(path);
+	}
+	return svg;
+}
+
+/** Hottest first: the places of rows with samples. */
+export function hottestRows(rows) {
+	return rows.map((r, i) => [r.samples || 0, i]).filter(r => r[0]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(r => r[1]);
+}
+
+export class Source {
+	constructor(host) {
+		this.host = host;
+		this.at = 0;
+	}
+
+	/** Shows what the server sent; page has the palette, and n, the samples that shares are of. */
+	show(code, page) {
+		const panes = [];
+		this.code = code;
+		this.page = page;
+		this.left = code.instructions ? sourceRows(code) : [];
+		this.right = code.instructions ? instructionRows(code) : [];
+		this.most = Math.max(1, ...this.left.map(r => r.samples || 0), ...this.right.map(r => r.samples));
+		if (this.left.some(r => r.number)) panes.push(this.pane('Source', this.left.map(r => this.line(r))));
+		if (this.right.length) panes.push(this.pane('Instructions', [drawJumps(jumpsOf(this.right), this.right.length), ...this.right.map((r, i) => this.instruction(r, i))], 'code'));
+		this.order = hottestRows(this.left.some(r => r.samples) ? this.left : this.right);
+		this.host.replaceChildren(this.head(), el('div', { class: 'panes' }, panes));
+		this.step(0);
+	}
+
+	head() {
+		const { code, page } = this, noLine = this.right.filter(r => !r.line).reduce((sum, r) => sum + r.samples, 0);
+		this.place = el('span', { role: 'status' });
+		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
+		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), ` ${int(code.samples)} samples, ${pct(code.samples / (page.n || 1))} %. `,
+			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
+			noLine ? ` The compiler names no line for ${pct(noLine / (code.samples || 1))} %.` : '',
+			' A sample can be at the instruction after the one that took the time.');
+	}
+
+	pane(title, rows, cls = '') {
+		return el('div', { class: 'pane ' + cls, role: 'table', 'aria-label': title, tabindex: 0 }, rows);
+	}
+
+	heat(samples) {
+		return samples ? this.page.palette.heat(Math.sqrt(samples / this.most)) : 'transparent';
+	}
+
+	row(r, cls, ...cells) {
+		const share = r.samples ? pct(r.samples / (this.code.samples || 1)) : '';
+		const e = el('div', { class: 'sl ' + cls, role: 'row', onclick: () => this.tie(r.key, e), onmouseenter: () => this.tie(r.key) },
+			el('span', { class: 'share', role: 'cell', title: r.samples ? `${int(r.samples)} samples` : '' }, share),
+			styled('i', { background: this.heat(r.samples) }, { class: 'heat' }), ...cells);
+		r.element = e;
+		return e;
+	}
+
+	line(r) {
+		if (!r.number) return el('div', { class: 'sl gap', role: 'row' }, visible(r.title));
+		return this.row(r, r.isCode ? '' : 'dim', el('span', { class: 'number', role: 'cell' }, String(r.number)), el('code', { role: 'cell' }, visible(r.text.replace(/\t/g, '    '))));
+	}
+
+	instruction(r, i) {
+		const before = this.right[i - 1], isNew = r.calls.length && (!before || before.calls.join('\n') !== r.calls.join('\n'));
+		return this.row(r, (r.calls.length ? 'inlined' : '') + (r.line ? '' : ' noline'), el('span', { class: 'number', role: 'cell' }, r.address.slice(2)),
+			el('code', { role: 'cell' }, visible(r.text.replace(/\s+/g, ' '))),
+			isNew ? el('span', { class: 'dim call', title: r.calls.map(visible).join(' in ') }, `▸ ${shorten(visible(r.calls[0]))} inlined`) : r.line ? null :
+				el('span', { class: 'dim call' }, 'no line'));
+	}
+
+	/** Marks the rows of one line in both panes; after a click, the other pane shows the hottest of them. */
+	tie(key, clicked) {
+		for (const r of [...this.left, ...this.right]) r.element?.classList.toggle('tied', Boolean(key) && r.key === key);
+		if (!clicked || !key) return;
+		const other = this.left.some(r => r.element === clicked) ? this.right : this.left;
+		const best = other.filter(r => r.key === key).sort((a, b) => b.samples - a.samples)[0];
+		best?.element.scrollIntoView({ block: 'nearest' });
+	}
+
+	/** Goes to the next hot line. */
+	step(by) {
+		const rows = this.left.some(r => r.samples) ? this.left : this.right;
+		if (!this.order.length) return;
+		this.at = by ? Math.max(0, Math.min(this.order.length - 1, this.at + by)) : 0;
+		const r = rows[this.order[this.at]];
+		r.element.scrollIntoView({ block: 'center' });
+		this.tie(r.key, r.element);
+		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1}. of ${this.order.length}, ${pct(r.samples / this.code.samples)} % of the function.`;
+	}
+}
