@@ -8,6 +8,7 @@
 #include "seccomp_list.h"
 #include "history/keeper.h"
 #include "identity/opener.h"
+#include "jit/attacher.h"
 #include "parser/parser.h"
 #include "record/session_upkeep.h"
 #include "logfile.h"
@@ -113,6 +114,7 @@ static void free_helpers(const struct service_helpers *helpers)
 	keeper_free(helpers->keeper);
 	opener_free(helpers->opener);
 	parser_free(helpers->parser);
+	attacher_free(helpers->attacher);
 }
 
 /* Runs the daemon from the first lock to the last sample. */
@@ -124,6 +126,9 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
+	/* It needs rights that the daemon drops. */
+	if (r == 0 && settings->attach_java)
+		r = attacher_new(&helpers.attacher, err);
 	if (r == 0)
 		r = step_down(settings, err);
 	if (r == 0)

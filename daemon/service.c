@@ -526,6 +526,7 @@ static int set_up(struct service *s, const struct service_helpers *helpers, stru
 	daemon_options_collector(s->options, &collector);
 	collector.opener = helpers->opener;
 	collector.keeper = helpers->keeper;
+	collector.attacher = helpers->attacher;
 	collector.turn = &s->meter.turn;
 	collector.parser = s->meter.parser = helpers->parser;
 	r = collector_new(&collector, &s->collector, err);

@@ -14,17 +14,20 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 
+struct attacher;
 struct keeper;
 struct parser;
 struct service;
 struct daemon_options;
 
-/* The processes that open and read foreign files, look events up, and roll up the history. */
+/* The processes that open and read foreign files, look events up, roll up the history, and ask
+ * Java for names. */
 struct service_helpers {
 	struct event_box *events;
 	struct opener *opener;
 	struct parser *parser;
 	struct keeper *keeper;
+	struct attacher *attacher; /* or NULL */
 };
 
 /* Sets up the collector, the control socket and signal handling, and starts sampling if @options

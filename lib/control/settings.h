@@ -49,6 +49,8 @@ enum {
 	X(UNWIND_MEMORY, SIZE, unwind_memory, DRIVER_UNWIND_MIN, DRIVER_UNWIND_MAX, "64M", NULL, 0,\
 	  "unwind-memory", "SIZE",                                                                 \
 	  "memory for unwind tables; chains that need more are cut short (64M)")                   \
+	X(ATTACH_JAVA, NUMBER, attach_java, 0, 1, "0", "1", 0, "attach-java", "[0|1]",             \
+	  "ask Java virtual machines that run without the agent for the names of their code (0)")  \
 	X(EXT_FEATURE, TEXT, ext_feature, 0, 0, NULL, NULL, 'x', "ext-feature", "NAME:ARGS",       \
 	  "enable an extended feature: ibs or offcpu")
 #define SETTINGS_OF_FILES(X)                                                                       \

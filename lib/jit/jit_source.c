@@ -2,9 +2,9 @@
 #include "jit/jit_source.h"
 
 #include "base/mem.h"
-#include "base/parse.h"
 #include "base/span.h"
 #include "jit/internal/code_details.h"
+#include "jit/internal/map_line.h"
 #include "jit/jit.h"
 #include "unwind/unwind_code.h"
 
@@ -323,7 +323,6 @@ static int map_record(struct jit_source *s, struct span *in, const struct jit_si
 	const uint8_t *newline = in->left ? memchr(in->at, '\n', in->left) : NULL;
 	struct jit_code code = { .from = s->last_read, .late = true };
 	_cleanup_free_ char *line = NULL;
-	const char *at;
 	size_t length;
 
 	if (!newline)
@@ -331,17 +330,8 @@ static int map_record(struct jit_source *s, struct span *in, const struct jit_si
 	length = (size_t)(newline - in->at);
 	line = xstrndup((const char *)in->at, length);
 	(void)span_take(in, length + 1);
-	at = line;
-	if (!strncmp(at, "0x", 2))
-		at += 2;
-	if (parse_hex(&at, &code.address) < 0 || *at++ != ' ')
-		return 1;
-	if (!strncmp(at, "0x", 2))
-		at += 2;
-	if (parse_hex(&at, &code.size) < 0 || *at++ != ' ' || !*at)
-		return 1;
-	code.name = at;
-	sink->load(sink->data, &code);
+	if (map_line_parse(line, &code))
+		sink->load(sink->data, &code);
 	return 1;
 }
 
@@ -483,6 +473,12 @@ bool jit_source_grew(const struct jit_source *s)
 	return s->failed || !s->last_read ||
 	       statx(s->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &st) < 0 ||
 	       st.stx_size != s->resume;
+}
+
+void jit_source_again(struct jit_source *s)
+{
+	if (s->format == &formats[FORMAT_PERF_MAP])
+		s->offset = s->resume = s->record_at = s->have = 0;
 }
 
 bool jit_source_timed(const struct jit_source *s)

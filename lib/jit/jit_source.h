@@ -75,6 +75,9 @@ const char *jit_source_name(const struct jit_source *s);
 
 /* Whether there may be something new to read. */
 bool jit_source_grew(const struct jit_source *s);
+/* Notes that the file, if it is a perf map, was written again from its start: all of it is read
+ * again. */
+void jit_source_again(struct jit_source *s);
 /* Whether its records have times of CLOCK_MONOTONIC. */
 bool jit_source_timed(const struct jit_source *s);
 /* The time of the last record, up to which all code is known; 0 before the first. */

@@ -94,6 +94,7 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	record.derived = &config->drive.derived;
 	record.cookies = c->cookies;
 	record.turn = c->turn;
+	record.attacher = c->attacher;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
 	/* What is replayed was sampled by somebody else; tasks keep periods that they inherit. */
@@ -136,6 +137,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->cookies = cookie_table_new();
 	c->parser = config->parser;
 	c->keeper = config->keeper;
+	c->attacher = config->attacher;
 	c->turn = config->turn;
 	cookie_table_parser(c->cookies, c->parser);
 	c->intake.cookies = c->cookies;

@@ -19,6 +19,7 @@
 #include "record/quota.h"
 #include "record/record.h"
 
+struct attacher;
 struct keeper;
 struct strbuf;
 struct opener;
@@ -42,6 +43,8 @@ struct collector_config {
 	struct opener *opener;
 	/* Rolls up the history (history/keeper.h); borrowed; NULL: it grows. */
 	struct keeper *keeper;
+	/* Asks Java's virtual machines for names (jit/attacher.h); borrowed; NULL: nobody does. */
+	struct attacher *attacher;
 	/* The turns of the caller's loop, whose stages are noted; borrowed, may be NULL. */
 	struct turn *turn;
 };

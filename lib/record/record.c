@@ -141,6 +141,7 @@ static void open_jitting(struct record *rec, const struct record_config *config)
 	struct jitting_config jitting = { .root = config->root,
 					  .samples = rec->samples,
 					  .memory = config->jit_bytes_max,
+					  .attacher = config->attacher,
 					  .ops = config->ops,
 					  .driver = config->driver,
 					  .binaries = rec->binaries,

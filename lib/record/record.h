@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct attacher;
 struct cookie_table;
 struct driver;
 struct driver_ops;
@@ -64,11 +65,12 @@ struct record_config {
 	/* The driver, which receives how to unwind JIT code. It may change, and be none. */
 	const struct driver_ops *const *ops;
 	struct driver *const *driver;
-	uint64_t jit_bytes_max;		    /* of memory, for JIT code; 0: default */
-	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
-	unsigned int open_files_max;	    /* 0: from the fd limit */
-	uint64_t keep_ms;		    /* how long to keep the history; 0: there is none */
-	uint64_t history_max;		    /* bytes of all of it; 0: no limit */
+	struct attacher *attacher;   /* asks Java's virtual machines; borrowed; NULL: nobody does */
+	uint64_t jit_bytes_max;	     /* of memory, for JIT code; 0: default */
+	size_t mapped_bytes_max;     /* of open sample files; 0: default */
+	unsigned int open_files_max; /* 0: from the fd limit */
+	uint64_t keep_ms;	     /* how long to keep the history; 0: there is none */
+	uint64_t history_max;	     /* bytes of all of it; 0: no limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
 	bool wanders;			    /* the sampling periods do */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */

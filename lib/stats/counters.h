@@ -151,6 +151,10 @@ enum counter_kind {
 	  "pieces of JIT code have no names: invalid, or too many in one process")                 \
 	X(jit_put_off, TROUBLE, "times that JIT code was not read further, for lack of memory",    \
 	  "times that JIT code was not read further, for lack of memory", "raise --max-memory")    \
+	X(java_maps, INFO, "times that a Java virtual machine wrote the names of its code")        \
+	X(java_refused, TROUBLE, "times that a Java virtual machine wrote no names of its code",   \
+	  "times that a Java virtual machine did not write the names of its code",                 \
+	  "see --attach-java in oprofile(7)")                                                      \
 	X(python_capped, TROUBLE, "Python functions without a place: too many in one file",        \
 	  "Python functions are counted as (other functions): too many in one file")               \
 	X(python_unwritten, TROUBLE, "times that Python functions of a file could not be written", \

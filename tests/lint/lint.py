@@ -240,6 +240,7 @@ CHANGES = {
     "lib/symbol/internal/lru_directory.c": "files of its user's directory, by its descriptor",
     "lib/symbol/symcache.c": "its own files, in a directory by its descriptor",
     "tools/common/confine.c": "removes the empty directory that it created",
+    "lib/jit/internal/hotspot.c": "removes the file that it created, as the user of the process",
     "tools/opreport/opreport.c": "removes the output file that it created",
     "tools/opweb/web_browser.c": "removes the file that it created",
     "tools/opweb/web_listen.c": "removes the socket that it created",

@@ -347,6 +347,8 @@ static const struct {
 	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
 	{ "jit_dropped", "unit/test_jit_reader.c", "code_that_cannot_be_kept_is_counted" },
 	{ "jit_put_off", "unit/test_jit_reader.c", "users_share_memory_and_get_it_back" },
+	{ "java_maps", "live/java.sh", NULL },
+	{ "java_refused", "live/java.sh", NULL },
 	{ "unwind_code_refused", "unit/test_code_store.c", "a_user_has_half_of_what_others_leave" },
 	{ "unwind_built", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_build_ns", "unit/test_unwind_cache.c", "each_attempt_is_counted" },

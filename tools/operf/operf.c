@@ -91,6 +91,9 @@ static const struct opt opts[] = {
 	  "find callers by frame pointers or by the images' unwind tables (auto)", setting_give },
 	{ 0, "unwind-memory", OPT_CALL, &given[SETTING_UNWIND_MEMORY], "SIZE",
 	  "memory for unwind tables; chains that need more are cut short (64M)", setting_give },
+	{ 0, "attach-java", OPT_CALL, &given[SETTING_ATTACH_JAVA], "[0|1]",
+	  "ask Java virtual machines that run without the agent for the names of their code (0)",
+	  setting_give },
 	{ 0, "cpu-buffer-size", OPT_CALL, &given[SETTING_CPU_BUF_SIZE], "WORDS",
 	  "size of each CPU's buffer (0: default)", setting_give },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Output", NULL },
@@ -238,6 +241,7 @@ static int open_collector(const struct target *target, const struct helpers *hel
 	config.parser = helpers->parser;
 	config.opener = helpers->opener;
 	config.keeper = helpers->keeper;
+	config.attacher = helpers->attacher;
 	config.drive.events = events;
 	config.drive.event_count = (size_t)r;
 	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, r, err)) < 0)
@@ -431,7 +435,7 @@ int main(int argc, char **argv)
 		log_info("--lazy-conversion has no effect: samples are converted at once");
 	if (settings.callgraph)
 		target.raised = raise_priority();
-	r = helpers_start(&helpers, &err);
+	r = helpers_start(&helpers, settings.attach_java, &err);
 	if (r == 0)
 		r = open_target(&target, command, &err);
 	if (r == 0)

@@ -106,7 +106,7 @@ static int sample(const char *directory, uint64_t hz, int socket, struct error *
 	_cleanup_(helpers_done) struct helpers helpers = { 0 };
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	struct pollfd fds[2] = { { .fd = socket, .events = POLLIN }, { .events = POLLIN } };
-	int r = helpers_start(&helpers, err);
+	int r = helpers_start(&helpers, false, err);
 	uint64_t request;
 
 	if (r == 0)

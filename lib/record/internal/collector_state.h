@@ -28,9 +28,10 @@ struct collector {
 	struct intake intake;	   /* of the event buffer */
 	struct spending *spending; /* or NULL */
 	bool has_history;
-	struct slicing slicing; /* of the history */
-	struct keeper *keeper;	/* or NULL */
-	struct upkeep upkeep;	/* ->live: for which it was asked last */
+	struct slicing slicing;	   /* of the history */
+	struct keeper *keeper;	   /* or NULL */
+	struct attacher *attacher; /* borrowed; or NULL */
+	struct upkeep upkeep;	   /* ->live: for which it was asked last */
 	bool renewed; /* no sample file is open that was open when the keeper worked last */
 	struct parser *parser;
 	struct quota *quota;

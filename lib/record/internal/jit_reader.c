@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "jit/attacher.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
 #include "record/internal/jit_errand.h"
@@ -28,12 +29,13 @@ struct jit_reader {
 	struct map processes; /* struct jit_process by tgid */
 	size_t bytes, waiting;
 	uint64_t turn, serial;
-	struct opener *opener;	 /* or NULL */
-	struct errands *errands; /* NULL: nothing was asked yet */
-	uint64_t asked;		 /* the last errand's number */
-	uint64_t asked_before;	 /* that of the last one before this call */
-	uint64_t taken;		 /* answers */
-	bool reading;		 /* a source is being read */
+	struct opener *opener;	   /* or NULL */
+	struct attacher *attacher; /* or NULL */
+	struct errands *errands;   /* NULL: nothing was asked yet */
+	uint64_t asked;		   /* the last errand's number */
+	uint64_t asked_before;	   /* that of the last one before this call */
+	uint64_t taken;		   /* answers */
+	bool reading;		   /* a source is being read */
 	struct jit_reader_stats stats;
 };
 
@@ -45,6 +47,11 @@ struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct open
 	r->memory = memory ?: JIT_MEMORY_DEFAULT;
 	r->opener = opener;
 	return r;
+}
+
+void jit_reader_attacher(struct jit_reader *r, struct attacher *a)
+{
+	r->attacher = a;
 }
 
 void jit_reader_free(struct jit_reader *r)
@@ -183,6 +190,16 @@ static void search_here(struct jit_process *p)
 	}
 }
 
+/* Whether a jitdump describes its code, which a perf map would not do as well. */
+static bool has_timed_source(const struct jit_process *p)
+{
+	size_t i = 0;
+
+	while (i < p->source_count && !jit_source_timed(p->sources[i]))
+		i++;
+	return i < p->source_count;
+}
+
 bool jit_process_search(struct jit_process *p)
 {
 	bool found;
@@ -193,7 +210,37 @@ bool jit_process_search(struct jit_process *p)
 		search_here(p);
 	found = p->found;
 	p->found = false;
+	if (p->reader->attacher && !found && !has_timed_source(p) && !jit_files_gone(p->files))
+		java_map_want(p->reader->attacher, jit_files_query(p->files), p->serial, &p->java);
 	return found;
+}
+
+/* Takes the answer of a virtual machine, if one has come. */
+static void take_java_map(struct jit_reader *r)
+{
+	struct attacher_answer answer;
+	struct jit_process *p;
+
+	if (!r->attacher || !attacher_take(r->attacher, &answer))
+		return;
+	p = map_get(&r->processes, answer.tgid);
+	r->stats.java_maps += answer.code == 0;
+	r->stats.java_refused += answer.code != 0 && answer.code != -ENOEXEC;
+	if (!p || p->serial != answer.serial)
+		return;
+	java_map_note(&p->java, &answer);
+	p->again = p->again || answer.code == 0;
+	(void)jit_process_search(p);
+}
+
+/* Begins to read maps again that were written again. */
+static void read_again(struct jit_process *p)
+{
+	size_t i;
+
+	for (i = 0; p->again && i < p->source_count; i++)
+		jit_source_again(p->sources[i]);
+	p->again = false;
 }
 
 /* --- limits --- */
@@ -386,6 +433,8 @@ static void look_for_growth(struct jit_reader *r, uint64_t now)
 		struct jit_process *p = slot->value;
 		size_t i = 0;
 
+		if (!r->reading) /* the answer would undo it */
+			read_again(p);
 		while (i < p->source_count && !jit_source_grew(p->sources[i]))
 			i++;
 		p->at = i;
@@ -402,6 +451,7 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 	struct jit_process *p;
 
 	(void)take_answers(r, parser);
+	take_java_map(r);
 	look_for_growth(r, now);
 	do {
 		p = r->reading ? NULL : next_process(r);

@@ -20,11 +20,13 @@
 #include "base/macro.h"
 #include "jit/jit_files.h"
 #include "jit/jit_source.h"
+#include "record/internal/java_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct attacher;
 struct jit_reader;
 struct opener;
 struct parser;
@@ -55,6 +57,8 @@ struct jit_process {
 	size_t at;	/* the source to read next */
 	bool searching; /* for files */
 	bool found;	/* one, since jit_process_search() */
+	bool again;	/* its perf maps were written again */
+	struct java_map java;
 	struct jit *jit;
 	size_t bytes; /* of ->jit, as counted */
 	size_t dropped;
@@ -67,6 +71,8 @@ struct jit_process {
 /* @root: parent of /proc. @memory: limit for all processes, 0: the default. @opener, borrowed,
  * opens the files of this machine; NULL: this process does. Caller frees, after all processes. */
 struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener);
+/* Has @a, borrowed, ask Java's virtual machines that write no description; NULL: nobody does. */
+void jit_reader_attacher(struct jit_reader *r, struct attacher *a);
 /* NULL is fine. */
 void jit_reader_free(struct jit_reader *r);
 DEFINE_CLEANUP(struct jit_reader *, jit_reader_free);
@@ -97,7 +103,7 @@ void jit_process_waited(struct jit_process *p, size_t count);
 
 /* The counters of these names (stats/counters.h). */
 struct jit_reader_stats {
-	uint64_t jit_dropped, jit_put_off;
+	uint64_t jit_dropped, jit_put_off, java_maps, java_refused;
 };
 
 void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret);

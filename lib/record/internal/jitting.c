@@ -83,6 +83,7 @@ struct jitting *jitting_new(const struct jitting_config *config)
 
 	j->reader = jit_reader_new(config->root ?: "", config->memory,
 				   sampled_image_opener(config->binaries));
+	jit_reader_attacher(j->reader, config->attacher);
 	j->writer = jit_writer_new();
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;

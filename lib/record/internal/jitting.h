@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+struct attacher;
 struct driver;
 struct driver_ops;
 struct jit_reader_stats;
@@ -29,6 +30,7 @@ struct jitting_config {
 	uint64_t memory;		     /* limit for the code of all processes, 0: a default */
 	const struct driver_ops *const *ops; /* as in struct record_config */
 	struct driver *const *driver;
+	struct attacher *attacher; /* borrowed; NULL: no virtual machine is asked for names */
 	struct sampled_images *binaries;
 	struct store *store;
 };

@@ -53,6 +53,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		jitting_stats(rec->jitting, &jit);
 		ret->jit_dropped = jit.jit_dropped;
 		ret->jit_put_off = jit.jit_put_off;
+		ret->java_maps = jit.java_maps;
+		ret->java_refused = jit.java_refused;
 	}
 	ret->python_capped = source_files_capped(rec->sources);
 	ret->python_unwritten = source_files_unwritten(rec->sources);

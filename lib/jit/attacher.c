@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "jit/attacher.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "jit/internal/hotspot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	ASK_MS = 5000,	   /* how long a virtual machine may take */
+	GRACE_S = 1,	   /* more, after which the child ends, whatever it is doing */
+	ABANDONED_MAX = 4, /* children that do not even end then */
+};
+
+struct attacher {
+	pid_t pid;
+	int socket;
+	bool is_busy, has_ended;
+	struct attacher_question asked;
+};
+
+/* --- in the child --- */
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
+/* Becomes the user of the virtual machine for good. */
+static int become(const struct hotspot *who)
+{
+	bool is_other = who->uid != geteuid() || who->gid != getegid();
+
+	if (is_other && (setgroups(0, NULL) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
+			 setresuid(who->uid, who->uid, who->uid) < 0))
+		return -errno;
+	return drop_capabilities();
+}
+
+/* Asks the virtual machine; 0 or -errno. */
+static int ask(const struct attacher_question *question)
+{
+	struct hotspot_target t = { .inner = question->inner, .root = -1, .pidfd = -1 };
+	char path[32];
+	int r;
+
+	(void)signal(SIGALRM, SIG_DFL);
+	(void)alarm(ASK_MS / 1000 + GRACE_S);
+	/* The descriptors are closed when the child ends. */
+	t.pidfd = (int)syscall(SYS_pidfd_open, question->tgid, 0);
+	if (t.pidfd < 0)
+		return -errno;
+	(void)snprintf(path, sizeof(path), "/proc/%u/root", question->tgid);
+	t.root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (t.root < 0)
+		return -errno;
+	r = hotspot_look("", question->tgid, &t.who);
+	if (r == 0)
+		r = become(&t.who);
+	return r < 0 ? r : hotspot_ask(&t, clock_now_ms() + ASK_MS);
+}
+
+/* --- in the process --- */
+
+/* Waits for the child; ends if nobody waits for its answer any more. Returns its result, or
+ * -EHOSTDOWN if it does not end. */
+static int await(pid_t pid, int socket)
+{
+	struct pollfd fds[] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+				{ .fd = socket, .events = POLLRDHUP } };
+	int status, n = poll(fds, ARRAY_SIZE(fds), ASK_MS + 2 * GRACE_S * 1000);
+
+	(void)close(fds[0].fd);
+	if (fds[1].revents)
+		_exit(0);
+	if (n <= 0)
+		return -EHOSTDOWN;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIME;
+}
+
+/* Serves each request in a child. */
+static _noreturn_ void serve(int socket)
+{
+	struct attacher_question question;
+	int abandoned = 0;
+
+	while (abandoned < ABANDONED_MAX &&
+	       recv(socket, &question, sizeof(question), 0) == sizeof(question)) {
+		struct attacher_answer answer = { .tgid = question.tgid,
+						  .serial = question.serial };
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(-ask(&question));
+		answer.code = pid < 0 ? -errno : await(pid, socket);
+		abandoned += answer.code == -EHOSTDOWN;
+		(void)send(socket, &answer, sizeof(answer), MSG_NOSIGNAL);
+	}
+	_exit(0);
+}
+
+/* Keeps only the capabilities to find a process and to become its user, as far as there are any. */
+static void keep_few(void)
+{
+	static const unsigned int kept[] = { CAP_SETUID, CAP_SETGID, CAP_SYS_PTRACE,
+					     CAP_DAC_READ_SEARCH };
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct set[2] = { 0 }, few[2] = { 0 };
+	const struct rlimit no_core = { 0, 0 };
+	size_t i;
+
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (syscall(SYS_capget, &head, set) < 0)
+		_exit(1);
+	for (i = 0; i < ARRAY_SIZE(kept); i++)
+		few[kept[i] / 32].permitted |= set[kept[i] / 32].permitted & 1u << kept[i] % 32;
+	few[0].effective = few[0].permitted;
+	if (syscall(SYS_capset, &head, few) < 0)
+		_exit(1);
+}
+
+/* Drops what was inherited, except for its end of the socket. */
+static _noreturn_ void begin(const int ends[2], pid_t parent)
+{
+	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
+	sigset_t none;
+	size_t i;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(1);
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)prctl(PR_SET_NAME, "oprofile-java", 0, 0, 0);
+	(void)close(ends[0]);
+	(void)dup2(ends[1], 0);
+	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
+	keep_few();
+	serve(0);
+}
+
+/* --- its user --- */
+
+int attacher_new(struct attacher **ret, struct error *err)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_errno(err, -errno, "cannot start the process that asks Java");
+	pid = fork();
+	if (pid == 0)
+		begin(ends, parent);
+	(void)close(ends[1]);
+	if (pid < 0) {
+		int r = -errno;
+
+		(void)close(ends[0]);
+		return error_errno(err, r, "cannot start the process that asks Java");
+	}
+	*ret = xcalloc(1, sizeof(**ret));
+	**ret = (struct attacher){ .pid = pid, .socket = ends[0] };
+	return 0;
+}
+
+void attacher_free(struct attacher *a)
+{
+	if (!a)
+		return;
+	(void)close(a->socket);
+	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(a);
+}
+
+bool attacher_ask(struct attacher *a, const struct attacher_question *question)
+{
+	if (a->is_busy || a->has_ended)
+		return false;
+	a->asked = *question;
+	a->is_busy = send(a->socket, question, sizeof(*question), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+		     sizeof(*question);
+	return a->is_busy;
+}
+
+bool attacher_take(struct attacher *a, struct attacher_answer *ret)
+{
+	struct attacher_answer answer;
+	ssize_t n = a->is_busy ? recv(a->socket, &answer, sizeof(answer), MSG_DONTWAIT) : -1;
+
+	if (!a->is_busy || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return false;
+	a->is_busy = false;
+	if (n != sizeof(answer)) {
+		a->has_ended = true;
+		answer = (struct attacher_answer){ a->asked.tgid, -EPIPE, a->asked.serial };
+	}
+	*ret = answer;
+	return true;
+}
+
+const char *attacher_why(int code)
+{
+	switch (code) {
+	case 0:
+		return "it wrote its map";
+	case -ENOEXEC:
+		return "it does not run HotSpot";
+	case -EOPNOTSUPP:
+		return "it was started with -Xrs or -XX:+DisableAttachMechanism";
+	case -ENOSYS:
+		return "it is older than JDK 17, which can write a map; load the agent instead";
+	case -EBADMSG:
+		return "it refused to write a map";
+	case -ETIME:
+		return "it did not answer";
+	case -EPERM:
+	case -EACCES:
+		return "this user may not ask it";
+	default:
+		return strerror(-code);
+	}
+}
