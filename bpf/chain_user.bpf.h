@@ -206,6 +206,14 @@ static long chain_step(__u32 index, struct chain_run *c)
 	return !has_only_python(u);
 }
 
+/* Whether the stack of a task in execve(2) belongs to its parent again. After vfork(2) both use
+ * one, and the parent goes on before the child has another. */
+static __always_inline bool gave_back_stack(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) && !task->vfork_done && task->mm &&
+	       task->mm->mm_users.counter > 1;
+}
+
 /* Sets up the first frame: where the process was interrupted, or entered the kernel. */
 static __always_inline void begin_user(struct run *run, struct unwinding *u,
 				       const struct cpu_registers *registers)
@@ -214,7 +222,8 @@ static __always_inline void begin_user(struct run *run, struct unwinding *u,
 	u->append = !registers_in_user(registers);
 	if (!u->append)
 		u->saved = *registers;
-	else if (bpf_probe_read_kernel(&u->saved, sizeof(u->saved),
+	else if (gave_back_stack(run->task) ||
+		 bpf_probe_read_kernel(&u->saved, sizeof(u->saved),
 				       (void *)bpf_task_pt_regs(run->task)))
 		return;
 	registers_to_frame(&u->saved, &u->frame, u->registers);

@@ -75,8 +75,13 @@ struct seqcount {
 	unsigned int sequence;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct mm_struct {
 	struct maple_tree mm_mt;
+	atomic_t mm_users;
 	struct seqcount mm_lock_seq; /* a sequence counter since 6.14; before, a plain number */
 	unsigned long start_brk, brk, start_stack;
 	struct file *exe_file;
@@ -86,10 +91,6 @@ struct mm_struct {
 struct fs_struct {
 	struct path root;
 };
-
-typedef struct {
-	int counter;
-} atomic_t;
 
 struct signal_struct {
 	atomic_t live;
@@ -133,6 +134,8 @@ struct thread_struct {
 struct task_struct {
 	struct thread_struct thread;
 	unsigned int flags, __state;
+	unsigned int in_execve : 1;
+	void *vfork_done;
 	struct mm_struct *mm;
 	int pid, tgid;
 	struct task_struct *group_leader;

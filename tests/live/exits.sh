@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a process does in the kernel after it has given up its memory belongs to its executable, whoever
-# else runs on the same CPU meanwhile.
+# else runs on the same CPU meanwhile. What it does in execve() after it has given back its parent's stack has
+# no caller there.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 cp "$live/truth_exits" "$dir/stranger" || exit 1
@@ -27,4 +28,19 @@ exiting=$(opreport --session-dir="$dir/exits" --folded 2>/dev/null | awk '/;do_e
 echo "$exiting samples below do_exit()" >"$dir/output"
 [ "$exiting" -ge 200 ]
 result $? "  also while they exit"
+
+ok "children of vfork() execute programs" operf --session-dir="$dir/vforks" --driver="$driver" \
+	--rate="$rate" --callgraph "$live/truth_vforks" 4
+opreport --session-dir="$dir/vforks" --folded >"$dir/vforks.folded" 2>/dev/null
+if [ "$driver" = perf ]; then
+	skip "  and are called by none of their parent's functions" "the driver perf cannot tell whose stack it is"
+else
+	grep 'parent_only;.*execve;' "$dir/vforks.folded" >"$dir/output"
+	[ ! -s "$dir/output" ]
+	result $? "  and are called by none of their parent's functions"
+fi
+called=$(awk '/child_only;execve;/ { n += $NF } END { print n + 0 }' "$dir/vforks.folded")
+echo "$called samples of execve() below child_only()" >"$dir/output"
+[ "$called" -ge 100 ]
+result $? "  but by their own"
 done_testing
