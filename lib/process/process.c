@@ -75,7 +75,7 @@ struct process *process_fork(struct process_table *t, uint32_t parent_tgid, uint
 	*child = *parent;
 	child->tgid = tgid;
 	child->leaving = false;
-	child->read_ns = child->tried_ns = 0;
+	child->read_ns = child->tried_ns = child->cost_ns = 0;
 	if (child->kernel)
 		child->app = EVBUF_NO_COOKIE;
 	if (child->maps)

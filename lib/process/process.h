@@ -28,6 +28,8 @@ struct process {
 	bool leaving;	   /* its main thread has exited; looked at again by process_expire() */
 	uint64_t read_ns;  /* when it was last read from /proc, 0: never */
 	uint64_t tried_ns; /* the same, also in vain */
+	uint64_t cost_ns;  /* how long that took */
+	uint64_t sure_ns;  /* when nothing of it was missing, as far as it depends on itself */
 	size_t read_count; /* mappings it had then */
 };
 

@@ -259,6 +259,8 @@ static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
 
 	if (d->attribution.unwinder)
 		unwinder_may_wait(d->attribution.unwinder, may_wait);
+	d->sideband.may_wait = may_wait;
+	d->sideband.waits = false;
 	d->held = false;
 	sampling_read(&d->sampling, &handler, until_ns);
 }
@@ -278,7 +280,7 @@ static void drain_patiently(struct driver *d, uint64_t until_ns, int ms)
 	do {
 		drain_until(d, until_ns, true);
 		now_ns = clock_now_ns();
-	} while (d->held && now_ns < end_ns &&
+	} while (d->held && d->attribution.unwinder && now_ns < end_ns &&
 		 unwinder_await(d->attribution.unwinder, (int)((end_ns - now_ns) / 1000000) + 1));
 }
 

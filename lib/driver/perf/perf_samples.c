@@ -72,6 +72,8 @@ static bool find_user(struct attribution *a, const struct perf_record *r, uint64
 		      struct evbuf_frame *ret)
 {
 	if (!attribution_user_frame(a, r, r->ip, false, ret)) {
+		if (a->sideband->waits)
+			return false;
 		if (a->memo.unknown)
 			a->stats->sample_lost_no_mm += count_of(a);
 		else
@@ -113,10 +115,13 @@ bool perf_samples_find(struct attribution *a, unsigned int cpu, const struct per
 		       struct perf_samples_found *ret)
 {
 	uint64_t app;
+	bool found;
 
 	*ret = (struct perf_samples_found){ .count = 1 };
-	if (!find_leaf(a, r, &app, &a->frames[0]))
-		return false;
+	found = find_leaf(a, r, &app, &a->frames[0]);
+	ret->waits = a->sideband->waits;
+	if (!found || ret->waits)
+		return ret->waits;
 	ret->context = context_of(a, cpu, r, app);
 	if (a->depth > 1)
 		ret->count = perf_chain_callers(a, r, &ret->end);
@@ -129,13 +134,17 @@ bool perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int coun
 {
 	struct evbuf_frame leaf;
 	uint64_t app;
+	bool found;
 
 	if (_unlikely_(perf_samples_are_filtered(a, r))) {
 		a->stats->sample_received += count_of(a);
 		a->stats->sample_filtered += count_of(a);
 		return true;
 	}
-	if (find_leaf(a, r, &app, &leaf)) {
+	found = find_leaf(a, r, &app, &leaf);
+	if (_unlikely_(a->sideband->waits))
+		return false;
+	if (found) {
 		set_context(a, cpu, r, app);
 		if (!put(a, counter, r, &leaf))
 			return false;
@@ -144,15 +153,26 @@ bool perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int coun
 	return true;
 }
 
+/* Finds the place of a sample that cannot wait. */
+static bool find_now(struct attribution *a, const struct perf_record *r, struct evbuf_frame *ret)
+{
+	bool may_wait = a->sideband->may_wait, is_found = true;
+
+	a->sideband->may_wait = false;
+	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		attribution_process(a, r);
+	else
+		is_found = attribution_user_frame(a, r, r->ip, false, ret);
+	a->sideband->may_wait = may_wait;
+	return is_found;
+}
+
 bool perf_samples_put_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,
 			    enum evbuf_code code, uint64_t *words, size_t count)
 {
 	struct evbuf_frame at = { EVBUF_KERNEL, r->ip };
-	bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 
-	if (kernel)
-		attribution_process(a, r);
-	else if (!attribution_user_frame(a, r, r->ip, false, &at))
+	if (!find_now(a, r, &at))
 		return false;
 	set_context(a, cpu, r, app_of_sample(a));
 	evbuf_words_at(a->out, code, &at, words, count);

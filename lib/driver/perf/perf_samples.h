@@ -15,7 +15,7 @@ struct perf_samples_found {
 	struct evbuf_context context;
 	size_t count; /* of frames, at least 1 */
 	enum chain_end end;
-	bool waits; /* the callers are incomplete: look again later (unwinder_waits()) */
+	bool waits; /* something is incomplete: look again later (unwinder_waits(), sideband) */
 };
 
 /* Looks up the sample @r with its callers, up to ->depth frames; ->frames has room for at least
@@ -24,7 +24,7 @@ bool perf_samples_find(struct attribution *a, unsigned int cpu, const struct per
 		       struct perf_samples_found *ret);
 
 /* Writes the sample @r of event @counter to the event buffer; returns false, having done nothing,
- * if its chain waits (unwinder_waits()). */
+ * if it waits for its chain (unwinder_waits()) or its process (sideband_process()). */
 bool perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int counter,
 		      const struct perf_record *r);
 

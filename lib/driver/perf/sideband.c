@@ -19,8 +19,13 @@ enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
 enum { MAPS_STALE = 2048 };
 enum { PRUNE_EVERY_NS = 2000000000 };
 
-/* All of /proc is read for at most one part in so many of the time. */
-enum { READ_ALL_SHARE = 20 };
+/* All of /proc, or a process with very many mappings, is read for at most one part in so many of
+ * the time. */
+enum { READ_SHARE = 20 };
+
+/* Between two syncs, processes are read for about so long. The last one may have very many
+ * mappings. */
+enum { READ_TURN_NS = 20000000 };
 
 /* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
  * builds and tests all day would collect them without end. */
@@ -78,11 +83,14 @@ static bool is_gone(uint32_t tgid, void *data)
 /* Reads @p, and notes that it was tried. */
 static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
+	uint64_t begin_ns = clock_now_ns();
 	int r = process_read(&s->processes, p, tid, &s->from);
 
 	p->tried_ns = now_ns;
+	p->cost_ns = clock_now_ns() - begin_ns;
+	s->spent_ns += p->cost_ns;
 	if (r == 0)
-		p->read_ns = now_ns;
+		p->read_ns = p->sure_ns = now_ns;
 	return r;
 }
 
@@ -143,6 +151,14 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 	process_map(&s->processes, p, &mapping);
 }
 
+static void execute(struct sideband *s, const struct perf_record *r)
+{
+	struct process *p = process_make(&s->processes, r->pid);
+
+	process_exec(&s->processes, p, r->comm.name);
+	p->sure_ns = r->time_ns;
+}
+
 static void apply_comm(struct sideband *s, const struct perf_record *r)
 {
 	struct process *p = process_get(&s->processes, r->pid);
@@ -150,7 +166,7 @@ static void apply_comm(struct sideband *s, const struct perf_record *r)
 	if (is_old_news(p, r) || (s->follow && !wanted(s, p)))
 		return;
 	if (r->comm.exec)
-		process_exec(&s->processes, process_make(&s->processes, r->pid), r->comm.name);
+		execute(s, r);
 	else if (p && r->pid == r->tid) /* otherwise it is a thread's name */
 		process_rename(&s->processes, p, r->comm.name);
 }
@@ -175,15 +191,33 @@ static void apply_exit(struct sideband *s, const struct perf_record *r)
 		process_leave(&s->processes, p, r->time_ns);
 }
 
-/* Reads all processes again; next time not before twenty times as long has passed. */
+/* Has each process read again at its next sample. Those that have gone are noticed here. */
+static void doubt_all(struct sideband *s, uint64_t now_ns)
+{
+	map_for_each (&s->processes.by_tgid, slot) {
+		struct process *p = slot->value;
+
+		if (p->tgid && process_is_gone(s->from.root, p->tgid))
+			process_leave(&s->processes, p, now_ns);
+	}
+	s->doubt_ns = s->read_all_ns = now_ns;
+	s->processes.changes++;
+}
+
+/* Reads all processes again, at once or later; next time not before twenty times as long has
+ * passed. */
 static void read_again(struct sideband *s, uint64_t now_ns)
 {
-	uint64_t begin_ns = clock_now_ns();
+	uint64_t begin_ns = clock_now_ns(), cost_ns;
 
 	s->stats->resync++;
-	sideband_read_all(s, now_ns);
+	if (s->follow)
+		sideband_read_all(s, now_ns);
+	else
+		doubt_all(s, now_ns);
 	s->lost = false;
-	s->read_next_ns = now_ns + READ_ALL_SHARE * (clock_now_ns() - begin_ns);
+	cost_ns = clock_now_ns() - begin_ns;
+	s->read_next_ns = now_ns + MAX(READ_SHARE * cost_ns, (uint64_t)READ_AGAIN_NS);
 }
 
 static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
@@ -227,7 +261,36 @@ void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t no
 
 static bool tried_lately(const struct process *p, uint64_t now_ns)
 {
-	return p->tried_ns && now_ns < p->tried_ns + READ_AGAIN_NS;
+	uint64_t pause_ns = MAX(READ_SHARE * p->cost_ns, (uint64_t)READ_AGAIN_NS);
+
+	return p->tried_ns && now_ns < p->tried_ns + pause_ns;
+}
+
+/* Whether records of @p may have been lost since it was known. */
+static bool is_doubtful(const struct sideband *s, const struct process *p, uint64_t now_ns)
+{
+	return p->tgid && p->sure_ns < s->doubt_ns && p->tried_ns < s->doubt_ns &&
+	       (!p->tried_ns || now_ns >= p->tried_ns + READ_SHARE * p->cost_ns);
+}
+
+static bool has_turn(const struct sideband *s)
+{
+	return s->spent_ns < READ_TURN_NS;
+}
+
+/* Notes whether the sample has to wait until processes may be read again. */
+static bool put_off(struct sideband *s)
+{
+	s->waits = s->waits || (s->may_wait && !has_turn(s));
+	return s->waits;
+}
+
+/* Whether what is known of @p is good enough. */
+static bool is_known(const struct sideband *s, const struct process *p, uint64_t now_ns)
+{
+	bool may_read = s->may_wait || has_turn(s);
+
+	return p && (p->kernel || p->maps) && !(may_read && is_doubtful(s, p, now_ns));
 }
 
 struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns)
@@ -236,22 +299,24 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 
 	if (tgid == UINT32_MAX)
 		return NULL; /* the kernel's last steps for an exited process */
-	if (p && (p->kernel || p->maps))
+	if (is_known(s, p, now_ns))
 		return wanted(s, p) ? p : NULL;
 	if (s->follow && !wanted(s, p))
 		return NULL;
 	p = process_make(&s->processes, tgid);
-	if (tried_lately(p, now_ns))
+	if (!is_doubtful(s, p, now_ns) && tried_lately(p, now_ns))
+		return NULL;
+	if (put_off(s))
 		return NULL;
 	if (read_one(s, p, tid, now_ns) == 0)
 		return p;
 	process_leave(&s->processes, p, now_ns);
-	return NULL;
+	return p->kernel || p->maps ? p : NULL;
 }
 
 bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
-	if (p->kernel || tried_lately(p, now_ns))
+	if (p->kernel || tried_lately(p, now_ns) || put_off(s))
 		return false;
 	return read_one(s, p, tid, now_ns) == 0;
 }
@@ -266,7 +331,7 @@ static void prune_maps(struct sideband *s, uint64_t now_ns)
 		struct process *p = slot->value;
 		size_t count = p->maps ? maps_count(p->maps) : 0;
 
-		if (count > MAPS_STALE && count > 2 * p->read_count)
+		if (count > MAPS_STALE && count > 2 * p->read_count && has_turn(s))
 			(void)sideband_read_again(s, p, p->tgid, now_ns);
 	}
 }
@@ -304,6 +369,9 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 	/* The exit of followed processes must be noticed at once. */
 	uint64_t wait = s->follow ? LEAVE_NS / 100 : LEAVE_NS;
 
+	s->processes.changes += !has_turn(s); /* what was not read then is looked up again */
+	s->spent_ns = 0;
+	s->waits = false;
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
 	s->kernel_changed |= kernel_events_modules_changed(s->from.root, &s->module_count);

@@ -24,6 +24,9 @@ struct sideband {
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
 	uint64_t read_next_ns; /* when it may be read again because records were lost */
 	bool lost;	       /* they were, and it was not read since */
+	uint64_t doubt_ns;     /* what was known of processes before may lack lost records; 0: no */
+	uint64_t spent_ns;     /* on reading processes since sideband_tidy() */
+	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
 	uint64_t pruned_ns;    /* when stale mappings were last looked for */
 	bool kernel_changed;   /* kernel code came or went; the caller clears it */
@@ -43,10 +46,12 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns);
  * others. @now_ns is the current time, not the record's. */
 void sideband_apply(struct sideband *s, const struct perf_record *record, uint64_t now_ns);
 
-/* The process @tgid with its mappings. If it is unknown, or lacks what @tid must have, it is read
- * from /proc, but not repeatedly. NULL if it does not exist or is not followed. */
+/* The process @tgid with its mappings. If it is unknown, lacks what @tid must have, or records were
+ * lost since it was known, it is read from /proc, but not repeatedly. NULL if it does not exist or
+ * is not followed; or if ->waits: if ->may_wait, reading takes only part of a turn. */
 struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns);
-/* Reads the process again because it has no mapping where it ran. Returns whether it was read. */
+/* Reads the process again because it has no mapping where it ran. Returns whether it was read; if
+ * not, it may be because of ->waits, as above. */
 bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns);
 
 /* Does the housekeeping between two syncs: forgets processes that are gone, and checks whether
