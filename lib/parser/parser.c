@@ -34,6 +34,7 @@ struct parser {
 	struct sandbox *sandbox;
 	struct parser_tokens tokens;	      /* of the thread that has tables built */
 	struct parser_tokens function_tokens; /* of the one that has functions read */
+	dev_t device;			      /* of "/" */
 	bool in_opener;			      /* this process opens the files for another one */
 	uint64_t lost;			      /* atomic, as is the next */
 	bool said_refused;
@@ -51,12 +52,15 @@ int parser_new(struct parser **ret, struct error *err)
 						      .time_ms = TIME_MS,
 						      .serve = parser_serve };
 	struct sandbox *sandbox;
+	struct stat top = { 0 };
 	int r = sandbox_new(&config, &sandbox, err);
 
 	if (r < 0)
 		return r;
 	*ret = xcalloc(1, sizeof(**ret));
 	(*ret)->sandbox = sandbox;
+	(void)stat("/", &top);
+	(*ret)->device = top.st_dev;
 	(void)pthread_mutex_init(&(*ret)->lock, NULL);
 	return 0;
 }
@@ -184,15 +188,17 @@ static int ask_whole(struct parser *p, enum parser_what what, int fd, struct spa
 	const bool is_table = what == PARSER_TABLE;
 	struct parser_tokens *tokens = is_table ? &p->tokens : &p->function_tokens;
 	uint64_t begin_ns = clock_now_ns();
+	uint64_t owner;
 	struct stat st;
 	int r;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!parser_tokens_left(tokens, st.st_uid, begin_ns))
+	owner = parser_owner(&st, p->device);
+	if (!parser_tokens_left(tokens, owner, begin_ns))
 		return -EDQUOT;
 	r = ask(p, is_table ? LANE_TABLES : LANE_FUNCTIONS, &request, fd, ret);
-	parser_tokens_spend(tokens, st.st_uid, clock_now_ns() - begin_ns);
+	parser_tokens_spend(tokens, owner, clock_now_ns() - begin_ns);
 	return r;
 }
 

@@ -36,6 +36,22 @@ static void root_takes_what_it_needs(void)
 	}
 }
 
+static void root_of_a_container_has_the_share_of_a_user(void)
+{
+	_cleanup_(parser_tokens_done) struct parser_tokens t = { 0 };
+	const struct stat host = { .st_dev = 0x801 }, inside = { .st_dev = 0x35 },
+			  another = { .st_dev = 0x36 }, user = { .st_dev = 0x35, .st_uid = 1000 };
+	uint64_t owner = parser_owner(&inside, host.st_dev);
+
+	CHECK_EQ(parser_owner(&host, host.st_dev), 0);
+	CHECK_EQ(parser_owner(&user, host.st_dev), 1000);
+	CHECK(parser_tokens_left(&t, owner, NS_PER_S));
+	parser_tokens_spend(&t, owner, 20 * NS_PER_S);
+	CHECK(!parser_tokens_left(&t, owner, NS_PER_S));
+	CHECK(parser_tokens_left(&t, parser_owner(&another, host.st_dev), NS_PER_S));
+	CHECK(parser_tokens_left(&t, 1000, NS_PER_S));
+}
+
 static void very_many_users_share_what_one_has(void)
 {
 	_cleanup_(parser_tokens_done) struct parser_tokens t = { 0 };
@@ -51,4 +67,4 @@ static void very_many_users_share_what_one_has(void)
 }
 
 TESTS(T(a_user_who_took_much_waits_and_others_do_not), T(root_takes_what_it_needs),
-      T(very_many_users_share_what_one_has))
+      T(root_of_a_container_has_the_share_of_a_user), T(very_many_users_share_what_one_has))
