@@ -141,7 +141,7 @@ static void run(struct load *l, const char *dir)
 	size_t done = 0, step;
 	double spent = 0, before;
 
-	if ((l->per_slice ? chain_store_open_sliced(dir, UINT64_MAX, &s, NULL)
+	if ((l->per_slice ? chain_store_open_sliced(dir, &s, NULL)
 			  : chain_store_open(dir, &s, NULL)) < 0)
 		abort();
 	name_all(l, s);

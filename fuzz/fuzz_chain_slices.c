@@ -27,7 +27,7 @@ static void make_store(const char *samples)
 	struct chain_store *s = NULL;
 	uint32_t id;
 
-	if (chain_store_open_sliced(samples, UINT64_MAX, &s, NULL) < 0 ||
+	if (chain_store_open_sliced(samples, &s, NULL) < 0 ||
 	    chain_store_image(s, &image, false, &context.app, NULL) < 0 ||
 	    chain_store_context(s, &context, &id, NULL) < 0 ||
 	    chain_store_add(s, id, &(struct chain){ frames, 2, SAMPLES }, NULL) < 0 ||

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Segments of a history: lib/history/internal/segment.c, segment_roll.c. The input is the numbers
+/* Segments of a history: lib/history/segment.c, internal/segment_roll.c. The input is the numbers
  * of slices, lines, places and nodes, 8 bits each; five blocks, each preceded by its length in 16
  * bits; and the content of all slices. The checksums are made here. */
 #include "fuzz.h"
 
+#include "base/path.h"
 #include "base/span.h"
 #include "base/strbuf.h"
+#include "chains/chain_read.h"
 #include "history/internal/generations.h"
-#include "history/internal/segment.h"
+#include "history/segment.h"
 #include "history/internal/segment_format.h"
 #include "history/internal/segment_roll.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -84,6 +87,42 @@ static void roll(struct segment *s)
 		abort();
 }
 
+static char dir[] = "/tmp/opfuzz-XXXXXX";
+
+static void remove_directory(void)
+{
+	(void)path_remove_tree(dir, NULL);
+}
+
+static int add_up(uint32_t context _unused_, const struct chain *chain, void *data)
+{
+	*(uint64_t *)data += chain->samples;
+	return 0;
+}
+
+/* Reads the segment as one of call chains. */
+static void read_chains(const struct strbuf *bytes)
+{
+	static bool made;
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_free_ char *chains = NULL, *path = NULL;
+	uint64_t sum = 0;
+	FILE *f;
+
+	if (!made && (!mkdtemp(dir) || atexit(remove_directory)))
+		abort();
+	made = true;
+	chains = path_join(dir, CHAIN_DIRECTORY);
+	path = path_join(chains, "chain.1.1-255");
+	if (path_make_dirs(chains, 0755, NULL) < 0)
+		abort();
+	f = fopen(path, "w");
+	if (!f || fwrite(bytes->text, 1, bytes->length, f) != bytes->length || fclose(f))
+		abort();
+	if (chain_reader_open(dir, &WINDOW_ALL, &r, NULL) == 0)
+		(void)chain_reader_each(r, add_up, &sum);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
@@ -97,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!make(span_of(copy, size), &bytes) ||
 	    segment_open_bytes(bytes.text, bytes.length, &s, NULL) < 0)
 		return 0;
+	read_chains(&bytes);
 	(void)segment_totals(s, &totals, NULL);
 	(void)segment_check(s, NULL);
 	if (segment_load(s, NULL) == 0)

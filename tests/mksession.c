@@ -418,7 +418,7 @@ static int do_chain(struct maker *m, size_t n, char **words)
 	if (n < 6 || n % 2 || parse_event(words[1], &name) < 0)
 		return fail(m, "chain");
 	r = m->chains	     ? 0
-	    : m->slice_count ? chain_store_open_sliced(m->samples, UINT64_MAX, &m->chains, &m->err)
+	    : m->slice_count ? chain_store_open_sliced(m->samples, &m->chains, &m->err)
 			     : chain_store_open(m->samples, &m->chains, &m->err);
 	if (r == 0)
 		r = chain_image(m, words[0], &context.app);

@@ -2,9 +2,13 @@
 #include "chains/chain_merge.h"
 
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/path.h"
+#include "chains/chain_history.h"
 #include "chains/chain_read.h"
+#include "history/history_source.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,16 +110,16 @@ static int copy_slices(const char *from, const char *to, struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
-	int status = chain_reader_open(from, &WINDOW_ALL, &r, err);
+	int status = chain_reader_open_unsummed(from, &WINDOW_ALL, &r, err);
 
 	/* Only a reader with a window fails if there are no slices. */
 	if (status < 0)
 		return status == -ENOENT ? 0 : status;
 	chain_reader_close(r);
 	r = NULL;
-	status = chain_reader_open(from, NULL, &r, err);
+	status = chain_reader_open_unsummed(from, NULL, &r, err);
 	if (status == 0)
-		status = chain_store_open_sliced(to, UINT64_MAX, &s, err);
+		status = chain_store_open_sliced(to, &s, err);
 	return status < 0 ? status : merge(r, true, s, err);
 }
 
@@ -124,7 +128,7 @@ static int copy_rest(const char *from, const char *to, struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
-	int status = chain_reader_open(from, NULL, &r, err);
+	int status = chain_reader_open_unsummed(from, NULL, &r, err);
 
 	if (status == 0)
 		status = chain_store_open(to, &s, err);
@@ -154,6 +158,44 @@ static int replace_directory(const char *from, const char *to, struct error *err
 	return path_remove_tree(aside, err);
 }
 
+/* Whether @name is a file of the history: a segment, a sum, or of a pair that is in the sum. */
+static bool is_of_history(const char *name, bool has_sum, uint32_t last)
+{
+	const char *number = strchr(name, '.');
+	uint64_t pair;
+
+	if (!strncmp(name, history_chains.mark, strlen(history_chains.mark)) ||
+	    !strncmp(name, "sum.", strlen("sum.")))
+		return true;
+	return has_sum && number && number++ && parse_dec(&number, &pair) == 0 && !*number &&
+	       pair <= last;
+}
+
+/* Keeps the files of the history as they are: all is in a sum, so no more is lost with a damaged
+ * one than with what it was made of. */
+static int keep_history(const char *from, const char *to, struct error *err)
+{
+	_cleanup_close_ int fd = open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	uint32_t last = 0;
+	bool has_sum = sources_sum(from, &last);
+	struct dirent *entry;
+	int r = path_make_dirs(to, 0755, err);
+
+	while (r == 0 && d && (entry = readdir(d))) {
+		_cleanup_free_ char *old = path_join(from, entry->d_name);
+		_cleanup_free_ char *new = path_join(to, entry->d_name);
+
+		if (is_of_history(entry->d_name, has_sum, last) && link(old, new) < 0)
+			r = error_errno(err, -errno, "cannot link %s", new);
+	}
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
+	}
+	return r;
+}
+
 int chain_repair(const char *samples, struct error *err)
 {
 	_cleanup_free_ char *work = path_join(samples, ".chains.tmp");
@@ -162,7 +204,9 @@ int chain_repair(const char *samples, struct error *err)
 	int r;
 
 	(void)path_remove_tree(work, NULL);
-	r = copy_rest(samples, work, err);
+	r = keep_history(dir, made, err);
+	if (r == 0)
+		r = copy_rest(samples, work, err);
 	if (r == 0)
 		r = copy_slices(samples, work, err);
 	if (r == 0)

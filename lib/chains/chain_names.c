@@ -99,7 +99,8 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 
 /* --- reading --- */
 
-static int read_image(struct chain_names *n, char **column, const char *mark)
+/* Parses the columns of an image, whose name is borrowed from them. */
+static int parse_image(char **column, struct sname_image *ret)
 {
 	struct sname_image image = { .name = column[5] };
 	uint64_t tgid;
@@ -107,36 +108,53 @@ static int read_image(struct chain_names *n, char **column, const char *mark)
 
 	for (kind = 0; kind < ARRAY_SIZE(kinds) && strcmp(kinds[kind], column[1]); kind++)
 		;
-	if (kind == ARRAY_SIZE(kinds) || (mark && strcmp(mark, kernel_mark)) ||
-	    text_unescape_field(column[5]) < 0 || !*column[5] ||
+	if (kind == ARRAY_SIZE(kinds) || text_unescape_field(column[5]) < 0 || !*column[5] ||
 	    parse_u64(column[2], 0, UINT32_MAX, &tgid) < 0 ||
 	    parse_u64(column[3], 0, UINT64_MAX, &image.start) < 0 ||
-	    parse_u64(column[4], 0, UINT64_MAX, &image.end) < 0 ||
-	    n->image_count == CHAIN_IMAGES_MAX)
+	    parse_u64(column[4], 0, UINT64_MAX, &image.end) < 0)
 		return -EBADMSG;
 	image.kind = (enum sname_kind)kind;
 	image.tgid = (uint32_t)tgid;
+	*ret = image;
+	return 0;
+}
+
+static int read_image(struct chain_names *n, char **column, const char *mark)
+{
+	struct sname_image image;
+
+	if ((mark && strcmp(mark, kernel_mark)) || n->image_count == CHAIN_IMAGES_MAX ||
+	    parse_image(column, &image) < 0)
+		return -EBADMSG;
 	add_image(n, &image, mark != NULL);
+	return 0;
+}
+
+/* Parses the columns of a context but for its application, from that of the event on. */
+static int parse_context(char **column, struct chain_context *ret)
+{
+	int64_t *const ids[] = { &ret->task.tgid, &ret->task.tid, &ret->task.cpu };
+	size_t i;
+
+	ret->event = column[0];
+	ret->end = column[1];
+	if (text_unescape_field(column[0]) < 0 || text_unescape_field(column[1]) < 0)
+		return -EBADMSG;
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		if (parse_i64(column[2 + i], SNAME_ALL, UINT32_MAX, ids[i]) < 0)
+			return -EBADMSG;
 	return 0;
 }
 
 static int read_context(struct chain_names *n, char **column, char *cgroup)
 {
-	struct chain_context context = { .event = column[2],
-					 .end = column[3],
-					 .task = { .cgroup = cgroup } };
-	int64_t *const ids[] = { &context.task.tgid, &context.task.tid, &context.task.cpu };
+	struct chain_context context = { .task = { .cgroup = cgroup } };
 	uint64_t app;
-	size_t i;
 
 	if (parse_u64(column[1], 1, n->image_count, &app) < 0 ||
-	    text_unescape_field(column[2]) < 0 || text_unescape_field(column[3]) < 0 ||
-	    (cgroup && text_unescape_field(cgroup) < 0))
+	    parse_context(column + 2, &context) < 0 || (cgroup && text_unescape_field(cgroup) < 0))
 		return -EBADMSG;
 	context.app = (uint32_t)app;
-	for (i = 0; i < ARRAY_SIZE(ids); i++)
-		if (parse_i64(column[4 + i], SNAME_ALL, UINT32_MAX, ids[i]) < 0)
-			return -EBADMSG;
 	add_context(n, &context);
 	return 0;
 }
@@ -271,6 +289,24 @@ static int append(struct chain_names *n, const struct strbuf *line, struct error
 	return 0;
 }
 
+static void put_image(struct strbuf *line, const struct sname_image *image, bool is_kernel)
+{
+	strbuf_addf(line, "image\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", kinds[image->kind],
+		    image->tgid, image->start, image->end);
+	text_add_field(line, image->name);
+	strbuf_addf(line, "%s%s", is_kernel ? "\t" : "", is_kernel ? kernel_mark : "");
+}
+
+/* Adds the columns of a context but for its application, from that of the event on. */
+static void put_context(struct strbuf *line, const struct chain_context *context)
+{
+	text_add_field(line, context->event);
+	strbuf_adds(line, "\t");
+	text_add_field(line, context->end);
+	strbuf_addf(line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, context->task.tgid,
+		    context->task.tid, context->task.cpu);
+}
+
 int chain_names_image(struct chain_names *n, const struct sname_image *image, bool is_kernel,
 		      uint32_t *ret, struct error *err)
 {
@@ -287,10 +323,8 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, bo
 	if (n->fd >= 0 && n->image_count == CHAIN_IMAGES_MAX)
 		return error_set(err, -EOVERFLOW, "%s: more than %d images", n->path,
 				 CHAIN_IMAGES_MAX);
-	strbuf_addf(&line, "image\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", kinds[image->kind],
-		    image->tgid, image->start, image->end);
-	text_add_field(&line, image->name);
-	strbuf_addf(&line, "%s%s\n", is_kernel ? "\t" : "", is_kernel ? kernel_mark : "");
+	put_image(&line, image, is_kernel);
+	strbuf_adds(&line, "\n");
 	r = append(n, &line, err);
 	if (r < 0)
 		return r;
@@ -313,11 +347,7 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 		return 0;
 	}
 	strbuf_addf(&line, "context\t%" PRIu32 "\t", context->app);
-	text_add_field(&line, context->event);
-	strbuf_adds(&line, "\t");
-	text_add_field(&line, context->end);
-	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, context->task.tgid,
-		    context->task.tid, context->task.cpu);
+	put_context(&line, context);
 	if (context->task.cgroup) {
 		strbuf_adds(&line, "\t");
 		text_add_field(&line, context->task.cgroup);
@@ -329,6 +359,61 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 	add_context(n, context);
 	*ret = (uint32_t)n->context_count;
 	return 0;
+}
+
+/* --- lines without numbers --- */
+
+enum { IMAGE_COLUMNS = 7, CONTEXT_COLUMNS = 7 + IMAGE_COLUMNS };
+
+void chain_names_put_image(const struct chain_names *n, uint32_t number, struct strbuf *out)
+{
+	put_image(out, &n->images[number - 1].name, n->images[number - 1].is_kernel);
+}
+
+void chain_names_put_context(const struct chain_names *n, uint32_t number, struct strbuf *out)
+{
+	const struct chain_context *c = &n->contexts[number - 1];
+
+	strbuf_adds(out, "context\t");
+	put_context(out, c);
+	strbuf_adds(out, "\t");
+	if (c->task.cgroup)
+		text_add_field(out, c->task.cgroup);
+	strbuf_adds(out, "\t");
+	chain_names_put_image(n, c->app, out);
+}
+
+/* Gets the number of the image whose line has these columns. */
+static int take_image(struct chain_names *n, char **column, size_t count, uint32_t *ret)
+{
+	struct sname_image image;
+
+	if (count < IMAGE_COLUMNS - 1 || strcmp(column[0], "image") != 0 ||
+	    (count == IMAGE_COLUMNS && strcmp(column[IMAGE_COLUMNS - 1], kernel_mark) != 0) ||
+	    parse_image(column, &image) < 0)
+		return -EBADMSG;
+	return chain_names_image(n, &image, count == IMAGE_COLUMNS, ret, NULL);
+}
+
+int chain_names_take(struct chain_names *n, char *line, uint32_t *ret_image, uint32_t *ret_context)
+{
+	char *column[CONTEXT_COLUMNS];
+	struct chain_context context = { 0 };
+	size_t count = 0;
+
+	*ret_image = *ret_context = 0;
+	while (line && count < CONTEXT_COLUMNS)
+		column[count++] = strsep(&line, "\t");
+	if (line)
+		return -EBADMSG;
+	if (count <= IMAGE_COLUMNS)
+		return take_image(n, column, count, ret_image);
+	if (strcmp(column[0], "context") != 0 || parse_context(column + 1, &context) < 0 ||
+	    text_unescape_field(column[6]) < 0 ||
+	    take_image(n, column + 7, count - 7, &context.app) < 0)
+		return -EBADMSG;
+	context.task.cgroup = *column[6] ? column[6] : NULL;
+	return chain_names_context(n, &context, ret_context, NULL);
 }
 
 uint32_t chain_names_images(const struct chain_names *n)

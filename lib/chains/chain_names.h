@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct strbuf;
+
 /* A place stores an image's number in 16 bits. */
 enum { CHAIN_IMAGES_MAX = UINT16_MAX };
 
@@ -65,5 +67,13 @@ const struct chain_context *chain_names_context_at(const struct chain_names *n, 
 /* Splits a context's "NAME.COUNT.UNITMASK" in place and sets these parts of a sample file's name in
  * @ret. Returns false if it is malformed. */
 bool chain_event_split(char *text, struct sname *ret);
+/* Adds the line of an image, without the newline, to @out. */
+void chain_names_put_image(const struct chain_names *n, uint32_t number, struct strbuf *out);
+/* The same of a context: in place of the application's number is its image, after the other
+ * columns. */
+void chain_names_put_context(const struct chain_names *n, uint32_t number, struct strbuf *out);
+/* Gets the number of the image or the context of such a line, which is changed; the other one is
+ * set to 0. Returns 0 or -EBADMSG. */
+int chain_names_take(struct chain_names *n, char *line, uint32_t *ret_image, uint32_t *ret_context);
 /* Returns the number of invalid bytes at the end of the file. */
 size_t chain_names_damaged(const struct chain_names *n);

@@ -3,144 +3,181 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "chains/chain_table.h"
-#include "chains/internal/chain_past.h"
+#include "chains/chain_history.h"
+#include "chains/internal/chain_generation.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <sys/stat.h>
 
-struct generation {
-	uint32_t number;
-	struct chain_table places, nodes;
-	struct chain_past past;	     /* if a window is wanted */
-	uint32_t *images, *contexts; /* the reader's number for each of the pair */
-	uint32_t image_count, context_count;
-	size_t names_damaged;
-};
+/* How often the directory is read again because a file was removed meanwhile. */
+enum { TRIES_MAX = 10 };
 
 struct chain_reader {
 	char *dir;
 	struct chain_names *names;
-	struct generation *generations;
+	struct chain_generation *generations;
 	size_t count, room;
+	size_t damaged; /* bytes of segments that cannot be read */
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 };
 
-static void close_generation(struct generation *g)
+/* --- opening --- */
+
+/* What there is in the directory, and which pairs of files were read. */
+struct listing {
+	struct history_source *sources;
+	size_t count;
+	struct history_source *taken;
+	size_t taken_count;
+};
+
+static bool is_taken(uint32_t pair, const void *data)
 {
-	chain_table_close(&g->places);
-	chain_table_close(&g->nodes);
-	chain_past_done(&g->past);
-	free(g->images);
-	free(g->contexts);
+	const struct listing *l = data;
+	size_t i;
+
+	for (i = 0; i < l->taken_count; i++)
+		if (l->taken[i].first <= pair && pair <= l->taken[i].last)
+			return true;
+	return false;
 }
 
-static int open_tables(const char *dir, uint32_t n, struct generation *g, struct error *err)
+/* Keeps the generation that was opened last, or not. */
+static int settle(struct chain_reader *r, int status)
 {
-	_cleanup_free_ char *places = xasprintf("%s/places.%" PRIu32, dir, n);
-	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%" PRIu32, dir, n);
-	int r;
-
-	/* The nodes first: an active writer adds places before the nodes that refer to them. */
-	r = chain_table_open(&g->nodes, nodes, CHAIN_TABLE_NODES, false, err);
-	if (r < 0)
-		return r;
-	r = chain_table_open(&g->places, places, CHAIN_TABLE_PLACES, false, err);
-	if (r < 0)
-		chain_table_close(&g->nodes);
-	return r;
+	if (status > 0)
+		r->count++;
+	else
+		chain_generation_close(&r->generations[r->count]);
+	return MIN(status, 0);
 }
 
-/* Adds the names of a pair to those of the reader. */
-static void merge_names(struct chain_names *all, const struct chain_names *own,
-			struct generation *g)
+static int open_pair(struct chain_reader *r, const struct chain_generation_from *from,
+		     uint32_t number, struct error *err)
 {
-	uint32_t i;
+	array_grow(&r->generations, r->count + 1, &r->room);
+	return settle(r, chain_generation_open_pair(from, number, &r->generations[r->count], err));
+}
 
-	g->image_count = chain_names_images(own);
-	g->images = xcalloc((size_t)g->image_count + 1, sizeof(*g->images));
-	for (i = 1; i <= g->image_count; i++)
-		(void)chain_names_image(all, chain_names_image_at(own, i),
-					chain_names_is_kernel(own, i), &g->images[i], NULL);
-	g->context_count = chain_names_contexts(own);
-	g->contexts = xcalloc((size_t)g->context_count + 1, sizeof(*g->contexts));
-	for (i = 1; i <= g->context_count; i++) {
-		struct chain_context context = *chain_names_context_at(own, i);
+/* Opens a segment. One that is damaged is counted. */
+static int open_segment(struct chain_reader *r, const struct chain_generation_from *from,
+			const char *path, const struct listing *l)
+{
+	struct stat st;
+	int status;
 
-		context.app = g->images[context.app];
-		(void)chain_names_context(all, &context, &g->contexts[i], NULL);
+	array_grow(&r->generations, r->count + 1, &r->room);
+	status = settle(r, chain_generation_open_segment(from, path, is_taken, l,
+							 &r->generations[r->count]));
+	if (status == -EBADMSG && stat(path, &st) == 0)
+		r->damaged += (size_t)st.st_size;
+	return status;
+}
+
+/* Opens the pairs that no sum has. */
+static int open_unsummed(struct chain_reader *r, const struct chain_generation_from *from,
+			 struct listing *l, struct error *err)
+{
+	uint32_t last;
+	bool has_sum = sources_sum(from->dir, &last);
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < l->count && status == 0; i++)
+		if (!l->sources[i].level && (!has_sum || l->sources[i].first > last))
+			status = open_pair(r, from, l->sources[i].first, err);
+	return status;
+}
+
+/* Opens the sum of the pairs that may be gone, and the pairs after it. */
+static int open_all(struct chain_reader *r, const struct chain_generation_from *from,
+		    struct listing *l, struct error *err)
+{
+	uint32_t last;
+	_cleanup_free_ char *path =
+		sources_sum(from->dir, &last) ? source_sum_path(from->dir, last) : NULL;
+	int status = path ? open_segment(r, from, path, l) : 0;
+
+	return status == 0 || status == -EBADMSG ? open_unsummed(r, from, l, err) : status;
+}
+
+/* Opens what has the window, each pair of files from the finest source that has it. */
+static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
+		       struct listing *l, struct error *err)
+{
+	size_t i;
+	int status = 0;
+
+	for (i = 0; i < l->count && status == 0; i++) {
+		const struct history_source *s = &l->sources[i];
+		_cleanup_free_ char *path = source_path(from->dir, s);
+
+		status = s->level ? open_segment(r, from, path, l)
+				  : open_pair(r, from, s->first, err);
+		if (status == 0)
+			l->taken[l->taken_count++] = *s;
+		else if (s->level && status == -EBADMSG)
+			status = 0;
 	}
-	g->names_damaged = chain_names_damaged(own);
+	return status;
 }
 
-static int open_names(const char *dir, struct chain_names *all, struct generation *g,
-		      struct error *err)
-{
-	_cleanup_(chain_names_closep) struct chain_names *own = NULL;
-	int r = chain_names_open(dir, g->number, false, &own, err);
+typedef int opener(struct chain_reader *r, const struct chain_generation_from *from,
+		   struct listing *l, struct error *err);
 
-	if (r == 0)
-		merge_names(all, own, g);
-	return r == -ENOENT ? 0 : r; /* then all nodes are invalid */
+/* Reads the directory once; -ENOENT if one of its files has vanished. */
+static int open_once(const char *dir, const struct window *window, opener *open_sources,
+		     struct chain_reader **ret, struct error *err)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
+	struct listing l = { .sources = sources_list(dir, &history_chains, &l.count) };
+	_cleanup_free_ struct history_source *sources = l.sources,
+					     *taken = xcalloc(l.count + 1, sizeof(*taken));
+	struct chain_generation_from from = { dir, window, chain_names_new() };
+	int status;
+
+	l.taken = taken;
+	r->names = from.names;
+	r->dir = xstrdup(dir);
+	status = open_sources(r, &from, &l, err);
+	if (status == 0)
+		*ret = STEAL(r);
+	return status;
 }
 
-/* Opens a pair of files. Returns 1, or 0 if it has no slice in the window; or -errno. */
-static int open_generation(const char *dir, const struct window *window, struct chain_names *names,
-			   struct generation *g, struct error *err)
+static int reader_open(const char *samples, const struct window *window, opener *open_sources,
+		       struct chain_reader **ret, struct error *err)
 {
-	_cleanup_(slices_freep) struct slices *slices = NULL;
-	/* The slices before all else, because a node is counted before the slice ends. */
-	int r = window ? chain_past_open(dir, g->number, &slices, err) : 0;
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
+	int i, status = -ENOENT;
 
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	r = open_tables(dir, g->number, g, err);
-	if (r < 0)
-		return r;
-	if (window) {
-		chain_past_read(slices, window, &g->nodes, &g->past);
-		if (!g->past.slices && !g->past.damaged)
-			return 0;
-	}
-	/* The names last: places and nodes refer to them. */
-	r = open_names(dir, names, g, err);
-	return r < 0 ? r : 1;
+	/* What a file that has vanished held is in another one, which was not there when the
+	 * directory was read. */
+	for (i = 0; i < TRIES_MAX && status == -ENOENT; i++)
+		status = open_once(dir, window, open_sources, &r, err);
+	if (status < 0)
+		return status;
+	if (!r->count)
+		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
+				 window && sources_next(dir, &history_chains) ? " in this time"
+									      : "");
+	*ret = STEAL(r);
+	return 0;
 }
 
 int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
 		      struct error *err)
 {
-	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
-	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
-	size_t i, n;
-	_cleanup_free_ uint32_t *pairs = chain_pairs(dir, &n);
-	int status;
+	return reader_open(samples, window, window ? open_window : open_all, ret, err);
+}
 
-	if (!n)
-		return error_set(err, -ENOENT, "%s: no call chains were recorded", samples);
-	r->names = chain_names_new();
-	for (i = 0; i < n; i++) {
-		struct generation *g;
-
-		array_grow(&r->generations, r->count + 1, &r->room);
-		g = &r->generations[r->count];
-		*g = (struct generation){ .number = pairs[i],
-					  .places = CHAIN_TABLE_INIT,
-					  .nodes = CHAIN_TABLE_INIT };
-		status = open_generation(dir, window, r->names, g, err);
-		if (status > 0)
-			r->count++;
-		else
-			close_generation(g);
-		if (status < 0)
-			return status;
-	}
-	if (!r->count)
-		return error_set(err, -ENOENT, "%s: no call chains were recorded in this time",
-				 samples);
-	r->dir = STEAL(dir);
-	*ret = STEAL(r);
-	return 0;
+int chain_reader_open_unsummed(const char *samples, const struct window *window,
+			       struct chain_reader **ret, struct error *err)
+{
+	return reader_open(samples, window, open_unsummed, ret, err);
 }
 
 void chain_reader_close(struct chain_reader *r)
@@ -150,7 +187,7 @@ void chain_reader_close(struct chain_reader *r)
 	if (!r)
 		return;
 	for (i = 0; i < r->count; i++)
-		close_generation(&r->generations[i]);
+		chain_generation_close(&r->generations[i]);
 	free(r->generations);
 	chain_names_close(r->names);
 	free(r->dir);
@@ -162,58 +199,23 @@ const struct chain_names *chain_reader_names(const struct chain_reader *r)
 	return r->names;
 }
 
-static struct chain_node stored_node(const struct generation *g, uint32_t i)
-{
-	return *(const struct chain_node *)chain_table_at(&g->nodes, i);
-}
-
-/* The node with the samples of the reader's window. */
-static struct chain_node node_of(const struct generation *g, uint32_t i)
-{
-	struct chain_node n = stored_node(g, i);
-
-	n.count = g->past.counts ? g->past.counts[i] : n.count;
-	return n;
-}
-
-/* Gets the frame at place @i; returns false if there is no such place or image. */
-static bool frame_at(const struct generation *g, uint32_t i, struct chain_frame *ret)
-{
-	uint64_t value;
-	uint32_t image;
-
-	if (!i || i >= g->places.count)
-		return false;
-	value = ((const struct chain_place *)chain_table_at(&g->places, i))->image_offset;
-	image = (uint32_t)(value >> CHAIN_OFFSET_BITS);
-	/* Sign extension: the upper bits repeat the highest of the lower. */
-	ret->offset = (uint64_t)((int64_t)(value << 16) >> 16);
-	if (!image || image > g->image_count)
-		return false;
-	ret->image = g->images[image];
-	return true;
-}
-
 /* Collects the frames of node @i in r->frames. Returns their number, or 0 if the node is
  * invalid. */
-static size_t collect(struct chain_reader *r, const struct generation *g, uint32_t i,
+static size_t collect(struct chain_reader *r, const struct chain_generation *g, uint32_t i,
 		      uint32_t *ret_context)
 {
-	struct chain_node n = node_of(g, i);
+	uint32_t parent;
 	size_t count = 0;
 
-	while (n.parent) {
+	while ((parent = chain_generation_parent(g, i))) {
 		/* Parents precede their children, so every walk ends. */
-		if (n.parent >= i || count == CHAIN_FRAMES_MAX ||
-		    !frame_at(g, n.place, &r->frames[count++]))
+		if (parent >= i || count == CHAIN_FRAMES_MAX ||
+		    !chain_generation_frame(g, i, &r->frames[count++]))
 			return 0;
-		i = n.parent;
-		n = node_of(g, i);
+		i = parent;
 	}
-	if (!n.place || n.place > g->context_count)
-		return 0;
-	*ret_context = g->contexts[n.place];
-	return count;
+	*ret_context = chain_generation_context(g, i);
+	return *ret_context ? count : 0;
 }
 
 int chain_reader_each(struct chain_reader *r,
@@ -226,10 +228,10 @@ int chain_reader_each(struct chain_reader *r,
 	int status;
 
 	for (k = 0; k < r->count; k++) {
-		const struct generation *g = &r->generations[k];
+		const struct chain_generation *g = &r->generations[k];
 
-		for (i = 1; i < g->nodes.count; i++) {
-			chain.samples = node_of(g, i).count;
+		for (i = 1; i < chain_generation_nodes(g); i++) {
+			chain.samples = chain_generation_count(g, i);
 			if (!chain.samples)
 				continue;
 			chain.count = collect(r, g, i, &context);
@@ -242,7 +244,7 @@ int chain_reader_each(struct chain_reader *r,
 }
 
 /* Reports the chains of a slice. @left has, by node, the samples that no slice had yet. */
-static int each_of_slice(struct chain_reader *r, const struct generation *g,
+static int each_of_slice(struct chain_reader *r, const struct chain_generation *g,
 			 struct chain_past_entries *entries, uint32_t *left,
 			 const struct chain_visitor *v)
 {
@@ -263,8 +265,8 @@ static int each_of_slice(struct chain_reader *r, const struct generation *g,
 }
 
 /* Reports all slices of a pair of files. */
-static int each_slice(struct chain_reader *r, const struct generation *g, struct slices *slices,
-		      const struct chain_visitor *v)
+static int each_slice(struct chain_reader *r, const struct chain_generation *g,
+		      struct slices *slices, const struct chain_visitor *v)
 {
 	_cleanup_free_ uint32_t *left = xcalloc(g->nodes.count, sizeof(*left));
 	struct slice slice;
@@ -272,7 +274,7 @@ static int each_slice(struct chain_reader *r, const struct generation *g, struct
 	uint32_t i;
 
 	for (i = 1; i < g->nodes.count; i++)
-		left[i] = stored_node(g, i).count;
+		left[i] = chain_generation_stored(g, i).count;
 	while (status == 0 && slices_next(slices, &slice)) {
 		struct chain_past_entries entries;
 		size_t size = 0;
@@ -287,6 +289,31 @@ static int each_slice(struct chain_reader *r, const struct generation *g, struct
 	return status;
 }
 
+/* Reports the slices of a segment that are in the window. */
+static int each_of_segment(struct chain_reader *r, const struct chain_generation *g,
+			   const struct chain_visitor *v)
+{
+	struct chain chain = { .frames = r->frames };
+	struct segment_counts c;
+	uint32_t context;
+	int status = 0;
+	size_t i, k;
+
+	for (i = 0; i < segment_about(g->segment)->slices && status == 0; i++) {
+		if (!g->wanted[i] || segment_counts(g->segment, i, &c) < 0)
+			continue;
+		for (k = 0; k < c.count && status == 0; k++) {
+			chain.samples = c.counts[k];
+			chain.count = collect(r, g, c.nodes[k], &context);
+			if (chain.count && chain.samples)
+				status = v->each(context, &chain, v->data);
+		}
+		if (status == 0)
+			status = v->end(&segment_slice_at(g->segment, i)->slice, v->data);
+	}
+	return status;
+}
+
 int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v)
 {
 	int status = 0;
@@ -295,7 +322,9 @@ int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *
 	for (i = 0; i < r->count && status == 0; i++) {
 		_cleanup_(slices_freep) struct slices *slices = NULL;
 
-		if (chain_past_open(r->dir, r->generations[i].number, &slices, NULL) == 0)
+		if (r->generations[i].segment)
+			status = each_of_segment(r, &r->generations[i], v);
+		else if (chain_past_open(r->dir, r->generations[i].number, &slices, NULL) == 0)
 			status = each_slice(r, &r->generations[i], slices, v);
 	}
 	return status;
@@ -308,108 +337,38 @@ void chain_reader_keep_rest(struct chain_reader *r)
 
 	for (i = 0; i < r->count; i++) {
 		_cleanup_(slices_freep) struct slices *slices = NULL;
-		struct generation *g = &r->generations[i];
+		struct chain_generation *g = &r->generations[i];
 		struct chain_past past;
 
-		if (chain_past_open(r->dir, g->number, &slices, NULL) < 0)
+		if (g->segment || chain_past_open(r->dir, g->number, &slices, NULL) < 0)
 			continue;
 		chain_past_read(slices, &WINDOW_ALL, &g->nodes, &past);
 		for (k = 1; k < g->nodes.count; k++)
-			past.counts[k] = node_of(g, k).count - past.counts[k];
+			past.counts[k] = chain_generation_stored(g, k).count - past.counts[k];
 		g->past = past;
 	}
 }
 
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 {
-	struct chain_skipped sum = { 0 };
+	struct chain_skipped sum = { .bytes = r->damaged };
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
-		sum.bytes += r->generations[i].past.damaged;
+		sum.bytes += r->generations[i].past.damaged + r->generations[i].damaged;
 		sum.samples += r->generations[i].past.unknown;
 	}
 	return sum;
 }
 
-/* Sums over the nodes of a pair of files. */
-struct sums {
-	uint32_t *contexts; /* of each node's root; 0: the node or one above it is invalid */
-	uint64_t *samples;  /* of the chains that include the node */
-	uint64_t *returns;  /* of those in which the node's offset is a return address */
-};
-
-static uint32_t context_of_node(const struct generation *g, const uint32_t *contexts, uint32_t i)
+uint64_t chain_reader_folded(const struct chain_reader *r)
 {
-	const struct chain_node n = node_of(g, i);
-	struct chain_frame frame;
+	uint64_t sum = 0;
+	size_t i;
 
-	if (!n.parent)
-		return n.place <= g->context_count ? g->contexts[n.place] : 0;
-	return n.parent < i && frame_at(g, n.place, &frame) ? contexts[n.parent] : 0;
-}
-
-static bool is_kernel(const struct chain_reader *r, const struct generation *g, uint32_t i)
-{
-	struct chain_frame frame;
-
-	return frame_at(g, node_of(g, i).place, &frame) &&
-	       chain_names_is_kernel(r->names, frame.image);
-}
-
-/* Whether the place of node @i's parent is where @i returns to. User code that the kernel
- * interrupted continues at the very place. */
-static bool returns_to_parent(const struct chain_reader *r, const struct generation *g, uint32_t i)
-{
-	return !is_kernel(r, g, i) || is_kernel(r, g, node_of(g, i).parent);
-}
-
-/* Adds up the samples. Parents precede their children, so one pass down the tree and one up
- * suffice. */
-static void add_up(const struct chain_reader *r, const struct generation *g, uint32_t count,
-		   struct sums *s)
-{
-	uint32_t i;
-
-	for (i = 1; i < count; i++)
-		s->contexts[i] = context_of_node(g, s->contexts, i);
-	for (i = count; i-- > 1;) {
-		const struct chain_node n = node_of(g, i);
-
-		if (!s->contexts[i])
-			continue;
-		s->samples[i] += n.count;
-		if (!n.parent)
-			continue;
-		s->samples[n.parent] += s->samples[i];
-		if (returns_to_parent(r, g, i))
-			s->returns[n.parent] += s->samples[i];
-	}
-}
-
-static void list_arcs(const struct chain_reader *r, const struct generation *g,
-		      void (*each)(const struct chain_arc *arc, void *data), void *data)
-{
-	uint32_t count = g->nodes.count, i;
-	_cleanup_free_ uint32_t *contexts = xcalloc((size_t)count + 1, sizeof(*contexts));
-	_cleanup_free_ uint64_t *samples = xcalloc((size_t)count + 1, sizeof(*samples));
-	_cleanup_free_ uint64_t *returns = xcalloc((size_t)count + 1, sizeof(*returns));
-
-	add_up(r, g, count, &(struct sums){ contexts, samples, returns });
-	for (i = 1; i < count; i++) {
-		const struct chain_node n = node_of(g, i);
-		struct chain_arc arc = { .context = contexts[i],
-					 .samples = samples[i],
-					 .returns = returns[i] };
-
-		if (!contexts[i] || !samples[i] || !n.parent)
-			continue;
-		if (node_of(g, n.parent).parent &&
-		    !frame_at(g, node_of(g, n.parent).place, &arc.caller))
-			continue;
-		if (frame_at(g, n.place, &arc.callee))
-			each(&arc, data);
-	}
+	for (i = 0; i < r->count; i++)
+		sum += r->generations[i].folded;
+	return sum;
 }
 
 void chain_reader_arcs(const struct chain_reader *r,
@@ -418,17 +377,17 @@ void chain_reader_arcs(const struct chain_reader *r,
 	size_t k;
 
 	for (k = 0; k < r->count; k++)
-		list_arcs(r, &r->generations[k], each, data);
+		chain_generation_arcs(&r->generations[k], r->names, each, data);
 }
 
 /* Returns whether the file of nodes was emptied: a writer makes its header before it adds places or
  * names. */
-static bool is_emptied(const struct generation *g)
+static bool is_emptied(const struct chain_generation *g)
 {
 	return !g->nodes.map && (g->places.count > 1 || g->context_count);
 }
 
-static void check_generation(const struct generation *g, struct chain_damage *ret)
+static void check_generation(const struct chain_generation *g, struct chain_damage *ret)
 {
 	_cleanup_free_ bool *bad = xcalloc(g->nodes.count, sizeof(*bad));
 	struct chain_frame frame;
@@ -438,12 +397,13 @@ static void check_generation(const struct generation *g, struct chain_damage *re
 	if (is_emptied(g) && !ret->emptied++)
 		ret->emptied_number = g->number;
 	for (i = 1; i < g->nodes.count; i++) {
-		const struct chain_node n = node_of(g, i);
+		const struct chain_node n = chain_generation_stored(g, i);
 
 		if (n.parent)
-			bad[i] = n.parent >= i || bad[n.parent] || !frame_at(g, n.place, &frame);
+			bad[i] = n.parent >= i || bad[n.parent] ||
+				 !chain_generation_frame(g, i, &frame);
 		else
-			bad[i] = !n.place || n.place > g->context_count || n.count;
+			bad[i] = !chain_generation_context(g, i) || n.count;
 		ret->nodes += bad[i];
 		ret->samples += bad[i] ? n.count : 0;
 	}
@@ -455,6 +415,8 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 
 	*ret = (struct chain_damage){ 0 };
 	for (i = 0; i < r->count; i++) {
+		if (r->generations[i].segment) /* history_check() does it */
+			continue;
 		check_generation(&r->generations[i], ret);
 		ret->bytes += r->generations[i].names_damaged;
 	}

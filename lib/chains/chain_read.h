@@ -22,6 +22,9 @@ struct chain_reader;
  * closes), or -errno: -ENOENT if there are none. */
 int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
 		      struct error *err);
+/* The same of the pairs of files that no sum has (history/history_source.h), and of no segment. */
+int chain_reader_open_unsummed(const char *samples, const struct window *window,
+			       struct chain_reader **ret, struct error *err);
 /* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);
@@ -56,15 +59,9 @@ struct chain_skipped {
 	uint64_t samples; /* that a slice in the window has, but no node */
 };
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r);
-
-/* A caller and callee, adjacent frames in chains of one context. The outermost frame is a callee,
- * too: of no caller, whose image is 0. */
-struct chain_arc {
-	uint32_t context;
-	struct chain_frame caller, callee;
-	uint64_t samples;
-	uint64_t returns; /* those of ->samples in which the callee's offset is a return address */
-};
+/* The samples whose chains were too rare to be kept: they end in a frame with the offset
+ * HISTORY_RARE, which is called by the last frame that was kept. */
+uint64_t chain_reader_folded(const struct chain_reader *r);
 
 /* Calls @each for the arcs of all chains that chain_reader_each() reports. Arcs between frames that
  * chains share in the tree are reported once, with the samples added up; others can occur more than

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "chains/chain_history.h"
 #include "chains/chain_table.h"
 #include "chains/internal/chain_lookup.h"
 #include "chains/internal/chain_slicer.h"
@@ -24,8 +25,8 @@ enum { IMAGES_FULL = CHAIN_IMAGES_MAX - CHAIN_FRAMES_MAX - 1 };
 enum { AHEAD = 16 }; /* prefetch distance in records */
 
 /* How long a pair of files is added to in a session with a history. */
-enum { PAIR_MS = 24 * 3600 * 1000 };
-#define NO_DAY INT64_MIN
+enum { PAIR_MS = 3600 * 1000 };
+#define NO_HOUR INT64_MIN
 
 /* A frame of a chain and its position in the tree. */
 struct step {
@@ -52,10 +53,10 @@ struct chain_store {
 	size_t path_room;
 
 	/* The history, if there is one. */
-	uint64_t keep_ms; /* how long slices are kept; 0: there are none */
+	bool has_slices;
 	struct chain_slicer slicer;
-	int64_t day;	  /* of the first slice of the pair; NO_DAY before it */
-	bool day_is_over; /* or there is no room for more slices: the pair ends */
+	int64_t hour;	   /* of the first slice of the pair; NO_HOUR before it */
+	bool hour_is_over; /* or there is no room for more slices: the pair ends */
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -283,30 +284,20 @@ static int open_tables(struct chain_store *s, struct error *err)
 	return 0;
 }
 
-/* Returns the number of the pair of files that a store opened now continues, or begins. */
-static uint32_t pair_to_open(const struct chain_store *s)
-{
-	size_t count;
-	_cleanup_free_ uint32_t *pairs = chain_pairs(s->dir, &count);
-
-	return count ? pairs[count - 1] + (s->keep_ms > 0) : 0;
-}
-
-static int store_open(const char *samples, uint64_t keep_ms, struct chain_store **ret,
+static int store_open(const char *samples, bool has_slices, struct chain_store **ret,
 		      struct error *err)
 {
 	_cleanup_(chain_store_closep) struct chain_store *s = xcalloc(1, sizeof(*s));
 	int r;
 
 	s->places = s->nodes = CHAIN_TABLE_INIT;
-	s->keep_ms = keep_ms;
-	s->day = NO_DAY;
+	s->has_slices = has_slices;
+	s->hour = NO_HOUR;
 	s->dir = path_join(samples, CHAIN_DIRECTORY);
 	r = path_make_dirs(s->dir, 0755, err);
 	if (r < 0)
 		return r;
-	chain_slices_expire(s->dir, s->keep_ms);
-	s->generation = pair_to_open(s);
+	s->generation = chain_history_pair(s->dir, has_slices);
 	r = open_tables(s, err);
 	if (r == 0)
 		*ret = STEAL(s);
@@ -315,13 +306,12 @@ static int store_open(const char *samples, uint64_t keep_ms, struct chain_store 
 
 int chain_store_open(const char *samples, struct chain_store **ret, struct error *err)
 {
-	return store_open(samples, 0, ret, err);
+	return store_open(samples, false, ret, err);
 }
 
-int chain_store_open_sliced(const char *samples, uint64_t keep_ms, struct chain_store **ret,
-			    struct error *err)
+int chain_store_open_sliced(const char *samples, struct chain_store **ret, struct error *err)
 {
-	return store_open(samples, keep_ms, ret, err);
+	return store_open(samples, true, ret, err);
 }
 
 void chain_store_close(struct chain_store *s)
@@ -465,7 +455,7 @@ static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 {
 	uint32_t *count = &node_at(s, node)->count;
 
-	if (s->keep_ms)
+	if (s->has_slices)
 		chain_slicer_note(&s->slicer, node, *count);
 	*count = add_saturated(*count, samples);
 }
@@ -479,9 +469,8 @@ int chain_store_turn(struct chain_store *s, struct error *err)
 		chain_slicer_leave(&s->slicer, &s->nodes, s->generation);
 		close_tables(s);
 		s->generation++;
-		chain_slices_expire(s->dir, s->keep_ms);
-		s->day = NO_DAY;
-		s->day_is_over = false;
+		s->hour = NO_HOUR;
+		s->hour_is_over = false;
 	}
 	/* If the last attempt failed, try again: its cause may be gone. */
 	if (s->nodes.fd < 0)
@@ -522,17 +511,23 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
 int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err)
 {
 	const struct chain_slicer_place place = { s->dir, s->generation };
-	int64_t day = slice->span.end_ms / PAIR_MS;
+	int64_t hour = slice->span.end_ms / PAIR_MS;
 	int r = chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
 
-	s->day = s->day == NO_DAY ? day : s->day;
-	s->day_is_over = day != s->day || chain_slicer_is_full(&s->slicer);
+	s->hour = s->hour == NO_HOUR ? hour : s->hour;
+	s->hour_is_over = hour != s->hour || chain_slicer_is_full(&s->slicer);
 	return r;
+}
+
+uint32_t chain_store_live(const struct chain_store *s)
+{
+	/* Once its hour is over, nothing is added to a pair before the next one begins. */
+	return s->slicer.left_count ? s->slicer.left[0].pair : s->generation + s->hour_is_over;
 }
 
 bool chain_store_is_full(const struct chain_store *s)
 {
-	return s->nodes.count >= NODES_MAX || s->day_is_over ||
+	return s->nodes.count >= NODES_MAX || s->hour_is_over ||
 	       (s->names && chain_names_images(s->names) >= IMAGES_FULL);
 }
 

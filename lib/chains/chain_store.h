@@ -20,28 +20,12 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "chains/chain.h"
 #include "chains/chain_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define CHAIN_DIRECTORY "chains" /* below samples/NAME */
-
-/* Chains are cut to this many frames; the outermost are dropped. */
-enum { CHAIN_FRAMES_MAX = 2048 };
-
-struct chain_frame {
-	uint32_t image;	 /* number of the image */
-	uint64_t offset; /* in the image; the upper 16 bits repeat bit 47 */
-};
-
-/* A chain and the number of samples that had it; borrowed. */
-struct chain {
-	const struct chain_frame *frames; /* innermost first */
-	size_t count;
-	uint64_t samples;
-};
 
 struct chain_store;
 struct slice;
@@ -50,10 +34,8 @@ struct slice;
  * killed writer left. Returns 0 (the caller closes) or -errno. */
 int chain_store_open(const char *samples, struct chain_store **ret, struct error *err);
 /* The same for a session with a history: begins a new pair of files, and notes what is counted in
- * each slice for chain_store_end_slice(). Slices older than @keep_ms are deleted when a pair
- * begins. */
-int chain_store_open_sliced(const char *samples, uint64_t keep_ms, struct chain_store **ret,
-			    struct error *err);
+ * each slice for chain_store_end_slice(). */
+int chain_store_open_sliced(const char *samples, struct chain_store **ret, struct error *err);
 /* Closes the store; NULL is allowed. */
 void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
@@ -87,9 +69,13 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
 			   const struct chain_frame *leaf, uint64_t samples);
 
 /* Writes what was counted since the last slice as @slice, and begins the next one. After a slice
- * that ends on another day (UTC) than the first one of a pair of files, the next pair begins.
+ * that ends in another hour than the first one of a pair of files, the next pair begins.
  * Returns 0, or -errno: some of what was counted is then in no slice. */
 int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err);
+
+/* Returns the first pair of files that is not complete: what is counted in it, or in slices of it,
+ * may change. */
+uint32_t chain_store_live(const struct chain_store *s);
 
 /* Returns whether the next chain_store_turn() starts another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);

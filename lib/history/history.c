@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "history/internal/reading.h"
-#include "history/internal/segment.h"
-#include "history/internal/history_source.h"
+#include "history/segment.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
 #include "sfile/idle.h"
 #include "sfile/session.h"
 
@@ -195,7 +196,7 @@ static int read_once(const char *samples, struct reading *r, struct history **re
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
 	_cleanup_(history_freep) struct history *h = xcalloc(1, sizeof(*h));
 	size_t count;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
 	int status;
 
 	if (!count)
@@ -234,7 +235,9 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 
 	/* A segment may be removed as soon as the one after the next is there. */
 	for (i = 0; i < TRIES_MAX && r == -ENOENT; i++) {
-		struct history_source source = { .level = IDLE_LEVEL, .first = 1 };
+		struct history_source source = { .kind = &history_flat,
+						 .level = IDLE_LEVEL,
+						 .first = 1 };
 		struct reading reading = { .dir = dir, .window = &WINDOW_ALL };
 
 		*ret_last = source.last = idle_last(samples);
@@ -284,29 +287,13 @@ const struct history_cover *history_covers_step(const struct history *h, uint32_
 	return h->steps ? &h->steps[i] : NULL;
 }
 
-/* When the slices of a source begin and end; 0 or -errno: -ENODATA if it has none. */
-static int source_span(const char *dir, const struct history_source *source, struct window *ret)
-{
-	_cleanup_free_ char *path = source_path(dir, source);
-	_cleanup_(segment_freep) struct segment *s = NULL;
-	int r;
-
-	if (!source->level)
-		return slices_span(path, ret);
-	r = segment_open(path, &s, NULL);
-	if (r < 0)
-		return r;
-	*ret = segment_about(s)->span;
-	return segment_about(s)->slices ? 0 : -ENODATA;
-}
-
 int history_span(const char *samples, const struct window *window, struct window *ret,
 		 struct error *err)
 {
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
 	struct window span = { INT64_MAX, INT64_MIN };
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
 
 	for (i = 0; i < count; i++) {
 		struct window one;
@@ -324,11 +311,12 @@ int history_span(const char *samples, const struct window *window, struct window
 	return 0;
 }
 
-void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS])
+void history_kept(const char *samples, const struct history_kind *kind,
+		  struct history_kept ret[HISTORY_LEVELS])
 {
-	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
+	_cleanup_free_ char *dir = path_join(samples, kind->directory);
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
 
 	for (i = 0; i < HISTORY_LEVELS; i++)
 		ret[i] = (struct history_kept){ .span = { INT64_MAX, INT64_MIN } };
@@ -338,9 +326,9 @@ void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS])
 
 		if (source_span(dir, &list[i], &span) < 0)
 			continue;
-		kept->span.begin_ms = MIN(kept->span.begin_ms, span.begin_ms);
-		kept->span.end_ms = MAX(kept->span.end_ms, span.end_ms);
 		kept->bytes += list[i].bytes;
 		kept->files++;
+		kept->span.begin_ms = MIN(kept->span.begin_ms, span.begin_ms);
+		kept->span.end_ms = MAX(kept->span.end_ms, span.end_ms);
 	}
 }

@@ -38,6 +38,7 @@ struct history_cover {
 };
 
 struct history;
+struct history_kind;
 
 /* Finds the time that the history of the session at @samples may cover in @window, without reading
  * counts. Returns 0, or -errno: -ENOENT if the session has no history, or none in the window. */
@@ -50,8 +51,9 @@ struct history_kept {
 	uint64_t bytes;
 };
 
-/* Finds what the history of the session at @samples has of each level, without reading counts. */
-void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS]);
+/* Finds what a history of the session at @samples has of each level, without reading counts. */
+void history_kept(const char *samples, const struct history_kind *kind,
+		  struct history_kept ret[HISTORY_LEVELS]);
 /* Reads the slices of the session at @samples that are in @window, each once. @steps divides the
  * time, if it is not NULL: the counts of a slice are those of the step that it belongs to. Returns
  * 0 (the caller frees) or -errno: -ENOENT if the session has no history. There may be no slice in

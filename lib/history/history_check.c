@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "history/history_name.h"
-#include "history/internal/segment.h"
-#include "history/internal/history_source.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
+#include "history/segment.h"
 #include "sfile/idle.h"
 #include "sfile/session.h"
 
@@ -16,23 +16,30 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* Describes what is wrong with the segments in the directory @below of the session. */
-static void check_directory(const char *samples, const char *below, struct strbuf *text)
+/* Describes what is wrong with a segment. */
+static void check_segment(const char *path, struct strbuf *text)
 {
-	_cleanup_free_ char *dir = path_join(samples, below);
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	struct error err = ERROR_INIT;
+	int r = segment_open(path, &s, &err);
+
+	if (r == 0)
+		r = segment_check(s, &err);
+	if (r < 0 && r != -ENOENT) /* deleted meanwhile */
+		strbuf_addf(text, "%s%s", text->length ? "; " : "", err.text);
+}
+
+/* Describes what is wrong with the segments in @dir. */
+static void check_directory(const char *dir, const struct history_kind *kind, struct strbuf *text)
+{
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
 
 	for (i = 0; i < count; i++) {
 		_cleanup_free_ char *path = source_path(dir, &list[i]);
-		_cleanup_(segment_freep) struct segment *s = NULL;
-		struct error err = ERROR_INIT;
-		int r = list[i].level ? segment_open(path, &s, &err) : 0;
 
-		if (r == 0 && s)
-			r = segment_check(s, &err);
-		if (r < 0 && r != -ENOENT) /* deleted meanwhile */
-			strbuf_addf(text, "%s%s", text->length ? "; " : "", err.text);
+		if (list[i].level)
+			check_segment(path, text);
 	}
 }
 
@@ -42,26 +49,35 @@ static int count_file(const struct dirtree_visit *visit, void *data)
 	return 0;
 }
 
-/* Describes what was set apart because it cannot be repaired. */
-static void check_set_apart(const char *samples, struct strbuf *text)
+/* Describes what was set apart in @idle because it cannot be repaired. */
+static void check_set_apart(const char *idle, struct strbuf *text)
 {
-	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
-	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = open(idle, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	size_t count = 0;
 
 	if (fd >= 0)
 		(void)dirtree_walk(fd, IDLE_DAMAGED, count_file, &count, NULL);
 	if (count)
 		strbuf_addf(text, "%s%s/" IDLE_DAMAGED ": %zu files, whose samples are lost",
-			    text->length ? "; " : "", dir, count);
+			    text->length ? "; " : "", idle, count);
 }
 
-char *history_check(const char *samples)
+char *history_check(const char *samples, const struct history_kind *kind)
 {
+	_cleanup_free_ char *dir = path_join(samples, kind->directory);
+	_cleanup_free_ char *idle = path_join(samples, SESSION_IDLE);
 	struct strbuf text = STRBUF_INIT;
+	uint32_t last;
 
-	check_directory(samples, HISTORY_DIRECTORY, &text);
-	check_directory(samples, SESSION_IDLE, &text);
-	check_set_apart(samples, &text);
+	check_directory(dir, kind, &text);
+	if (kind == &history_flat) {
+		check_directory(idle, kind, &text);
+		check_set_apart(idle, &text);
+	}
+	if (kind->to_sum && sources_sum(dir, &last)) {
+		_cleanup_free_ char *path = source_sum_path(dir, last);
+
+		check_segment(path, &text);
+	}
 	return text.length ? strbuf_take(&text) : NULL;
 }

@@ -3,14 +3,16 @@
  * Verifies the segments of a history: that their checksums are right, and that the samples of each
  * are the sum of its slices, and its totals the sums of their counts.
  *
- *	char *text = history_check(samples);
+ *	char *text = history_check(samples, &history_flat);
  *	if (text)
  *		puts(text);
  *	free(text);
  */
 #pragma once
 
-/* Describes what is wrong with the segments of the session at @samples, one after the other, and
- * how many idle files were set apart as damaged, separated by "; ". NULL if nothing is. The caller
- * frees. */
-char *history_check(const char *samples);
+struct history_kind;
+
+/* Describes what is wrong with the segments of a history of the session at @samples, one after the
+ * other, and how many idle files were set apart as damaged, separated by "; ". NULL if nothing is.
+ * The caller frees. */
+char *history_check(const char *samples, const struct history_kind *kind);

@@ -4,10 +4,11 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "history/history_kind.h"
 #include "history/history_name.h"
 #include "history/internal/generations.h"
-#include "history/internal/history_source.h"
-#include "history/internal/segment.h"
+#include "history/history_source.h"
+#include "history/segment.h"
 #include "sfile/session.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static int visit_directory(const char *samples, const char *below, struct visit 
 {
 	_cleanup_free_ char *dir = path_join(samples, below);
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
 	int r = 0;
 
 	for (i = 0; r == 0 && i < count; i++) {

@@ -6,7 +6,8 @@
 #include "base/open_regular.h"
 #include "base/path.h"
 #include "history/internal/generations.h"
-#include "history/internal/history_source.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
 #include "history/internal/tally.h"
 
 #include <errno.h>
@@ -156,7 +157,7 @@ static int open_generation(struct history_writer *h, int64_t now_ms, struct erro
 
 	if (r < 0)
 		return r;
-	h->number = sources_next(h->dir);
+	h->number = MAX(sources_next(h->dir, &history_flat), 1U);
 	names = generation_names_path(h->dir, h->number);
 	slices = generation_slices_path(h->dir, h->number);
 	h->names_length = 0;

@@ -7,12 +7,11 @@
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-/* The parts are such that months take some 60 MB (bench/history), and top symbols stay right. */
 static const struct history_level levels[] = {
-	{ HISTORY_SLICE_MS, 0, HOUR, 0, "10 s" },
-	{ MINUTE, HOUR, DAY, 1000000, "1 min" },
-	{ 10 * MINUTE, DAY, 30 * DAY, 1000000, "10 min" },
-	{ HOUR, 7 * DAY, 366 * DAY, 200000, "1 h" },
+	{ HISTORY_SLICE_MS, 0, HOUR, "10 s" },
+	{ MINUTE, HOUR, DAY, "1 min" },
+	{ 10 * MINUTE, DAY, 30 * DAY, "10 min" },
+	{ HOUR, 7 * DAY, 366 * DAY, "1 h" },
 };
 static_assert(ARRAY_SIZE(levels) == HISTORY_LEVELS, "a row for each level");
 

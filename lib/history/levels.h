@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The levels of a history: the older, the longer the slices, and the more of what is rare is folded
- * (man ophistory.5). Level 0 are the generations as they are written, the others are segments.
+ * (man ophistory.5). Level 0 are the generations as they are written, the others are segments. What
+ * is folded is in history/history_kind.h.
  *
  *	for (i = 1; i < HISTORY_LEVELS; i++)
  *		printf("%u: %" PRId64 " s\n", i, history_level(i)->slice_ms / 1000);
@@ -22,8 +23,6 @@ struct history_level {
 	int64_t slice_ms; /* length of a slice */
 	int64_t span_ms;  /* time that a segment is made of; level 0: a generation ends by itself */
 	int64_t keep_ms;  /* how long it is kept once the next level has it */
-	/* What has less than this part of the samples of a segment is folded; 0: nothing is. */
-	uint64_t part;
 	const char *slice_text; /* ->slice_ms for people: "10 s" */
 };
 

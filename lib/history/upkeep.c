@@ -4,21 +4,31 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "history/history_name.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
 #include "history/internal/generations.h"
-#include "history/internal/segment.h"
 #include "history/internal/segment_roll.h"
-#include "history/internal/history_source.h"
 #include "history/internal/idle_files.h"
 #include "history/internal/publish.h"
 #include "history/levels.h"
+#include "history/segment.h"
+#include "history/internal/sums.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+/* One kind of history of the session. */
+struct branch {
+	const struct history_kind *kind;
+	char *dir;
+	uint32_t live;	 /* the generation that is being written */
+	uint32_t summed; /* generations before it are in the sum; UINT32_MAX if there is none */
+};
+
 struct job {
-	const char *dir;
+	struct branch branches[2];
+	size_t branch_count;
 	const struct upkeep *how;
 	struct strbuf *log;
 	struct history_source *sources;
@@ -32,10 +42,29 @@ struct input {
 	struct strbuf bytes;	 /* of the segment, if it is made of a generation */
 };
 
+static const struct branch *branch_of(const struct job *j, const struct history_source *s)
+{
+	return &j->branches[j->branches[0].kind != s->kind];
+}
+
+/* Lists the sources of all branches, one branch after the other. */
 static void list_sources(struct job *j)
 {
+	size_t room = 0, i;
+
 	free(j->sources);
-	j->sources = sources_list(j->dir, &j->count);
+	j->sources = NULL;
+	j->count = 0;
+	for (i = 0; i < j->branch_count; i++) {
+		const struct branch *b = &j->branches[i];
+		size_t count;
+		_cleanup_free_ struct history_source *list = sources_list(b->dir, b->kind, &count);
+
+		array_grow(&j->sources, j->count + count + 1, &room);
+		if (count)
+			memcpy(j->sources + j->count, list, count * sizeof(*list));
+		j->count += count;
+	}
 }
 
 /* --- reading --- */
@@ -44,7 +73,8 @@ static void list_sources(struct job *j)
  * about its contents. */
 static int open_input(struct job *j, const struct history_source *s, struct input *ret)
 {
-	_cleanup_free_ char *path = source_path(j->dir, s);
+	const struct branch *b = branch_of(j, s);
+	_cleanup_free_ char *path = source_path(b->dir, s);
 	struct error err = ERROR_INIT;
 	size_t damaged = 0;
 	int r;
@@ -53,7 +83,7 @@ static int open_input(struct job *j, const struct history_source *s, struct inpu
 	if (s->level) {
 		r = segment_open(path, &ret->segment, &err);
 	} else {
-		r = generation_to_segment(j->dir, s->first, &ret->bytes, &damaged);
+		r = b->kind->to_segment(b->dir, s->first, &ret->bytes, &damaged);
 		if (r == 0)
 			r = segment_open_bytes(ret->bytes.text, ret->bytes.length, &ret->segment,
 					       &err);
@@ -82,16 +112,10 @@ static void close_input(struct input *in)
 /* When the slices of a source begin; when it was written, if that is not known. */
 static int64_t begin_of(const struct job *j, const struct history_source *s)
 {
-	_cleanup_free_ char *path = source_path(j->dir, s);
-	_cleanup_(segment_freep) struct segment *segment = NULL;
-	_cleanup_(slices_freep) struct slices *slices = NULL;
-	struct slice slice;
+	struct window span;
 
-	if (s->level && segment_open(path, &segment, NULL) == 0 && segment_about(segment)->slices)
-		return segment_about(segment)->span.begin_ms;
-	if (!s->level && slices_read(path, &slices, NULL) == 0 && slices_next(slices, &slice))
-		return slice.span.begin_ms;
-	return s->written_s * 1000;
+	return source_span(branch_of(j, s)->dir, s, &span) == 0 ? span.begin_ms
+								: s->written_s * 1000;
 }
 
 /* --- rolling up --- */
@@ -104,8 +128,8 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 	const struct segment_rolling how = {
 		.about = { .level = to->level, .first = to->first, .last = to->last },
 		.slice_ms = level->slice_ms,
-		.part = level->part,
-		.other = generation_other,
+		.part = to->kind->parts[to->level],
+		.other = to->kind->other,
 	};
 	_cleanup_free_ struct input *inputs = xcalloc(count, sizeof(*inputs));
 	_cleanup_free_ struct segment **segments = xcalloc(count, sizeof(struct segment *));
@@ -130,8 +154,11 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 static void roll_up(struct job *j, const struct history_source *from, size_t count,
 		    unsigned int level)
 {
-	struct history_source to = { .level = level, .first = from->first, .last = from->last };
-	_cleanup_free_ char *path = NULL, *temporary = path_join(j->dir, "roll.tmp");
+	const char *dir = branch_of(j, from)->dir;
+	struct history_source to = {
+		.kind = from->kind, .level = level, .first = from->first, .last = from->last
+	};
+	_cleanup_free_ char *path = NULL, *temporary = path_join(dir, "roll.tmp");
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
 	size_t i;
 	int r;
@@ -140,7 +167,7 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 		to.last = MAX(to.last, from[i].last);
 		to.written_s = MAX(to.written_s, from[i].written_s);
 	}
-	path = source_path(j->dir, &to);
+	path = source_path(dir, &to);
 	r = make_segment(j, from, count, &to, &bytes);
 	if (r == 0)
 		r = publish(path, temporary, &bytes, to.written_s);
@@ -153,7 +180,14 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 /* Whether a source is to be rolled up to the next level, sooner or later. */
 static bool is_open(const struct job *j, const struct history_source *s, unsigned int level)
 {
-	return s->level + 1 == level && !s->is_rolled && (s->level > 0 || s->first < j->how->live);
+	return s->level + 1 == level && !s->is_rolled &&
+	       (s->level > 0 || s->first < branch_of(j, s)->live);
+}
+
+/* Whether the hour, day or week of @level that is @period is over. */
+static bool is_over(const struct job *j, unsigned int level, int64_t period)
+{
+	return j->how->now_ms / history_level(level)->span_ms != period;
 }
 
 /* Rolls up to @level each run of sources that are about the same hour, day or week, once that is
@@ -169,17 +203,20 @@ static void roll_level(struct job *j, unsigned int level)
 		const struct history_source *s = &j->sources[i];
 		bool is_next = is_open(j, s, level);
 		int64_t its = is_next ? begin_of(j, s) / l->span_ms : period;
+		bool is_other = count && run[0].kind != s->kind;
 
 		/* What is between two sources and in a segment already is not in theirs. */
-		if (count && s->level + 1 == level && (s->is_rolled || its != period)) {
-			roll_up(j, run, count, level);
+		if (is_other ||
+		    (count && s->level + 1 == level && (s->is_rolled || its != period))) {
+			if (!is_other || is_over(j, level, period))
+				roll_up(j, run, count, level);
 			count = 0;
 		}
 		period = its;
 		if (is_next)
 			run[count++] = *s;
 	}
-	if (count && j->how->now_ms / l->span_ms != period)
+	if (count && is_over(j, level, period))
 		roll_up(j, run, count, level);
 	free(run);
 }
@@ -188,9 +225,18 @@ static void roll_level(struct job *j, unsigned int level)
 
 static void delete (struct job *j, size_t i)
 {
-	source_remove(j->dir, &j->sources[i]);
+	source_remove(branch_of(j, &j->sources[i])->dir, &j->sources[i]);
 	j->count--;
 	memmove(&j->sources[i], &j->sources[i + 1], (j->count - i) * sizeof(*j->sources));
+}
+
+/* Whether nothing would be lost for reports without a window: the generation is not being written,
+ * and its counts are in sample files, or in the sum. */
+static bool can_delete(const struct job *j, const struct history_source *s)
+{
+	const struct branch *b = branch_of(j, s);
+
+	return s->level || (s->first < b->live && s->first < b->summed);
 }
 
 /* Deletes what is older than the history should be, or than its level should be and in the next
@@ -201,32 +247,40 @@ static void delete_old(struct job *j)
 
 	for (i = j->count; i > 0; i--) {
 		const struct history_source *s = &j->sources[i - 1];
-		int64_t age_ms = j->how->now_ms - s->written_s * 1000;
+		int64_t age_ms = j->how->now_ms - s->written_s * 1000,
+			kept_ms = history_level(s->level)->keep_ms + s->kind->longer_ms;
 
-		if (!s->level && s->first >= j->how->live)
+		if (!can_delete(j, s))
 			continue;
 		if ((j->how->keep_ms && age_ms > 0 && (uint64_t)age_ms > j->how->keep_ms) ||
-		    (age_ms > history_level(s->level)->keep_ms &&
-		     (s->is_rolled || s->level == HISTORY_LEVELS - 1)))
+		    (age_ms > kept_ms && (s->is_rolled || s->level == HISTORY_LEVELS - 1)))
 			delete (j, i - 1);
 	}
 }
 
-/* The source to delete first if they are too large: the finest and oldest one that is in a coarser
- * one, too; else the oldest one. ->count: none. */
+/* Whether @a goes before @b: what is in a coarser source, too, and of that the finest; else the
+ * oldest. */
+static bool goes_before(const struct history_source *a, const struct history_source *b)
+{
+	int64_t a_s = a->written_s + a->kind->longer_ms / 1000,
+		b_s = b->written_s + b->kind->longer_ms / 1000;
+
+	if (a->is_rolled != b->is_rolled)
+		return a->is_rolled;
+	if (a->is_rolled && a->level != b->level)
+		return a->level < b->level;
+	return a_s != b_s ? a_s < b_s : a->kind == b->kind && a->first < b->first;
+}
+
+/* The source to delete first if they are too large. ->count: none. */
 static size_t find_victim(const struct job *j)
 {
 	size_t victim = j->count, i;
 
-	for (i = 0; i < j->count; i++) {
-		const struct history_source *s = &j->sources[i];
-
-		if (s->is_rolled)
-			return i;
-		if ((s->level || s->first < j->how->live) &&
-		    (victim == j->count || s->first < j->sources[victim].first))
+	for (i = 0; i < j->count; i++)
+		if (can_delete(j, &j->sources[i]) &&
+		    (victim == j->count || goes_before(&j->sources[i], &j->sources[victim])))
 			victim = i;
-	}
 	return victim;
 }
 
@@ -255,24 +309,63 @@ static void delete_excess(struct job *j, uint64_t bytes_max)
 			    before, deleted);
 }
 
-unsigned int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
+static void add_branch(struct job *j, const char *samples, const struct history_kind *kind,
+		       uint32_t live)
 {
-	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
-	struct job j = { .dir = dir, .how = how, .log = log };
+	j->branches[j->branch_count++] =
+		(struct branch){ kind, path_join(samples, kind->directory), live, UINT32_MAX };
+}
+
+/* Adds the generations that have ended to the sums. */
+static void add_up(struct job *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->branch_count; i++) {
+		struct branch *b = &j->branches[i];
+		uint32_t last;
+
+		if (!b->kind->to_sum)
+			continue;
+		sums_add(b->dir, b->kind, b->live, j->log);
+		b->summed = sources_sum(b->dir, &last) ? last + 1 : 0;
+	}
+}
+
+/* Rolls up to all levels, and deletes what is not needed then. */
+static void roll_all(struct job *j)
+{
 	unsigned int level;
 
+	for (level = 1; level < HISTORY_LEVELS; level++) {
+		list_sources(j);
+		roll_level(j, level);
+	}
+	list_sources(j);
+	delete_old(j);
+	delete_excess(j, j->how->bytes_max);
+}
+
+unsigned int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
+{
+	struct job j = { .how = how, .log = log };
+	size_t i;
+
+	add_branch(&j, samples, &history_flat, how->live);
+	if (how->chains)
+		add_branch(&j, samples, how->chains, how->chains_live);
 	/* In case no roll-up comes to an end: then nothing is deleted after it, either. */
+	for (i = 0; i < j.branch_count; i++)
+		j.branches[i].summed = j.branches[i].kind->to_sum ? 0 : UINT32_MAX;
 	list_sources(&j);
 	delete_old(&j);
 	delete_excess(&j, 2 * how->bytes_max);
-	for (level = 1; level < HISTORY_LEVELS; level++) {
-		list_sources(&j);
-		roll_level(&j, level);
+	add_up(&j);
+	roll_all(&j);
+	for (i = 0; i < j.branch_count; i++) {
+		sources_tidy(j.branches[i].dir, j.branches[i].kind, j.branches[i].live);
+		free(j.branches[i].dir);
 	}
-	list_sources(&j);
-	delete_old(&j);
-	delete_excess(&j, how->bytes_max);
-	sources_tidy(dir, how->live);
 	idle_files_merge(samples, log);
 	if (how->idle_ms)
 		(void)idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000);

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+struct history_kind;
 struct strbuf;
 
 struct upkeep {
@@ -19,6 +20,10 @@ struct upkeep {
 	uint64_t keep_ms;   /* what was written longer ago is deleted; 0: nothing */
 	uint64_t bytes_max; /* of all files; 0: no limit */
 	uint32_t live;	    /* the generation that is being written; UINT32_MAX: none */
+	/* The history of the call chains, and its generation that is being written; NULL: there is
+	 * none. It is static: the keeper's process gets this struct as bytes. */
+	const struct history_kind *chains;
+	uint32_t chains_live;
 	/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h); 0: none
 	 * are. Whoever writes them must have closed all of them before. */
 	uint64_t idle_ms;

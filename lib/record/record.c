@@ -193,7 +193,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		&(struct chain_recorder_config){ .samples = rec->samples,
 						 .events = rec->events,
 						 .sample_events = config->event_count,
-						 .keep_ms = config->keep_ms });
+						 .has_history = config->keep_ms > 0 });
 	open_kernel(rec, config);
 	if (config->jit)
 		open_jitting(rec, config);
@@ -409,6 +409,11 @@ uint32_t record_generation(const struct record *rec)
 	const struct past *past = store_past(rec->store);
 
 	return past ? past_generation(past) : 0;
+}
+
+uint32_t record_live_chains(const struct record *rec)
+{
+	return chain_recorder_live(rec->trace);
 }
 
 unsigned int record_can_shed(const struct record *rec)

@@ -109,6 +109,8 @@ uint32_t record_generation(const struct record *rec);
 void record_note_images(struct record *rec);
 /* Removes the images from the manifest that somebody listed since (sfile/manifest_unused.h). */
 void record_drop_images(struct record *rec);
+/* The first generation of the history of call chains that may still change. */
+uint32_t record_live_chains(const struct record *rec);
 /* Does a part of what is due with sample files and images, which record_sync() does as well.
  * Returns whether more is due: then call it again soon. */
 bool record_tend(struct record *rec);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 10000, DAY_MS = 24 * 3600 * 1000 };
+enum { SLICE_MS = 10000, HOUR_MS = 3600 * 1000 };
 
 static const struct sname_image program = { .kind = SNAME_ROOT, .name = "/bin/program" };
 
@@ -46,7 +46,7 @@ static struct chain_store *open_sliced(const char *dir)
 {
 	struct chain_store *s = NULL;
 
-	CHECK_EQ(chain_store_open_sliced(dir, UINT64_MAX, &s, NULL), 0);
+	CHECK_EQ(chain_store_open_sliced(dir, &s, NULL), 0);
 	return s;
 }
 
@@ -144,51 +144,31 @@ static void windows_that_partition_a_session_add_up(void)
 	CHECK_EQ(samples_in(dir, &WINDOW_ALL, 7), samples_in(dir, NULL, 7));
 }
 
-static void old_slices_are_deleted_and_their_chains_kept(void)
-{
-	static const struct timespec past[] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
-	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ char *slices = xasprintf("%s/chains/slices.0", dir);
-	struct chain_store *s = open_sliced(dir);
-
-	add(s, 0x10, 5);
-	end(s, 0, SLICE_MS);
-	chain_store_close(s);
-	CHECK_EQ(chain_store_open_sliced(dir, DAY_MS, &s, NULL), 0);
-	chain_store_close(s);
-	CHECK_EQ(access(slices, F_OK), 0);
-	CHECK_EQ(utimensat(AT_FDCWD, slices, past, 0), 0);
-	CHECK_EQ(chain_store_open_sliced(dir, DAY_MS, &s, NULL), 0);
-	chain_store_close(s);
-	CHECK_EQ(access(slices, F_OK), -1);
-	CHECK_EQ(samples_in(dir, NULL, 0x10), 5);
-}
-
-static void a_pair_of_files_ends_with_the_day_and_the_writer(void)
+static void a_pair_of_files_ends_with_the_hour_and_the_writer(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	struct chain_store *s = open_sliced(dir);
 
 	add(s, 0x10, 1);
-	end(s, DAY_MS - 20000, DAY_MS - 10000);
+	end(s, HOUR_MS - 20000, HOUR_MS - 10000);
 	add(s, 0x10, 2);
 	CHECK(!chain_store_is_full(s));
-	end(s, DAY_MS - 10000, DAY_MS);
+	end(s, HOUR_MS - 10000, HOUR_MS);
 	CHECK(chain_store_is_full(s));
 	CHECK_EQ(pairs_of(dir), 1);
 	add(s, 0x10, 4);
 	CHECK(!chain_store_is_full(s));
-	end(s, DAY_MS, DAY_MS + 10000);
+	end(s, HOUR_MS, HOUR_MS + 10000);
 	CHECK_EQ(pairs_of(dir), 2);
 	chain_store_close(s);
 	s = open_sliced(dir);
 	add(s, 0x10, 8);
-	end(s, DAY_MS + 10000, DAY_MS + 20000);
+	end(s, HOUR_MS + 10000, HOUR_MS + 20000);
 	chain_store_close(s);
 	CHECK_EQ(pairs_of(dir), 3);
-	CHECK_EQ(between(dir, 0, DAY_MS, 0x10), 3);
-	CHECK_EQ(between(dir, DAY_MS, DAY_MS + 1, 0x10), 4);
-	CHECK_EQ(between(dir, DAY_MS + 10000, INT64_MAX, 0x10), 8);
+	CHECK_EQ(between(dir, 0, HOUR_MS, 0x10), 3);
+	CHECK_EQ(between(dir, HOUR_MS, HOUR_MS + 1, 0x10), 4);
+	CHECK_EQ(between(dir, HOUR_MS + 10000, INT64_MAX, 0x10), 8);
 	CHECK_EQ(samples_in(dir, NULL, 0x10), 15);
 	/* The next one continues after the files that are there. */
 	for (int i = 0; i < 2; i++) {
@@ -457,8 +437,7 @@ static void arbitrary_content_is_skipped(void)
 }
 
 TESTS(T(a_window_has_the_chains_of_its_slices), T(windows_that_partition_a_session_add_up),
-      T(a_pair_of_files_ends_with_the_day_and_the_writer),
-      T(old_slices_are_deleted_and_their_chains_kept), T(numbers_of_images_do_not_run_out),
+      T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(numbers_of_images_do_not_run_out),
       T(a_slice_can_be_in_two_pairs_of_files), T(without_a_history_there_are_no_slices),
       T(chains_cover_what_the_history_covers), T(a_damaged_byte_costs_one_slice),
       T(slices_of_lost_nodes_are_skipped), T(a_repair_keeps_the_slices),

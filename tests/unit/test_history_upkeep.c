@@ -3,10 +3,11 @@
 
 #include "history/history.h"
 #include "history/history_check.h"
+#include "history/history_kind.h"
 #include "history/history_writer.h"
-#include "history/internal/segment.h"
+#include "history/segment.h"
 #include "history/internal/segment_format.h"
-#include "history/internal/segment_tree.h"
+#include "history/segment_tree.h"
 #include "history/keeper.h"
 #include "history/levels.h"
 #include "history/upkeep.h"
@@ -587,9 +588,9 @@ static void a_damaged_file_costs_itself(void)
 		write_hour(&p, 10 * MINUTE);
 		(void)upkeep(&p, 0);
 	}
-	CHECK(!history_check(p.dir));
+	CHECK(!history_check(p.dir, &history_flat));
 	CHECK_EQ(truncate(path, 100), 0);
-	problem = history_check(p.dir);
+	problem = history_check(p.dir, &history_flat);
 	CHECK(problem && strstr(problem, "flat.1.3-3: damaged") != NULL);
 	for (; hour < 26; hour++)
 		write_hour(&p, 10 * MINUTE);
@@ -644,7 +645,7 @@ static void a_segment_without_slices_has_no_time(void)
 	upkeep_with_log(&p, &log);
 	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
 	CHECK_EQ(history_span(dir, &always, &span, NULL), -ENOENT);
-	history_kept(dir, kept);
+	history_kept(dir, &history_flat, kept);
 	CHECK_EQ(kept[1].files, 0);
 }
 

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "history/history_check.h"
+#include "history/history_kind.h"
 #include "history/upkeep.h"
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
@@ -156,7 +157,7 @@ static void files_not_used_for_long_go_away_and_still_count(void)
 	CHECK(!exists(&s, SESSION_IDLE "/2.files"));
 	CHECK_EQ(sum_of(&s, NULL), s.total);
 	CHECK_EQ(sum_of(&s, "/opt/7/program"), 108);
-	CHECK(!history_check(s.samples));
+	CHECK(!history_check(s.samples, &history_flat));
 	done(&s);
 }
 
@@ -192,7 +193,7 @@ static void a_kill_at_any_time_changes_no_sum(void)
 		end(pid);
 		CHECK_EQ(sum_of(&s, NULL), s.total);
 	}
-	CHECK(!history_check(s.samples));
+	CHECK(!history_check(s.samples, &history_flat));
 	done(&s);
 }
 
@@ -304,7 +305,7 @@ static void a_damaged_file_that_cannot_be_repaired_is_set_apart(void)
 	CHECK(!exists(&s, SESSION_IDLE "/1.files"));
 	CHECK(exists(&s, APART));
 	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
-	found = history_check(s.samples);
+	found = history_check(s.samples, &history_flat);
 	CHECK(found && strstr(found, "idle/" IDLE_DAMAGED ": 1 files, whose samples are lost"));
 	free(found);
 	/* The rest goes on. */

@@ -4,10 +4,12 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "tools/opcheck/opcheck.h"
+#include "chains/chain_history.h"
 #include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
 #include "history/history_check.h"
+#include "history/history_kind.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "symbol/function_store.h"
@@ -136,6 +138,17 @@ static void check_chain_slices(struct check *c)
 	finding_report(c, &f);
 }
 
+/* The segments that chains were rolled up to. */
+static void check_chain_history(struct check *c)
+{
+	_cleanup_free_ char *path = path_join(c->samples_dir, CHAIN_DIRECTORY);
+	_cleanup_free_ char *text = history_check(c->samples_dir, &history_chains);
+	struct finding f = { .path = path, .text = text, .action = ACTION_LEFT };
+
+	if (text && c->depth != CHECK_ENDS)
+		finding_report(c, &f);
+}
+
 /* Reports skip what is damaged; what is whole stays as it is, so there is nothing to repair. */
 static void check_history(struct check *c)
 {
@@ -152,7 +165,7 @@ static void check_history(struct check *c)
 	}
 	if (c->depth == CHECK_ENDS)
 		return;
-	text = history_check(c->samples_dir);
+	text = history_check(c->samples_dir, &history_flat);
 	if (!text && h && history_covers(h)->damaged)
 		text = xasprintf("%zu damaged bytes, which reports skip",
 				 history_covers(h)->damaged);
@@ -200,6 +213,7 @@ void check_extras(struct check *c)
 	check_manifest(c);
 	check_chains(c);
 	check_chain_slices(c);
+	check_chain_history(c);
 	check_history(c);
 	check_symbols(c);
 }

@@ -7,6 +7,7 @@
 #include "base/owner.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "chains/chain_history.h"
 #include "history/history.h"
 #include "history/levels.h"
 #include "sfile/session.h"
@@ -61,6 +62,24 @@ static uint64_t size_of(const char *samples)
 	return bytes;
 }
 
+/* Finds what both histories have of each level, together. */
+static void add_kept(struct entry *e, const char *samples)
+{
+	struct history_kept chains[HISTORY_LEVELS];
+	unsigned int level;
+
+	history_kept(samples, &history_flat, e->kept);
+	history_kept(samples, &history_chains, chains);
+	for (level = 0; level < HISTORY_LEVELS; level++) {
+		struct history_kept *kept = &e->kept[level];
+
+		kept->span.begin_ms = MIN(kept->span.begin_ms, chains[level].span.begin_ms);
+		kept->span.end_ms = MAX(kept->span.end_ms, chains[level].span.end_ms);
+		kept->files += chains[level].files;
+		kept->bytes += chains[level].bytes;
+	}
+}
+
 static int add_entry(const char *name, void *data)
 {
 	struct list *l = data;
@@ -74,7 +93,7 @@ static int add_entry(const char *name, void *data)
 		e->setup = (struct setup){ 0 };
 	e->samples = session_stat_get(samples, "total_samples");
 	e->bytes = size_of(samples);
-	history_kept(samples, e->kept);
+	add_kept(e, samples);
 	return 0;
 }
 

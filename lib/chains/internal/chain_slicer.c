@@ -2,34 +2,17 @@
 #include "chains/internal/chain_slicer.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "chains/chain_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WORDS_MIN = 1 << 6 };
 
 char *chain_slices_path(const char *dir, uint32_t pair)
 {
 	return xasprintf("%s/slices.%" PRIu32, dir, pair);
-}
-
-void chain_slices_expire(const char *dir, uint64_t keep_ms)
-{
-	size_t count, i;
-	_cleanup_free_ uint32_t *pairs = chain_pairs(dir, &count);
-	int64_t since_ms = window_now_ms() - (int64_t)MIN(keep_ms, (uint64_t)INT64_MAX / 2);
-
-	for (i = 0; i < count && keep_ms; i++) {
-		_cleanup_free_ char *path = chain_slices_path(dir, pairs[i]);
-		struct stat st;
-
-		if (lstat(path, &st) == 0 && st.st_mtime < since_ms / 1000)
-			(void)path_remove_tree(path, NULL);
-	}
 }
 
 void chain_slicer_add(struct chain_slicer *l, uint32_t node, uint32_t count)

@@ -81,7 +81,5 @@ void chain_slicer_done(struct chain_slicer *l);
 /* Returns the bytes allocated. */
 size_t chain_slicer_memory(const struct chain_slicer *l);
 
-/* Deletes the slices of each pair in @dir whose last slice is older than @keep_ms; 0: none. */
-void chain_slices_expire(const char *dir, uint64_t keep_ms);
 /* Returns the path of a pair's slices; the caller frees. */
 char *chain_slices_path(const char *dir, uint32_t pair);

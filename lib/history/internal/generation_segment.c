@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "history/internal/segment_tree.h"
-#include "history/internal/segment_writer.h"
+#include "history/segment_tree.h"
+#include "history/segment_writer.h"
 #include "sfile/check.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "base/open_regular.h"
 #include "base/text.h"
+#include "history/history_kind.h"
 #include "history/slice_file.h"
 
 #include <errno.h>
@@ -189,3 +190,15 @@ char *generation_other_task(const char *line, unsigned int rung, bool *ret_same)
 {
 	return other_line(line, rung, true, ret_same);
 }
+
+/* --- the kind --- */
+
+const struct history_kind history_flat = {
+	.directory = HISTORY_DIRECTORY,
+	.mark = "flat.",
+	.files = { { "", ".slices" }, { "", ".names" } },
+	/* So that months take some 60 MB (bench/history), and top symbols stay right. */
+	.parts = { 0, 1000000, 1000000, 200000 },
+	.other = generation_other,
+	.to_segment = generation_to_segment,
+};

@@ -6,9 +6,10 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "history/internal/generations.h"
-#include "history/internal/history_source.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
 #include "history/internal/publish.h"
-#include "history/internal/segment.h"
+#include "history/segment.h"
 #include "history/internal/segment_roll.h"
 #include "history/levels.h"
 #include "sfile/idle.h"
@@ -97,7 +98,9 @@ static uint32_t batch_after(const struct merge *m, uint32_t after)
 
 static struct history_source source_of(uint32_t last)
 {
-	return (struct history_source){ .level = IDLE_LEVEL, .first = 1, .last = last };
+	return (struct history_source){
+		.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .last = last
+	};
 }
 
 /* Whether all of @s can be read: 0 or -errno. */
@@ -207,7 +210,7 @@ static int write_segment(struct merge *m)
 	const struct segment_rolling how = {
 		.about = { .level = to.level, .first = to.first, .last = to.last },
 		.slice_ms = INT64_MAX, /* one slice */
-		.part = history_level(IDLE_LEVEL)->part,
+		.part = history_flat.parts[IDLE_LEVEL],
 		.other = generation_other_task,
 	};
 	_cleanup_free_ char *path = source_path(m->dir, &to), *temporary = NULL;

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "history/internal/generations.h"
-#include "history/internal/segment.h"
-#include "history/internal/segment_tree.h"
-#include "history/internal/history_source.h"
+#include "history/segment.h"
+#include "history/segment_tree.h"
+#include "history/history_source.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "history/internal/segment_roll.h"
 
 #include "base/mem.h"
-#include "history/internal/segment_writer.h"
+#include "history/segment_writer.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "history/internal/segment.h"
-#include "history/internal/segment_tree.h"
+#include "history/segment.h"
+#include "history/segment_tree.h"
 
 #include <stddef.h>
 

@@ -11,6 +11,7 @@
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
 #include "chains/chain_read.h"
+#include "history/history_name.h"
 #include "history/slice_file.h"
 #include "sfile/sfile.h"
 
@@ -375,6 +376,8 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 		out->unchosen += line.samples;
 		return 0;
 	}
+	if (chain->frames[0].offset == HISTORY_RARE)
+		out->folded += line.samples;
 	image = c->source->images[chain->frames[chain->count - 1].image];
 	add_quality(c, out->regions ? image : programs_shown(out->gather, image), line.end,
 		    line.samples);

@@ -92,6 +92,7 @@ struct chains {
 	size_t quality_count, quality_room;
 	uint64_t samples;  /* all, of the chains that are chosen */
 	uint64_t unchosen; /* the others */
+	uint64_t folded;   /* of ->samples, whose innermost frames were too rare to be kept */
 };
 
 #define CHAINS_INIT ((struct chains){ 0 })

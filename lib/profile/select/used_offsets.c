@@ -117,7 +117,7 @@ static int add_chain(uint32_t context _unused_, const struct chain *chain, void 
 	for (i = 0; i < chain->count; i++) {
 		uint32_t image = s->images[chain->frames[i].image];
 
-		if (image < s->places->count)
+		if (image < s->places->count && chain->frames[i].offset != SAMPLE_RARE)
 			add_return(&s->places->of[image], chain->frames[i].offset);
 	}
 	return 0;

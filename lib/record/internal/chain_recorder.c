@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "stream/evbuf.h"
 #include "record/internal/sampled_image.h"
+#include "chains/chain_history.h"
 #include "chains/chain_store.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 struct chain_recorder {
 	char *samples;
-	uint64_t keep_ms; /* slices; 0: there are none */
+	bool has_history; /* slices are written */
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks and numbers become invalid */
@@ -49,7 +50,7 @@ struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *co
 	struct chain_recorder *t = xcalloc(1, sizeof(*t));
 
 	t->samples = xstrdup(config->samples);
-	t->keep_ms = config->keep_ms;
+	t->has_history = config->has_history;
 	t->events = config->events;
 	t->epoch = 1;
 	t->sample_events = config->sample_events;
@@ -161,8 +162,8 @@ static int find_context(struct chain_recorder *t, uint64_t end, struct error *er
 
 static int open_store(struct chain_recorder *t, struct error *err)
 {
-	return t->keep_ms ? chain_store_open_sliced(t->samples, t->keep_ms, &t->store, err)
-			  : chain_store_open(t->samples, &t->store, err);
+	return t->has_history ? chain_store_open_sliced(t->samples, &t->store, err)
+			      : chain_store_open(t->samples, &t->store, err);
 }
 
 static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err)
@@ -256,6 +257,11 @@ bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice, struct error *err)
 {
 	return t->store ? chain_store_end_slice(t->store, slice, err) : 0;
+}
+
+uint32_t chain_recorder_live(const struct chain_recorder *t)
+{
+	return t->store ? chain_store_live(t->store) : chain_history_next(t->samples);
 }
 
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t)

@@ -44,7 +44,7 @@ struct chain_recorder_config {
 	const char *samples;	    /* directory of the session; copied */
 	const struct event *events; /* borrowed */
 	size_t sample_events;	    /* the first events, whose weights are samples */
-	uint64_t keep_ms;	    /* how long the history is kept; 0: there is none */
+	bool has_history;	    /* slices are written */
 };
 
 /* Nothing is written before the first chain. Caller frees. */
@@ -74,6 +74,8 @@ bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 /* Ends a slice of the history: what was added since the last one. 0 or -errno. */
 int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice,
 			     struct error *err);
+/* Returns the first pair of files of the store that may still change (chain_store_live()). */
+uint32_t chain_recorder_live(const struct chain_recorder *t);
 /* Stored samples by the end of their chain, indexed by enum chain_end. An event that does not count
  * samples counts as one each time. */
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t);

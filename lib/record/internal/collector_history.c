@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "chains/chain_history.h"
 #include "history/history_name.h"
 #include "history/keeper.h"
 #include "record/collector.h"
@@ -34,6 +35,8 @@ void collector_tend_history(struct collector *c)
 		return;
 	record_note_images(c->record);
 	how.live = generation;
+	how.chains = &history_chains;
+	how.chains_live = record_live_chains(c->record);
 	how.now_ms = window_now_ms();
 	c->renewed = !keeper_ask(c->keeper, c->samples, &how);
 	if (!c->renewed)

@@ -64,10 +64,11 @@ static void note_error(const char *path _unused_, const struct error *why, void 
 		r->error = why->code;
 }
 
-static int add_chains(const char *samples, struct references *r)
+/* Adds the images of the chains in @window; NULL: of their sum, in which others are folded. */
+static int add_chains(const char *samples, const struct window *window, struct references *r)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *reader = NULL;
-	int status = chain_reader_open(samples, NULL, &reader, NULL);
+	int status = chain_reader_open(samples, window, &reader, NULL);
 	const struct chain_names *names;
 	uint32_t i;
 
@@ -88,7 +89,9 @@ int references_read(const char *samples, struct references *r)
 	if (status == 0)
 		status = history_each_name(samples, add_name, r);
 	if (status == 0)
-		status = add_chains(samples, r);
+		status = add_chains(samples, NULL, r);
+	if (status == 0)
+		status = add_chains(samples, &WINDOW_ALL, r);
 	return status < 0 ? status : r->error;
 }
 

@@ -97,6 +97,11 @@ void chains_quality_print(const struct report *r, FILE *out)
 	const struct chains *c = r->chains;
 
 	print_quality_line(c, out);
+	if (c->folded)
+		(void)fprintf(out,
+			      "%.4g %% end in [rare]: %" PRIu64
+			      " samples, whose other frames were too rare to be kept\n",
+			      container_share(c->folded, c->samples), c->folded);
 	print_remedy(r, c, out);
 	if (r->view->quality)
 		print_quality_table(r, c, out);

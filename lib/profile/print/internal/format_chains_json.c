@@ -155,6 +155,8 @@ void report_chains_json(const struct report *r, FILE *out)
 	json_u64(&j, "samples", c->samples);
 	if (c->unchosen)
 		json_u64(&j, "unchosen_samples", c->unchosen);
+	if (c->folded)
+		json_u64(&j, "folded_samples", c->folded);
 	if (r->gone)
 		json_u64(&j, "gone_files", r->gone);
 	json_chain_ends(r, "quality", &j);

@@ -31,6 +31,9 @@ struct place {
 	struct placer *placer; /* finds lines, if requested */
 };
 
+/* HISTORY_RARE as half of an arc. */
+#define RARE UINT32_MAX
+
 struct collect {
 	struct populate_job *job;
 	struct place *places; /* one per image of the gather */
@@ -51,18 +54,21 @@ static void open_place(struct collect *c, uint32_t image, const struct sfile_hea
 	p->is_open = true;
 	binary_open(c->job->binaries, image, header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	p->slots = xcalloc(p->symbol_count + 1, sizeof(*p->slots));
+	p->slots = xcalloc(p->symbol_count + 2, sizeof(*p->slots));
 	if (c->job->config->lines && p->binary.file)
 		p->placer = placer_new(c->job->out, p->binary.file, p->binary.debug);
 }
 
-/* Rows of cut chains and of what is rare are in no slot. */
+/* Rows of cut chains are in no slot. What is rare is in the last one, code in no symbol in the one
+ * before. */
 static struct slot *slot_of_row(const struct collect *c, const struct row *row)
 {
 	struct place *p = &c->places[row->image];
 
-	if (!p->is_open || row->is_end || row->kind == ROW_RARE)
+	if (!p->is_open || row->is_end)
 		return NULL;
+	if (row->kind == ROW_RARE)
+		return &p->slots[p->symbol_count + 1];
 	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
 }
 
@@ -102,6 +108,8 @@ static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 		row.address = sym->address;
 		if (p->placer)
 			row.place = placer_find(p->placer, sym->address);
+	} else if (index > p->symbol_count) {
+		row.kind = ROW_RARE;
 	} else if (!p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
@@ -155,8 +163,9 @@ static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 		uint64_t offset = s->samples[i].offset >> 32;
 
 		if (offset != last) {
-			size_t slot = find_slot(&c->places[image], &at,
-						code_at(&c->places[image], offset, back));
+			const struct place *p = &c->places[image];
+			size_t slot = offset == RARE ? p->symbol_count + 1
+						     : find_slot(p, &at, code_at(p, offset, back));
 
 			last = offset;
 			id = row_of(c, image, slot);

@@ -9,6 +9,7 @@
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
+#include "profile/select/samples.h"
 #include "profile/rows/internal/inline_rows.h"
 #include "profile/rows/row_join.h"
 #include "chains/chain_table.h"
@@ -21,7 +22,8 @@ struct place {
 	bool is_open, is_kernel;
 	struct binary binary;
 	size_t symbol_count;
-	uint32_t *rows; /* id + 1 of each symbol's row, and of the row for code in no symbol */
+	/* id + 1 of each symbol's row; of that for code in no symbol; of that for what is rare */
+	uint32_t *rows;
 	struct lines *lines;
 	struct inline_rows *inlined; /* NULL: inlined functions are not requested, or unknown */
 };
@@ -103,7 +105,7 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	p->is_kernel = header.is_kernel;
 	binary_open(f->config.binaries, image, &header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
+	p->rows = xcalloc(p->symbol_count + 2, sizeof(*p->rows));
 	if (f->config.inlines && p->binary.file) {
 		p->lines = lines_new(p->binary.file, p->binary.debug);
 		p->inlined = inline_rows_new(f->config.rows, p->lines, false);
@@ -129,18 +131,19 @@ static uint32_t program_row(struct chain_frames *f, const struct row *row)
 	return (uint32_t)at;
 }
 
-/* The id of a row for @sym, or for code of the image in no symbol. */
-static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct symbol *sym)
+/* The id of a row for @sym; without one, of a row of the kind @without. */
+static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct symbol *sym,
+			enum row_kind without)
 {
 	struct place *p = &f->places[image];
-	struct row row = { .image = image, .app = GATHER_NONE, .kind = ROW_UNNAMED };
+	struct row row = { .image = image, .app = GATHER_NONE, .kind = without };
 
 	if (sym) {
 		row.kind = ROW_SYMBOL;
 		row.symbol = container_symbol(f->config.rows, sym->name);
 		row.symbol_index = sym->whole;
 		row.address = sym->address;
-	} else if (!p->binary.symtab) {
+	} else if (without == ROW_UNNAMED && !p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
 	if (f->config.regions || programs_shown(f->config.gather, image) == image)
@@ -175,8 +178,9 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 {
 	struct place *p = open_place(f, image);
 	const struct symtab *st = p->binary.symtab;
-	const struct symbol *sym = st ? symtab_find(st, offset) : NULL;
-	size_t slot = sym ? sym->whole : p->symbol_count, i, n = 0;
+	const bool is_rare = offset == SAMPLE_RARE;
+	const struct symbol *sym = st && !is_rare ? symtab_find(st, offset) : NULL;
+	size_t slot = sym ? sym->whole : p->symbol_count + is_rare, i, n = 0;
 	struct inline_rows_call *const *calls;
 
 	if (sym && p->inlined)
@@ -185,7 +189,9 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	for (i = 0; i < n; i++)
 		add_id(f, inlined_row(f, image, calls[i]));
 	if (!p->rows[slot])
-		p->rows[slot] = add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL) + 1;
+		p->rows[slot] = add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL,
+					is_rare ? ROW_RARE : ROW_UNNAMED) +
+				1;
 	add_id(f, p->rows[slot] - 1);
 }
 
@@ -194,7 +200,7 @@ static uint64_t code_at(struct chain_frames *f, uint32_t image, uint64_t offset,
 {
 	const struct symtab *st = open_place(f, image)->binary.symtab;
 
-	if (!st)
+	if (!st || offset == SAMPLE_RARE)
 		return offset;
 	return is_caller ? symtab_called_at(st, offset) : symtab_entered_at(st, offset);
 }

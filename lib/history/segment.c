@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "history/internal/segment.h"
+#include "history/segment.h"
 
 #include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "history/internal/segment_format.h"
-#include "history/internal/segment_tree.h"
+#include "history/segment_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "history/internal/segment.h"
+#include "history/segment.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "history/internal/segment_writer.h"
+#include "history/segment_writer.h"
 
 #include "base/mem.h"
 #include "history/internal/segment_format.h"
-#include "history/internal/segment_tree.h"
+#include "history/segment_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

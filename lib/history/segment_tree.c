@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "history/internal/segment_tree.h"
+#include "history/segment_tree.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A tree of call chains as it is read: a pair of files, or a segment that was made of pairs. The
+ * numbers of images and contexts are those of the reader's names. All data read is treated as
+ * untrusted. The struct owns its memory.
+ *
+ *	if (chain_generation_open_pair(&from, number, &g, err) > 0)
+ *		for (i = 1; i < chain_generation_nodes(&g); i++)
+ *			sum += chain_generation_count(&g, i);
+ *	chain_generation_close(&g);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "chains/chain.h"
+#include "chains/chain_names.h"
+#include "chains/chain_table.h"
+#include "chains/internal/chain_past.h"
+#include "history/history_name.h"
+#include "history/segment.h"
+#include "history/segment_tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct chain_generation {
+	uint32_t number;
+
+	/* A pair of files. */
+	struct chain_table places, nodes;
+	struct chain_past past; /* if a window is wanted */
+
+	/* A segment; NULL: it is a pair. */
+	struct segment *segment;
+	bool *wanted;	 /* by slice: it is in the window, and nowhere else */
+	uint64_t *sums;	 /* by node, of these slices */
+	uint64_t folded; /* samples of what is rare */
+	size_t damaged;	 /* bytes of slices */
+
+	/* The reader's number for each of a pair's, or for each line of a segment; 0: none. A
+	 * context of a segment has the image of its application, too. */
+	uint32_t *images, *contexts;
+	uint32_t image_count, context_count;
+	size_t names_damaged;
+};
+
+/* From where a generation is read, and to what its names are added. */
+struct chain_generation_from {
+	const char *dir;
+	const struct window *window; /* NULL: all samples */
+	struct chain_names *names;
+};
+
+/* Opens a pair of files. Returns 1; 0 if it has no slice in the window; or -errno: -ENOENT if it
+ * was removed meanwhile. The caller closes in any case. */
+int chain_generation_open_pair(const struct chain_generation_from *from, uint32_t number,
+			       struct chain_generation *ret, struct error *err);
+
+/* Whether the counts of the pair with number @pair are taken from elsewhere. */
+typedef bool chain_generation_is_taken(uint32_t pair, const void *data);
+/* Opens the segment at @path, without the slices of pairs that @is_taken says. Returns as above;
+ * -EBADMSG if it is damaged. */
+int chain_generation_open_segment(const struct chain_generation_from *from, const char *path,
+				  chain_generation_is_taken *is_taken, const void *data,
+				  struct chain_generation *ret);
+void chain_generation_close(struct chain_generation *g);
+
+/* The number of nodes, including node 0, which is none. */
+static inline uint32_t chain_generation_nodes(const struct chain_generation *g)
+{
+	return g->segment ? (uint32_t)segment_about(g->segment)->nodes + 1 : g->nodes.count;
+}
+
+/* A node as it is stored. */
+static inline struct chain_node chain_generation_stored(const struct chain_generation *g,
+							uint32_t i)
+{
+	return *(const struct chain_node *)chain_table_at(&g->nodes, i);
+}
+
+/* The caller of a node; 0: it is a root. It may be invalid: greater than @i. */
+static inline uint32_t chain_generation_parent(const struct chain_generation *g, uint32_t i)
+{
+	return g->segment ? segment_nodes(g->segment)[i].parent
+			  : chain_generation_stored(g, i).parent;
+}
+
+/* The samples of the window whose chain ends in a node. */
+static inline uint64_t chain_generation_count(const struct chain_generation *g, uint32_t i)
+{
+	if (g->segment)
+		return g->sums[i];
+	return g->past.counts ? g->past.counts[i] : chain_generation_stored(g, i).count;
+}
+
+/* The context of a root; 0: there is none. */
+uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i);
+/* Gets the frame of a node that is no root; false if there is no such place or image. */
+bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct chain_frame *ret);
+/* Calls @each for all arcs, as chain_reader_arcs() does. */
+void chain_generation_arcs(const struct chain_generation *g, const struct chain_names *names,
+			   void (*each)(const struct chain_arc *arc, void *data), void *data);

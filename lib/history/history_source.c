@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/history_source.h"
+
+#include "base/dirtree.h"
+#include "base/macro.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "history/history_kind.h"
+#include "history/levels.h"
+#include "history/segment.h"
+#include "history/slice_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char sum_mark[] = "sum.";
+
+static int open_directory(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Parses a number, and moves past it. */
+static bool parse_number(const char **at, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (parse_dec(at, &number) < 0 || number >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
+
+/* Whether @name is that of the file @f of a generation. */
+static bool is_file(const char *name, const struct history_kind_file *f, uint32_t *ret)
+{
+	if (!f->before || strncmp(name, f->before, strlen(f->before)) != 0)
+		return false;
+	name += strlen(f->before);
+	return parse_number(&name, ret) && !strcmp(name, f->after);
+}
+
+/* Parses the name of a file; false if it is not that of a source. */
+static bool parse_name(const char *at, const struct history_kind *kind, struct history_source *ret)
+{
+	*ret = (struct history_source){ .kind = kind };
+	if (strncmp(at, kind->mark, strlen(kind->mark)) != 0) {
+		if (!is_file(at, &kind->files[0], &ret->first))
+			return false;
+		ret->last = ret->first;
+		return true;
+	}
+	at += strlen(kind->mark);
+	return parse_number(&at, &ret->level) && ret->level && ret->level < HISTORY_LEVELS &&
+	       *at++ == '.' && parse_number(&at, &ret->first) && *at++ == '-' &&
+	       parse_number(&at, &ret->last) && !*at && ret->first <= ret->last;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct history_source *a = pa, *b = pb;
+
+	if (a->level != b->level)
+		return a->level < b->level ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Notes which sources are in coarser ones. */
+static void find_rolled(struct history_source *list, size_t count)
+{
+	size_t i, k;
+
+	for (i = 0; i < count; i++)
+		for (k = count;
+		     k > i + 1 && list[k - 1].level > list[i].level && !list[i].is_rolled; k--)
+			list[i].is_rolled = list[k - 1].first <= list[i].first &&
+					    list[i].last <= list[k - 1].last;
+}
+
+static char *file_path(const char *dir, const struct history_kind_file *f, uint32_t generation)
+{
+	return xasprintf("%s/%s%" PRIu32 "%s", dir, f->before, generation, f->after);
+}
+
+/* Finds how large a generation is, and when it was written last. */
+static void measure(const char *dir, struct history_source *s)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < HISTORY_KIND_FILES && s->kind->files[i].before; i++) {
+		_cleanup_free_ char *path = file_path(dir, &s->kind->files[i], s->first);
+
+		if (lstat(path, &st) < 0)
+			continue;
+		s->bytes += (uint64_t)st.st_size;
+		if (i == 0 || i == s->kind->clock)
+			s->written_s = st.st_mtim.tv_sec;
+	}
+}
+
+struct history_source *sources_list(const char *dir, const struct history_kind *kind,
+				    size_t *ret_count)
+{
+	_cleanup_close_ int fd = open_directory(dir);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct history_source *list = NULL, s;
+	size_t count = 0, room = 0;
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		struct stat st;
+
+		if (!parse_name(entry->d_name, kind, &s) ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		s.written_s = st.st_mtim.tv_sec;
+		s.bytes = s.level ? (uint64_t)st.st_size : 0;
+		if (!s.level)
+			measure(dir, &s);
+		array_grow(&list, count + 1, &room);
+		list[count++] = s;
+	}
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
+	}
+	if (count)
+		qsort(list, count, sizeof(*list), compare);
+	find_rolled(list, count);
+	*ret_count = count;
+	return list;
+}
+
+char *source_path(const char *dir, const struct history_source *s)
+{
+	return s->level ? xasprintf("%s/%s%" PRIu32 ".%" PRIu32 "-%" PRIu32, dir, s->kind->mark,
+				    s->level, s->first, s->last)
+			: file_path(dir, &s->kind->files[0], s->first);
+}
+
+int source_span(const char *dir, const struct history_source *s, struct window *ret)
+{
+	_cleanup_free_ char *path = s->level ? source_path(dir, s) : NULL;
+	_cleanup_(segment_freep) struct segment *segment = NULL;
+	int r;
+
+	if (!s->level) {
+		path = file_path(dir, &s->kind->files[s->kind->clock], s->first);
+		return slices_span(path, ret);
+	}
+	r = segment_open(path, &segment, NULL);
+	if (r < 0)
+		return r;
+	*ret = segment_about(segment)->span;
+	return segment_about(segment)->slices ? 0 : -ENODATA;
+}
+
+/* --- sums --- */
+
+/* Whether the file @name is a sum, and of the generations up to which. */
+static bool parse_sum(const char *name, uint32_t *ret)
+{
+	return is_file(name, &(struct history_kind_file){ sum_mark, "" }, ret);
+}
+
+/* Calls @each with the last generation of each sum in @dir. */
+static void each_sum(const char *dir, void (*each)(int fd, const char *name, uint32_t last, void *),
+		     void *data)
+{
+	_cleanup_close_ int fd = open_directory(dir), own = -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint32_t last;
+
+	own = d ? dup(fd) : -1;
+	while (d && (entry = readdir(d)))
+		if (parse_sum(entry->d_name, &last))
+			each(own, entry->d_name, last, data);
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
+	}
+}
+
+struct found {
+	bool any;
+	uint32_t last;
+};
+
+static void find_last(int fd _unused_, const char *name _unused_, uint32_t last, void *data)
+{
+	struct found *f = data;
+
+	f->last = f->any ? MAX(f->last, last) : last;
+	f->any = true;
+}
+
+bool sources_sum(const char *dir, uint32_t *ret_last)
+{
+	struct found f = { 0 };
+
+	each_sum(dir, find_last, &f);
+	if (f.any)
+		*ret_last = f.last;
+	return f.any;
+}
+
+char *source_sum_path(const char *dir, uint32_t last)
+{
+	return file_path(dir, &(struct history_kind_file){ sum_mark, "" }, last);
+}
+
+static void remove_older(int fd, const char *name, uint32_t last, void *data)
+{
+	if (last < *(const uint32_t *)data)
+		(void)dirtree_remove(fd, name, NULL);
+}
+
+void sources_remove_sums(const char *dir)
+{
+	uint32_t last;
+
+	if (sources_sum(dir, &last))
+		each_sum(dir, remove_older, &last);
+}
+
+/* --- generations --- */
+
+uint32_t sources_next(const char *dir, const struct history_kind *kind)
+{
+	size_t count, i;
+	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
+	uint32_t last, next = kind->to_sum && sources_sum(dir, &last) ? last + 1 : 0;
+
+	for (i = 0; i < count; i++)
+		next = MAX(next, list[i].last + 1);
+	return next;
+}
+
+void source_remove(const char *dir, const struct history_source *s)
+{
+	_cleanup_close_ int fd = open_directory(dir);
+	_cleanup_free_ char *path = source_path(dir, s);
+	size_t i;
+
+	/* The first file first: without it the generation does not exist. */
+	(void)dirtree_remove(fd, path_base(path), NULL);
+	for (i = 1; !s->level && i < HISTORY_KIND_FILES && s->kind->files[i].before; i++) {
+		_cleanup_free_ char *other = file_path(dir, &s->kind->files[i], s->first);
+
+		(void)dirtree_remove(fd, path_base(other), NULL);
+	}
+}
+
+/* Whether @entry is a file of a generation before @live, but not its first one. */
+static bool is_further(const char *entry, const struct history_kind *kind, uint32_t live,
+		       uint32_t *ret)
+{
+	size_t i;
+
+	for (i = 1; i < HISTORY_KIND_FILES; i++)
+		if (is_file(entry, &kind->files[i], ret))
+			return *ret < live;
+	return false;
+}
+
+void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t live)
+{
+	_cleanup_close_ int fd = open_directory(dir), own = -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint32_t number;
+
+	own = d ? dup(fd) : -1;
+	while (d && (entry = readdir(d))) {
+		_cleanup_free_ char *first = NULL;
+		struct stat st;
+
+		if (!is_further(entry->d_name, kind, live, &number))
+			continue;
+		first = file_path(dir, &kind->files[0], number);
+		if (lstat(first, &st) < 0 && errno == ENOENT)
+			(void)dirtree_remove(own, entry->d_name, NULL);
+	}
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What there is of a history: the generations, such as N.slices, and the segments that were made of
+ * them, such as flat.LEVEL.FIRST-LAST. There is no other record of it: a segment contains the
+ * counts of all generations from FIRST to LAST, and the files that it was made of may be there
+ * still. So the counts of a generation are taken from the finest file that has it, and from no
+ * other.
+ *
+ *	struct history_source *list = sources_list(dir, &history_flat, &count);
+ *	for (i = 0; i < count; i++)
+ *		path = source_path(dir, &list[i]);
+ *	free(list);
+ */
+#pragma once
+
+#include "history/window.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct history_kind;
+
+struct history_source {
+	const struct history_kind *kind;
+	uint32_t level;	      /* history/levels.h; 0: a generation */
+	uint32_t first, last; /* generations */
+	bool is_rolled;	      /* a segment of a coarser level has them, too */
+	int64_t written_s;    /* when it was written last, since 1970 */
+	uint64_t bytes;
+};
+
+/* The sources in @dir, by level, then generation; the caller frees. */
+struct history_source *sources_list(const char *dir, const struct history_kind *kind,
+				    size_t *ret_count);
+/* The path of the first file of the generation, or of the segment; the caller frees. */
+char *source_path(const char *dir, const struct history_source *s);
+/* When the slices of @s begin and end. 0 or -errno: -ENODATA if it has none. */
+int source_span(const char *dir, const struct history_source *s, struct window *ret);
+/* The number of the next generation: greater than that of any source, or sum, in @dir; 0 if there
+ * is none. */
+uint32_t sources_next(const char *dir, const struct history_kind *kind);
+/* Finds the sum of all generations up to the largest number, whose files may be gone; false: there
+ * is none. Readers without a window use it, and the generations after it. */
+bool sources_sum(const char *dir, uint32_t *ret_last);
+/* The path of the sum of the generations up to @last; the caller frees. */
+char *source_sum_path(const char *dir, uint32_t last);
+/* Removes all sums but that one. */
+void sources_remove_sums(const char *dir);
+/* Removes files of generations before @live that do not exist without their first file: somebody
+ * was killed while they were made or removed. */
+void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t live);
+/* Removes the files of @s from @dir. */
+void source_remove(const char *dir, const struct history_source *s);

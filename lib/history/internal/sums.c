@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/sums.h"
+
+#include "base/dirtree.h"
+#include "base/macro.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
+#include "history/internal/publish.h"
+#include "history/internal/segment_roll.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What is added up. */
+struct adding {
+	const char *dir;
+	const struct history_kind *kind;
+	struct strbuf *log;
+	struct segment_rolling how;
+	struct segment *sum;   /* so far; NULL: nothing */
+	struct strbuf bytes;   /* of ->sum, if it is not that of a file */
+	uint32_t first, until; /* generations that are added: from ->first on, before ->until */
+};
+
+/* Opens the sum there is, if it can be read. 0, or -errno if nothing is known about it. */
+static int open_sum(struct adding *a, uint32_t last)
+{
+	_cleanup_free_ char *path = source_sum_path(a->dir, last), *to = NULL;
+	_cleanup_close_ int dir = -1;
+	struct segment_counts counts;
+	int r = segment_open(path, &a->sum, NULL);
+
+	if (r == 0)
+		r = segment_load(a->sum, NULL);
+	if (r == 0 && segment_about(a->sum)->slices)
+		r = segment_counts(a->sum, 0, &counts);
+	if (r == 0)
+		return 0;
+	segment_free(a->sum);
+	a->sum = NULL;
+	if (r != -EBADMSG && r != -EFBIG)
+		return r;
+	to = xasprintf("%s.damaged", path);
+	dir = open(a->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	r = dirtree_rename(dir, path_base(path), path_base(to), NULL);
+	if (r < 0)
+		return r;
+	strbuf_addf(a->log, "%s is damaged: it is now %s\n", path, path_base(to));
+	return 0;
+}
+
+/* Adds a segment to the sum. */
+static int add_segment(struct adding *a, struct segment *s)
+{
+	struct segment *const both[] = { a->sum, s };
+	struct strbuf bytes = STRBUF_INIT;
+	struct segment *sum = NULL;
+	size_t skip = !a->sum;
+	int r = segment_roll(&a->how, both + skip, ARRAY_SIZE(both) - skip, &bytes);
+
+	if (r == 0)
+		r = segment_open_bytes(bytes.text, bytes.length, &sum, NULL);
+	if (r == 0)
+		r = segment_load(sum, NULL);
+	if (r != 0) {
+		segment_free(sum);
+		strbuf_done(&bytes);
+		return r > 0 ? -EIO : r; /* a slice that could be read a moment ago */
+	}
+	segment_free(a->sum);
+	strbuf_done(&a->bytes);
+	a->sum = sum;
+	a->bytes = bytes;
+	return 0;
+}
+
+/* Adds a generation. One that is damaged is left out. */
+static int add_generation(struct adding *a, uint32_t number)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	size_t damaged = 0;
+	int r = a->kind->to_sum(a->dir, number, &bytes, &damaged);
+
+	if (r == 0)
+		r = segment_open_bytes(bytes.text, bytes.length, &s, NULL);
+	if (r == 0)
+		r = segment_load(s, NULL);
+	if (r == 0)
+		r = add_segment(a, s);
+	if (r == -EBADMSG || (r == 0 && damaged))
+		strbuf_addf(a->log, "generation %" PRIu32 " of %s is damaged and left out%s\n",
+			    number, a->dir, r ? "" : " in part");
+	return r == -EBADMSG ? 0 : r;
+}
+
+static int publish_sum(struct adding *a, uint32_t last)
+{
+	_cleanup_free_ char *path = source_sum_path(a->dir, last), *temporary = NULL;
+
+	temporary = path_join(a->dir, "roll.tmp");
+	return publish(path, temporary, &a->bytes, time(NULL));
+}
+
+/* Adds all generations that are complete, and publishes the sum. Returns how many, or -errno. */
+static int add_all(struct adding *a)
+{
+	size_t count, i;
+	_cleanup_free_ struct history_source *list = sources_list(a->dir, a->kind, &count);
+	uint32_t last = 0;
+	int r = 0, added = 0;
+
+	for (i = 0; i < count && r == 0; i++) {
+		if (list[i].level || list[i].first < a->first || list[i].first >= a->until)
+			continue;
+		a->how.about.last = last = list[i].first;
+		r = add_generation(a, last);
+		added++;
+	}
+	if (r == 0 && added && a->sum)
+		r = publish_sum(a, last);
+	return r < 0 ? r : added;
+}
+
+void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log)
+{
+	struct adding a = { .dir = dir,
+			    .kind = kind,
+			    .log = log,
+			    .how = { .about = { .level = HISTORY_LEVELS - 1 },
+				     .slice_ms = INT64_MAX, /* one slice */
+				     .part = kind->parts[1],
+				     .other = kind->other },
+			    .bytes = STRBUF_INIT,
+			    .until = live };
+	uint32_t last;
+	int r = 0;
+
+	if (sources_sum(dir, &last)) {
+		a.first = last + 1;
+		r = open_sum(&a, last);
+	}
+	if (r == 0)
+		r = add_all(&a);
+	if (r < 0)
+		strbuf_addf(log, "cannot add up what is in %s: %s\n", dir, strerror(-r));
+	else
+		sources_remove_sums(dir);
+	segment_free(a.sum);
+	strbuf_done(&a.bytes);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Adds up all that the generations of a history counted, so that they can be removed: sum.N, a
+ * segment of one slice (man ophistory.5). Readers list the generations first, then look for a sum:
+ * what has vanished by then is in it.
+ *
+ *	sums_add(dir, &history_chains, live, &log);
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct history_kind;
+struct strbuf;
+
+/* Adds the generations before @live that are in no sum to the one there is. It may be interrupted
+ * anywhere and done again. Adds lines about what failed or is damaged to @log. */
+void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log);
