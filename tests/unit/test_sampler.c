@@ -9,6 +9,7 @@
 #include "perf/perf_event.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_functions.h"
 #include "driver/bpf/sampler_images.h"
 
 #include <bpf/bpf.h>
@@ -270,7 +271,60 @@ static void callers_are_a_number_unless_spelt_out(void)
 	evbuf_free(out);
 }
 
+/* A chain that came before the names of its functions is sent again, but not for ever. */
+static void a_chain_without_names_is_sent_again(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	const struct sample_frame frame = { .place_offset = (uint64_t)SAMPLE_CODE_OBJECT
+							    << SAMPLE_FRAME_PLACE_SHIFT,
+					    .image.region.start = 5 };
+	static struct sample_chain told = { .kind = SAMPLE_CHAIN,
+					    .id = 77,
+					    .words = SAMPLE_FRAME_WORDS };
+	static struct sample_function function = { .kind = SAMPLE_FUNCTION,
+						   .id = 5,
+						   .name_bytes = 1,
+						   .file_bytes = 2,
+						   .name = "f",
+						   .file = "/f" };
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct cookie_table *cookies = cookie_table_new();
+	struct evbuf *out = evbuf_new(1 << 16, keep_words, &text);
+	struct sampler_functions *functions;
+	struct sampler_chains *chains;
+	uint64_t value[64] = { 0 };
+	int map, i;
+
+	if (!s)
+		SKIP("no BPF here");
+	map = sampler_maps(s)->chains[sample_chain_slot(told.id)];
+	functions = sampler_functions_new(s, cookies, "");
+	chains = sampler_chains_new(&(struct sampler_chains_config){
+		.sampler = s, .functions = functions, .cookies = cookies, .out = out });
+	memcpy(told.data, &frame, sizeof(frame));
+	CHECK_EQ(bpf_map_update_elem(map, &told.id, value, BPF_ANY), 0);
+	sampler_chains_add(chains, &told, 0);
+	CHECK(bpf_map_lookup_elem(map, &told.id, value) < 0);
+	for (i = 0; i < 100; i++) {
+		CHECK_EQ(bpf_map_update_elem(map, &told.id, value, BPF_ANY), 0);
+		sampler_chains_add(chains, &told, 0);
+	}
+	CHECK_EQ(bpf_map_lookup_elem(map, &told.id, value), 0);
+	CHECK_EQ(bpf_map_delete_elem(map, &told.id), 0);
+	told.id += 1ULL << 32;
+	sampler_functions_add(functions, &function);
+	CHECK_EQ(bpf_map_update_elem(map, &told.id, value, BPF_ANY), 0);
+	sampler_chains_add(chains, &told, 0);
+	CHECK_EQ(bpf_map_lookup_elem(map, &told.id, value), 0);
+	sampler_chains_free(chains);
+	sampler_functions_free(functions);
+	evbuf_free(out);
+	cookie_table_free(cookies);
+}
+
 TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
       T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
       T(no_count_is_lost_between_the_rounds), T(what_is_the_same_is_counted_together),
-      T(callers_are_a_number_unless_spelt_out))
+      T(callers_are_a_number_unless_spelt_out), T(a_chain_without_names_is_sent_again))

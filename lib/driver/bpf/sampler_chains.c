@@ -11,6 +11,8 @@
 
 /* When more than CHAINS_MANY chains are known, chains are forgotten until CHAINS_ENOUGH are
  * left. */
+/* A chain may come before the names of its functions, of which a sample sends some each. */
+enum { TRIES_MAX = 64 };
 enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 8 * 7, CHAINS_ENOUGH = SAMPLER_CHAINS_MAX / 4 * 3 };
 
 struct chain {
@@ -20,6 +22,7 @@ struct chain {
 	bool used;	/* since ->hand last passed */
 	bool forgotten; /* asked to be forgotten, but may have been counted before */
 	bool kept;	/* by sampler_chains_keep() */
+	uint8_t tries;	/* that found functions without a name */
 	/* With room for one frame before. NULL: written, and none is in replaceable code. */
 	struct evbuf_frame *frames;
 	size_t frame_count;
@@ -117,6 +120,21 @@ static bool is_end_of_copies(enum chain_end end)
 	return end == CHAIN_END_NO_CODE || end == CHAIN_END_NO_TABLE;
 }
 
+/* Whether the names of all functions of a chain have arrived. */
+static bool has_names(const struct sampler_chains *t, const struct sample_chain *from)
+{
+	uint32_t at = from->kernel_count;
+	struct sample_frame f;
+
+	for (; at + SAMPLE_FRAME_WORDS <= from->words; at += SAMPLE_FRAME_WORDS) {
+		memcpy(&f, &from->data[at], sizeof(f));
+		if (f.place_offset >> SAMPLE_FRAME_PLACE_SHIFT == SAMPLE_CODE_OBJECT &&
+		    !sampler_functions_knows(t->functions, f.image.region.start))
+			return false;
+	}
+	return true;
+}
+
 /* Fills in the frames up to the first unknown one; returns their number. */
 static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *from,
 			  uint64_t now_ns, enum chain_end *end)
@@ -183,10 +201,15 @@ void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *fro
 {
 	enum chain_end end =
 		from->end < CHAIN_END_COUNT_ ? (enum chain_end)from->end : CHAIN_END_UNKNOWN;
+	bool is_named = has_names(t, from);
 	size_t count = fill_frames(t, from, now_ns, &end);
 	uint32_t number = number_for(t, from->id);
 	struct chain *c = &t->chains[number];
 
+	if (!is_named && c->tries < TRIES_MAX) {
+		c->tries++;
+		(void)bpf_map_delete_elem(t->maps[sample_chain_slot(from->id)], &from->id);
+	}
 	/* It may exist already: forgotten, and found again before free_forgotten(). */
 	t->known += !c->here || c->forgotten;
 	c->here = c->used = true;

@@ -188,6 +188,11 @@ static void send_again(const struct sampler_functions *t, uint64_t id)
 		(void)bpf_map_delete_elem(sampler_maps(t->sampler)->functions[i], &id);
 }
 
+bool sampler_functions_knows(const struct sampler_functions *t, uint64_t id)
+{
+	return map_get(&t->by_id, id) != NULL;
+}
+
 uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id)
 {
 	uint64_t cookie = (uintptr_t)map_get(&t->by_id, id);

@@ -12,6 +12,7 @@
 
 #include "bpf/sample.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cookie_table;
@@ -26,6 +27,8 @@ void sampler_functions_free(struct sampler_functions *t);
 
 /* Adds a function, whose texts may contain anything. */
 void sampler_functions_add(struct sampler_functions *t, const struct sample_function *f);
+/* Whether the function with this @id is known. */
+bool sampler_functions_knows(const struct sampler_functions *t, uint64_t id);
 /* The cookie of the function with this @id. If it is not known, that of a function with no name,
  * and the program sends it again. */
 uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id);
