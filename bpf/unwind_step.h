@@ -351,9 +351,8 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	if (stop == CHAIN_GOES_ON)
 		stop = unwind_restore(&fp, UNWIND_SAVE_FP(rule->saves),
 				      (__s64)rule->fp * (__s64)word, cfa, f, read, data);
-	/* The other stack may not be in the copy of this one. */
 	if (stop != CHAIN_GOES_ON)
-		return rule->cfa == UNWIND_CFA_STACK ? CHAIN_END_COMPLETE : stop;
+		return stop;
 	/* Stacks grow down. But interrupted code may have pushed nothing yet, or be on its way to
 	 * another frame, like code that catches an exception. */
 	if (!f->exact && cfa <= f->sp && rule->cfa != UNWIND_CFA_STACK)

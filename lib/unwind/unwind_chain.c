@@ -17,6 +17,13 @@ static enum chain_end leave_by_guess(struct unwind_frame *f, const struct unwind
 	return CHAIN_GOES_ON;
 }
 
+/* Whether the caller could not be read because it is on another stack: a copy is of one. */
+static bool is_on_other_stack(const struct unwind_rule *rule, enum chain_end stop)
+{
+	return rule->cfa == UNWIND_CFA_STACK &&
+	       (stop == CHAIN_END_UNREADABLE || stop == CHAIN_END_COPY_SHORT);
+}
+
 enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *from)
 {
 	const struct unwind_table *table;
@@ -34,8 +41,9 @@ enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *fro
 	rule = &unwind_rules_all(from->rules, &count)[unwind_table_find(table, pc)];
 	if (unwind_is_hole(rule))
 		return leave_by_guess(f, from, *rule, CHAIN_END_NO_RULE);
-	return (enum chain_end)unwind_apply(f, rule, from->machine, from->read, from->reg,
+	stop = (enum chain_end)unwind_apply(f, rule, from->machine, from->read, from->reg,
 					    from->data);
+	return is_on_other_stack(rule, stop) ? CHAIN_END_COMPLETE : stop;
 }
 
 enum chain_end unwind_chain(struct unwind_frame *f, const struct unwind_from *from, uint64_t *pcs,
