@@ -36,68 +36,36 @@ struct symbols {
 	GElf_Sym all[SYMBOL_COUNT_]; /* st_name 0: not there */
 };
 
+/* Offsets in what 3.8, 3.9 and 3.10 have alike: threads, frames, code and str. */
+#define SINCE_3_8                                                                                  \
+	.runtime_interpreters = 32, .interpreter_threads = 8, .thread_next = 8, .thread_id = 176,  \
+	.thread_frame = 24, .frame_code = 32, .frame_previous = 24, .code_line = 40,               \
+	.code_name = 112, .code_file = 104, .code_lines = 120, .code_bytes = 128, .code_text = 48, \
+	.text_data = 48
+
 /* Versions without a description of themselves, as measured in builds of 3.8.18, 3.9.18, 3.10.13,
  * 3.11.2, 3.11.7 and 3.12.1. */
 static const struct python_layout versions[] = {
 	{ .version = 0x0308,
 	  .entry = PYTHON_ENTRY_CODE,
 	  .runtime_current = 1368,
-	  .runtime_interpreters = 32,
-	  .interpreter_threads = 8,
-	  .thread_next = 8,
-	  .thread_id = 176,
-	  .thread_frame = 24,
-	  .frame_code = 32,
-	  .frame_previous = 24,
 	  .frame_instruction = 104,
 	  .frame_bytes = 112,
-	  .code_line = 40,
-	  .code_name = 112,
-	  .code_file = 104,
-	  .code_lines = 120,
-	  .code_bytes = 128,
-	  .code_text = 48,
-	  .text_data = 48 },
+	  SINCE_3_8 },
 	{ .version = 0x0309,
 	  .entry = PYTHON_ENTRY_CODE,
 	  .runtime_current = 568,
-	  .runtime_interpreters = 32,
-	  .interpreter_threads = 8,
-	  .thread_next = 8,
-	  .thread_id = 176,
-	  .thread_frame = 24,
-	  .frame_code = 32,
-	  .frame_previous = 24,
 	  .frame_instruction = 104,
 	  .frame_bytes = 112,
-	  .code_line = 40,
-	  .code_name = 112,
-	  .code_file = 104,
-	  .code_lines = 120,
-	  .code_bytes = 128,
-	  .code_text = 48,
-	  .text_data = 48 },
+	  SINCE_3_8 },
 	{ .version = 0x030a,
 	  .entry = PYTHON_ENTRY_EACH,
 	  .runtime_current = 568,
-	  .runtime_interpreters = 32,
-	  .interpreter_threads = 8,
-	  .thread_next = 8,
-	  .thread_id = 176,
-	  .thread_frame = 24,
 	  .thread_cframe = 48,
 	  .cframe_previous = 8,
-	  .frame_code = 32,
-	  .frame_previous = 24,
 	  .frame_instruction = 96,
 	  .frame_bytes = 104,
-	  .code_line = 40,
-	  .code_name = 112,
-	  .code_file = 104,
-	  .code_lines = 120,
-	  .code_bytes = 128,
-	  .code_text = 48,
-	  .text_data = 48 },
+	  SINCE_3_8 },
 	{ .version = 0x030b,
 	  .entry = PYTHON_ENTRY_FLAG,
 	  .runtime_current = 576,
@@ -155,6 +123,9 @@ static const struct self selves[] = {
 	{ 0x030e, 81, 6, 22, 31, 39, 77, 5, 8 },
 	{ 0x030f, 93, 6, 22, 39, 47, 89, 7, 11 },
 };
+
+/* What the program has room for, and what it always reads of a code object. */
+enum { FRAME_BYTES_MAX = 128, CODE_BYTES_MAX = 256, CODE_HEAD_BYTES = 24 };
 
 enum { SELF_COOKIE, SELF_VERSION, SELF_FREE_THREADED, SELF_INTERPRETERS = 5, SELF_WORDS_MAX = 93 };
 
@@ -318,16 +289,28 @@ bool python_layout_read(const struct elffile *ef, uint64_t base, struct python_l
 	return true;
 }
 
+/* Whether there are @bytes at @offset in what is copied of a structure. */
+static bool has(uint16_t size, uint16_t offset, uint16_t bytes)
+{
+	return offset % bytes == 0 && offset + bytes <= size;
+}
+
 bool python_layout_makes_sense(const struct python_layout *l)
 {
-	const uint16_t pointers[] = { l->frame_code, l->frame_previous, l->frame_instruction,
-				      l->code_name,  l->code_file,	l->code_lines,
-				      l->code_text };
+	const uint16_t in_frame[] = { l->frame_code, l->frame_previous, l->frame_instruction };
+	const uint16_t in_code[] = { l->code_name, l->code_file, l->code_lines, l->code_text };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(pointers); i++)
-		if (pointers[i] % 8 || pointers[i] > 248)
+	if (l->entry == PYTHON_ENTRY_NONE)
+		return true; /* nothing of it is used */
+	for (i = 0; i < ARRAY_SIZE(in_frame); i++)
+		if (!has(l->frame_bytes, in_frame[i], 8))
 			return false;
-	return l->entry < PYTHON_ENTRY_COUNT_ && l->frame_bytes <= 128 && l->code_bytes <= 256 &&
-	       l->code_line % 4 == 0 && l->is_tagged <= 1;
+	for (i = 0; i < ARRAY_SIZE(in_code); i++)
+		if (!has(l->code_bytes, in_code[i], 8))
+			return false;
+	return l->entry < PYTHON_ENTRY_COUNT_ && has(l->frame_bytes, l->frame_owner, 1) &&
+	       has(l->code_bytes, l->code_line, 4) && l->code_bytes >= CODE_HEAD_BYTES &&
+	       l->frame_bytes <= FRAME_BYTES_MAX && l->code_bytes <= CODE_BYTES_MAX &&
+	       l->is_tagged <= 1;
 }

@@ -145,6 +145,10 @@ static void forged_layouts_make_no_sense(void)
 	CHECK(!python_layout_makes_sense(&l));
 	l = good, l.code_bytes = 257;
 	CHECK(!python_layout_makes_sense(&l));
+	l = good, l.code_bytes = l.code_lines;
+	CHECK(!python_layout_makes_sense(&l));
+	l = good, l.frame_bytes = l.frame_owner;
+	CHECK(!python_layout_makes_sense(&l));
 	l = good, l.code_name = 1024;
 	CHECK(!python_layout_makes_sense(&l));
 	l = good, l.code_name = 129;
