@@ -348,7 +348,49 @@ static void an_unknown_python_is_counted(void)
 	table_store_free(t);
 }
 
-TESTS(T(an_unknown_python_is_counted), T(tables_beyond_the_budget_are_refused),
-      T(chunks_stand_ready), T(tables_go_that_were_not_used_for_longest),
-      T(tables_make_way_for_those_of_new_files), T(rules_of_dropped_tables_make_way),
-      T(a_file_with_too_many_rules_is_counted), T(files_without_a_table_leave_room_for_others))
+/* There is room for 63; those unused for longest make way. */
+static void many_pythons_make_way(void)
+{
+	enum { PYTHONS = 70, RUNTIME = 632 };
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	_cleanup_free_ char *path =
+		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_python.so");
+	_cleanup_free_ char *bytes = NULL;
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+	const struct sample_table *tables;
+	uint64_t interpreters = RUNTIME, i;
+	char *at;
+	int64_t n;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	tables = sampler_map_memory(sampler_maps(s)->tables, SAMPLE_TABLES_MAX * sizeof(*tables));
+	CHECK(tables != NULL);
+	n = path_read("", path, &bytes, &err);
+	at = memmem(bytes, (size_t)n, &interpreters, sizeof(interpreters));
+	for (i = 1; i <= PYTHONS; i++) {
+		_cleanup_close_ int fd = memfd_create("python", MFD_CLOEXEC);
+
+		interpreters = RUNTIME + 8 * i;
+		memcpy(at, &interpreters, sizeof(interpreters));
+		CHECK_EQ(write(fd, bytes, (size_t)n), n);
+		drain_often(s);
+		table_store_load(t, &(struct sample_file){ .inode = i }, fd);
+		CHECK(number_of(s, i) < SAMPLE_TABLES_MAX);
+		CHECK(tables[number_of(s, i)].python > 0);
+	}
+	table_store_stats(t, &stats);
+	CHECK(stats.counters.unwind_evicted >= 30 && stats.counters.unwind_evicted < PYTHONS);
+	CHECK_EQ(stats.counters.unwind_refused, 0);
+	table_store_free(t);
+}
+
+TESTS(T(many_pythons_make_way), T(an_unknown_python_is_counted),
+      T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
+      T(tables_go_that_were_not_used_for_longest), T(tables_make_way_for_those_of_new_files),
+      T(rules_of_dropped_tables_make_way), T(a_file_with_too_many_rules_is_counted),
+      T(files_without_a_table_leave_room_for_others))

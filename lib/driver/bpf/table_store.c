@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "driver/bpf/sampler_images.h"
+#include "driver/bpf/python_slots.h"
 #include "driver/bpf/table_chunks.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
@@ -45,6 +46,7 @@ struct moving {
 	struct sample_page *pages;
 	struct unwind_rules *rules;
 	uint16_t *indices; /* see unwind_rules_move() */
+	const struct python_slots *pythons;
 };
 
 struct table_store {
@@ -62,8 +64,7 @@ struct table_store {
 	size_t blank_count, blank_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
-	struct python_layout pythons[SAMPLE_PYTHONS_MAX]; /* those in use, from 1 on */
-	uint32_t python_count;
+	struct python_slots pythons;
 	uint32_t evicted_at, retried_at; /* drains */
 	size_t refused;			 /* number of files that may be requested again */
 	struct table_store_stats stats;
@@ -102,7 +103,8 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->shared_rules = sampler_map_memory(sampler_maps(sampler)->rules, rules_bytes);
 	t->rules = unwind_rules_new();
 	t->held = xcalloc(tables_max(t), sizeof(*t->held));
-	t->table_count = t->python_count = 1; /* 0 is none */
+	t->table_count = 1; /* 0 is none */
+	t->pythons.map = sampler_maps(sampler)->pythons;
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
 	t->evicted_at = t->retried_at = sampler_drains(sampler);
@@ -181,7 +183,7 @@ static void copy_rules(struct table_store *t)
 /* Returns whether all of @table fits; a part would only take room from others. */
 static bool has_room(const struct table_store *t, const struct unwind_table *table)
 {
-	return t->table_count < tables_max(t) &&
+	return t->table_count < tables_max(t) && python_slots_fit(&t->pythons, &table->python) &&
 	       t->page_count + table->page_count <= SAMPLE_PAGES_MAX &&
 	       table_chunks_fit(t->chunks, table->pages, table->page_count);
 }
@@ -203,25 +205,6 @@ static int finish_table(struct table_store *t, struct sample_table table, const 
 	return 0;
 }
 
-/* The number of the Python interpreter of @table; 0 if it has none that the program can walk. */
-static uint32_t python_number(struct table_store *t, const struct unwind_table *table)
-{
-	uint32_t i;
-
-	if (table->python.version && !table->python.entry)
-		t->stats.counters.python_unknown++;
-	if (!table->python.entry)
-		return 0;
-	for (i = 1; i < t->python_count; i++)
-		if (!memcmp(&t->pythons[i], &table->python, sizeof(table->python)))
-			return i;
-	if (i == SAMPLE_PYTHONS_MAX ||
-	    bpf_map_update_elem(sampler_maps(t->sampler)->pythons, &i, &table->python, BPF_ANY) < 0)
-		return 0;
-	t->pythons[i] = table->python;
-	return t->python_count++;
-}
-
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
 static int put_table(struct table_store *t, const struct unwind_table *table,
 		     const struct sample_file *file)
@@ -240,7 +223,8 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
-	put.python = python_number(t, table);
+	t->stats.counters.python_unknown += table->python.version && !table->python.entry;
+	put.python = python_slots_number(&t->pythons, &table->python);
 	t->stats.counters.unwind_partial += missing > 0;
 	return finish_table(t, put, &(struct held){ *file, missing > 0 });
 }
@@ -250,6 +234,7 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 /* Stores a table again, with the rules of its rows; 0 or -errno. */
 static int put_again(struct table_store *t, const struct kept *k, const struct moving *from)
 {
+	struct sample_table table = k->table;
 	struct unwind_row *rows;
 	uint32_t i;
 	int r = 0;
@@ -263,7 +248,10 @@ static int put_again(struct table_store *t, const struct kept *k, const struct m
 		unwind_rules_move(t->rules, from->rules, from->indices, rows, page->rows);
 		r = table_chunks_put(t->chunks, rows, page->rows, &t->pages[t->page_count + i]);
 	}
-	return r < 0 ? r : finish_table(t, k->table, &k->held);
+	if (table.python)
+		table.python =
+			python_slots_number(&t->pythons, &from->pythons->layouts[table.python]);
+	return r < 0 ? r : finish_table(t, table, &k->held);
 }
 
 /* Lets the program request all refused files again. */
@@ -320,7 +308,8 @@ static bool is_half_full(const struct table_store *t)
 	uint64_t rows = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS;
 
 	return t->stats.rows_held > rows / 2 || t->table_count > tables_max(t) / 2 ||
-	       t->page_count > SAMPLE_PAGES_MAX / 2 || rule_count(t) > UNWIND_RULES_MAX / 2;
+	       t->page_count > SAMPLE_PAGES_MAX / 2 || t->pythons.count > SAMPLE_PYTHONS_MAX / 2 ||
+	       rule_count(t) > UNWIND_RULES_MAX / 2;
 }
 
 /* Evicts tables, least recently used first, until half of the room is free. For some milliseconds
@@ -331,7 +320,8 @@ static void evict(struct table_store *t)
 	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
 	_cleanup_free_ uint16_t *indices = xcalloc(UNWIND_RULES_MAX, sizeof(*indices));
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = t->rules;
-	const struct moving from = { pages, rules, indices };
+	const struct python_slots pythons = t->pythons;
+	const struct moving from = { pages, rules, indices, &pythons };
 	size_t tables = t->table_count - 1, i, count;
 
 	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
@@ -340,7 +330,7 @@ static void evict(struct table_store *t)
 	t->rules = unwind_rules_new();
 	t->rules_copied = 0;
 	t->table_count = 1;
-	t->page_count = 0;
+	t->page_count = t->pythons.count = 0;
 	t->stats.rows_held = 0;
 	for (i = 0; i < count && !is_half_full(t); i++)
 		if (put_again(t, &kept[i], &from) < 0)
