@@ -129,17 +129,17 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 /* The counter that the line about quality is about. */
 static const char stretched_name[] = "sample_stretched";
 
-/* Prints how many samples were taken and lost, how many the taken ones stand for, and what that
- * cost. */
+/* Prints how many of the samples that are @recorded were taken, how many were lost, and what that
+ * cost. A driver may also receive samples of others, which are not recorded. */
 static void print_quality(const struct losses *l, uint64_t recorded, FILE *out)
 {
 	if (!l->received)
 		return;
-	(void)fprintf(out, "Quality: %" PRIu64 " samples taken", l->received - l->stretched);
+	(void)fprintf(out, "Quality: %.0f samples taken", (double)recorded / losses_weight(l));
 	if (l->stretched)
 		(void)fprintf(out,
 			      ", which stand for %" PRIu64 " (the CPU budget skipped others [%s])",
-			      l->received, stretched_name);
+			      recorded, stretched_name);
 	if (l->samples)
 		(void)fprintf(out, ", %.2g %% lost",
 			      100.0 * (double)l->samples / (double)(recorded + l->samples));
