@@ -13,8 +13,9 @@ same_samples()
 	python3 - "$1" "$2" <<'END'
 import os, struct, sys
 HEADER, NODE = 72, 16
-# A replay keeps no functions of the files, and drains nothing late.
-LEFT_OUT = ("setup", "kallsyms", "images", "history", "{kern}", "functions_kept", "drains_late")
+# A replay keeps no functions of the files, drains nothing late, and costs no sampling.
+LEFT_OUT = ("setup", "kallsyms", "images", "history", "{kern}", "functions_kept", "drains_late",
+            "cost_ns", "cost_of_ns")
 
 def contents(top):
     found = {}
