@@ -206,12 +206,14 @@ static long chain_step(__u32 index, struct chain_run *c)
 	return !has_only_python(u);
 }
 
-/* Whether the stack of a task in execve(2) belongs to its parent again. After vfork(2) both use
- * one, and the parent goes on before the child has another. */
+/* Whether the stack of a task that exits or executes a program belongs to its parent again. After
+ * vfork(2) both use one, and the parent goes on before the child has given up its memory. */
 static __always_inline bool gave_back_stack(struct task_struct *task)
 {
-	return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) && !task->vfork_done && task->mm &&
-	       task->mm->mm_users.counter > 1;
+	if (!(task->flags & TASK_EXITING) && !BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return false;
+	return !task->vfork_done && task->mm && task->mm->mm_users.counter > 1 &&
+	       task->signal->live.counter <= 1;
 }
 
 /* Sets up the first frame: where the process was interrupted, or entered the kernel. */

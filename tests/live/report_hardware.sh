@@ -11,7 +11,7 @@ has "  says what the counters did" "^| the cycle counter opens | \(ok\|not here\
 has "  has call chains in any case" "^| call chains | ok | [1-9][0-9]* samples by .* complete (of [0-9]*) |$"
 is "  and no machine's name" "$(grep -c -w -F -e "$(hostname)." -e "/$(hostname)" "$dir/block")" 0
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	has "  tests the daemon" "^| the daemon | ok | .* received, " "$dir/block"
+	has "  tests the daemon" "^| the daemon | ok | .* taken, " "$dir/block"
 	chmod 755 "$dir"
 	as_user()
 	{

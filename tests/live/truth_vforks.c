@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_vforks SECONDS: starts itself again and again by vfork() and execve(). As soon as a child
- * has given back the stack that both use, the parent overwrites it with frames of parent_only(). */
+/* truth_vforks SECONDS: starts children again and again by vfork(), which execute itself or exit.
+ * As soon as one has given back the stack that both use, the parent overwrites it with frames of
+ * parent_only(). */
 #include "truth.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 enum { DEPTH = 40, ROUNDS = 20 };
 
 static volatile uint64_t sink;
+static volatile bool executes; /* what the next child does */
 
 __attribute__((noinline, noclone)) static void parent_only(int depth)
 {
@@ -28,6 +31,8 @@ __attribute__((noinline, noclone)) static void child_only(char *const *arguments
 	memset((void *)frame, depth, sizeof(frame));
 	if (depth)
 		child_only(arguments, depth - 1);
+	else if (!arguments)
+		_exit(0);
 	else
 		(void)execv(arguments[0], arguments);
 	sink += (uint64_t)frame[0];
@@ -42,13 +47,15 @@ int main(int argc, char **argv)
 		return 0;
 	until = truth_cpu_seconds(CLOCK_MONOTONIC) + strtod(argv[1], NULL);
 	while (truth_cpu_seconds(CLOCK_MONOTONIC) < until) {
-		pid_t child = vfork();
+		pid_t child;
 		int i;
 
+		executes = !executes;
+		child = vfork();
 		if (child < 0)
 			return 1;
 		if (!child) {
-			child_only(arguments, DEPTH / 2);
+			child_only(executes ? arguments : NULL, DEPTH / 2);
 			_exit(1);
 		}
 		for (i = 0; i < ROUNDS; i++)

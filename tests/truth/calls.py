@@ -9,6 +9,8 @@ target is known is of the function that the callee is in. Kinds of steps that ar
  tail      the call's target, or a function that it jumps to, jumps to the callee's function
  indirect  the target is in a register or in memory
  context   not a call: a function of makecontext() returns to the start of one of the C library
+ given     with the driver perf, to a caller of _exit() or execve(): the child of vfork() gives the stack back
+           to its parent before it is done, which the driver cannot know
 
 Steps to a caller in code that its process generated are also "generated". What is not checked: "kernel"
 frames, "interrupted" frames (next to the kernel or a signal's return), and "no code" (generated code that
@@ -25,7 +27,9 @@ CALL = re.compile(r"(?:(?:bnd|notrack|data16|addr32|rex\S*|ds|cs) +)*call +(.*)"
 JUMP = re.compile(r"(?:(?:bnd|notrack|data16|ds|cs) +)*j[a-z]+(?:,p[nt])? +(.*)")
 SLOT = re.compile(r"\*(-?)0x([0-9a-f]+)\(%rip\)")
 DEPTH = 4
-RIGHT = ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "context", "no code", "interrupted")
+RIGHT = ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "context", "given", "no code",
+         "interrupted")
+GIVERS = ("_exit", "_Exit", "execve")
 
 
 class Images:
@@ -228,6 +232,16 @@ class Judge:
                 yield "anywhere" if kind == "IFUNC" else (owner, owner.function(value))
 
 
+def gives_back(code, place):
+    return any(code.function(value) == code.function(place)
+               for name in GIVERS for value, _ in code.symbols.get(name, ()))
+
+
+def is_by_perf(top):
+    with open(os.path.join(top, "setup"), encoding="utf-8", errors="surrogateescape") as file:
+        return any(line.startswith("driver: perf") for line in file)
+
+
 def check_calls(profile, top, allowed=0):
     """At most @allowed samples in a million of steps may be wrong."""
     images = Images(top)
@@ -236,7 +250,7 @@ def check_calls(profile, top, allowed=0):
         steps.add(chain)
     if any(code and code.machine != 62 for code in images.found.values()):
         return
-    judge = Judge(images)
+    judge, by_perf = Judge(images), is_by_perf(top)
     judge.load({(code, code.function(place - 1)) for code, place, *_ in steps.pairs})
     wrong = Counter()
     for (code, place, image, offset, is_return), count in steps.pairs.items():
@@ -245,6 +259,8 @@ def check_calls(profile, top, allowed=0):
         kind = judge.kind(code, place, callee, at)
         if image.kernel:
             kind = "no call" if kind.startswith("no call") else "interrupted"
+        if kind not in RIGHT and by_perf and callee and gives_back(callee, at):
+            kind = "given"
         if kind in RIGHT:
             steps.kinds[kind] += count
             if isinstance(code, Generated) and kind != "no code":
