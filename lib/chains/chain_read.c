@@ -76,31 +76,41 @@ static int open_segment(struct chain_reader *r, const struct chain_generation_fr
 	return status;
 }
 
+/* Opens the pairs after @last, or all if it is NULL. */
+static int open_after(struct chain_reader *r, const struct chain_generation_from *from,
+		      struct listing *l, const uint32_t *last, struct error *err)
+{
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < l->count && status == 0; i++)
+		if (!l->sources[i].level && (!last || l->sources[i].first > *last))
+			status = open_pair(r, from, l->sources[i].first, err);
+	return status;
+}
+
 /* Opens the pairs that no sum has. */
 static int open_unsummed(struct chain_reader *r, const struct chain_generation_from *from,
 			 struct listing *l, struct error *err)
 {
 	uint32_t last;
-	bool has_sum = sources_sum(from->dir, &last);
-	int status = 0;
-	size_t i;
 
-	for (i = 0; i < l->count && status == 0; i++)
-		if (!l->sources[i].level && (!has_sum || l->sources[i].first > last))
-			status = open_pair(r, from, l->sources[i].first, err);
-	return status;
+	return open_after(r, from, l, sources_sum(from->dir, &last) ? &last : NULL, err);
 }
 
-/* Opens the sum of the pairs that may be gone, and the pairs after it. */
+/* Opens the sum of the pairs that may be gone, and the pairs after it. Another sum may appear
+ * meanwhile. */
 static int open_all(struct chain_reader *r, const struct chain_generation_from *from,
 		    struct listing *l, struct error *err)
 {
 	uint32_t last;
-	_cleanup_free_ char *path =
-		sources_sum(from->dir, &last) ? source_sum_path(from->dir, last) : NULL;
+	const bool has_sum = sources_sum(from->dir, &last);
+	_cleanup_free_ char *path = has_sum ? source_sum_path(from->dir, last) : NULL;
 	int status = path ? open_segment(r, from, path, l) : 0;
 
-	return status == 0 || status == -EBADMSG ? open_unsummed(r, from, l, err) : status;
+	if (status < 0 && status != -EBADMSG)
+		return status;
+	return open_after(r, from, l, has_sum ? &last : NULL, err);
 }
 
 /* Opens what has the window, each pair of files from the finest source that has it. */
@@ -132,12 +142,14 @@ static int open_once(const char *dir, const struct window *window, opener *open_
 		     struct chain_reader **ret, struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
-	struct listing l = { .sources = sources_list(dir, &history_chains, &l.count) };
-	_cleanup_free_ struct history_source *sources = l.sources,
-					     *taken = xcalloc(l.count + 1, sizeof(*taken));
+	struct listing l = { 0 };
+	_cleanup_free_ struct history_source *sources =
+		sources_list(dir, &history_chains, &l.count);
+	_cleanup_free_ struct history_source *taken = xcalloc(l.count + 1, sizeof(*taken));
 	struct chain_generation_from from = { dir, window, chain_names_new() };
 	int status;
 
+	l.sources = sources;
 	l.taken = taken;
 	r->names = from.names;
 	r->dir = xstrdup(dir);

@@ -515,7 +515,7 @@ int chain_store_end_slice(struct chain_store *s, const struct slice *slice, stru
 	int r = chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
 
 	s->hour = s->hour == NO_HOUR ? hour : s->hour;
-	s->hour_is_over = hour != s->hour || chain_slicer_is_full(&s->slicer);
+	s->hour_is_over |= hour != s->hour || chain_slicer_is_full(&s->slicer);
 	return r;
 }
 

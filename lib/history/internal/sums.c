@@ -107,6 +107,13 @@ static int publish_sum(struct adding *a, uint32_t last)
 {
 	_cleanup_free_ char *path = source_sum_path(a->dir, last), *temporary = NULL;
 
+	/* The sum of before, if all that is new is damaged. */
+	if (!a->bytes.length) {
+		int r = segment_roll(&a->how, &a->sum, 1, &a->bytes);
+
+		if (r != 0)
+			return r > 0 ? -EIO : r;
+	}
 	temporary = path_join(a->dir, "roll.tmp");
 	return publish(path, temporary, &a->bytes, time(NULL));
 }
@@ -148,6 +155,8 @@ void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, s
 	if (sources_sum(dir, &last)) {
 		a.first = last + 1;
 		r = open_sum(&a, last);
+		if (!a.sum) /* damaged: what is still there is added again */
+			a.first = 0;
 	}
 	if (r == 0)
 		r = add_all(&a);

@@ -36,6 +36,7 @@ struct sampled_images {
 	uint32_t count;	 /* number of binaries so far */
 	uint32_t age;	 /* number of sweeps */
 	size_t swept_to; /* binaries left by the last sweep */
+	bool has_noted;	 /* since sampled_image_forget() */
 	bool complained; /* a problem with the manifest was already logged */
 };
 
@@ -76,6 +77,7 @@ void sampled_image_forget(struct sampled_images *t)
 	map_done(&t->by_cookie);
 	map_done(&t->sources);
 	map_done(&t->used);
+	t->has_noted = false;
 	t->region_count = 0;
 	manifest_close(t->manifest);
 	t->manifest = NULL;
@@ -127,6 +129,12 @@ void sampled_image_note_used(struct sampled_images *t)
 
 		note_used(t, b->image.name);
 	}
+	t->has_noted = true;
+}
+
+bool sampled_image_has_noted(const struct sampled_images *t)
+{
+	return t->has_noted;
 }
 
 bool sampled_image_was_used(const struct sampled_images *t, const char *name)

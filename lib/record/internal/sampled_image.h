@@ -61,6 +61,9 @@ void sampled_image_forget(struct sampled_images *t);
 void sampled_image_note_used(struct sampled_images *t);
 /* Whether the image called @name was used since then. */
 bool sampled_image_was_used(const struct sampled_images *t, const char *name);
+/* Whether sampled_image_note_used() was called since sampled_image_forget(), which forgets what was
+ * used. */
+bool sampled_image_has_noted(const struct sampled_images *t);
 /* Opens the manifest, which somebody has replaced. 0 or -errno. */
 int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err);
 

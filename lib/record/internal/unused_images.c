@@ -23,15 +23,27 @@ static bool is_used(const char *name, void *data)
 	return sampled_image_was_used(rec->binaries, name) || source_files_have(rec->sources, name);
 }
 
+/* Whether it is a name that a manifest gives to a kernel: with "#" and eight digits, if there was
+ * another one before. Names of source files are whatever a program says. */
+static bool is_kernel(const char *name)
+{
+	static const char kernel[] = "/proc/kallsyms";
+	const size_t length = strlen(kernel);
+
+	if (strncmp(name, kernel, length) != 0)
+		return false;
+	return !name[length] || (name[length] == '#' && strlen(name) == length + 9 &&
+				 strspn(name + length + 1, "0123456789abcdef") == 8);
+}
+
 /* Removes what the session has of the image, if that is the kernel or a source file. */
 static void drop_content(const char *name, void *data)
 {
-	static const char kernel[] = "/proc/kallsyms";
 	const struct record *rec = data;
 	_cleanup_free_ char *symbols = path_join(rec->samples, path_base(name));
 
 	source_files_remove(rec->sources, name);
-	if (!strncmp(name, kernel, strlen(kernel)))
+	if (is_kernel(name))
 		(void)path_remove_tree(symbols, NULL);
 }
 
@@ -43,9 +55,16 @@ void record_drop_images(struct record *rec)
 
 	if (!rec->session_ready)
 		return;
+	/* What was used since the list was begun may be forgotten. */
+	if (!sampled_image_has_noted(rec->binaries)) {
+		manifest_unused_clear(rec->samples);
+		return;
+	}
 	count = manifest_unused_drop(rec->samples, &choice, &err);
-	if (count > 0 && sampled_image_reopen_manifest(rec->binaries, &err) < 0)
+	if (count && sampled_image_reopen_manifest(rec->binaries, &err) < 0) {
+		rec->session_ready = false; /* the next sample opens it again */
 		count = -1;
+	}
 	if (count < 0)
 		log_warn("%s", err.text);
 	else if (count)
