@@ -210,7 +210,8 @@ static long chain_step(__u32 index, struct chain_run *c)
  * vfork(2) both use one, and the parent goes on before the child has given up its memory. */
 static __always_inline bool gave_back_stack(struct task_struct *task)
 {
-	if (!(task->flags & TASK_EXITING) && !BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+	if (!(task->flags & TASK_EXITING) && !(bpf_core_field_exists(task->in_execve) &&
+					       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve)))
 		return false;
 	return !task->vfork_done && task->mm && task->mm->mm_users.counter > 1 &&
 	       task->signal->live.counter <= 1;

@@ -219,6 +219,9 @@ static void steer(struct governor *g, struct cpu *c, double share, double anyway
 	if (c->start > 0) {
 		c->share = share;
 		c->start -= fmax(share + anyway, g->budget) * dt;
+		/* What an earlier run left. */
+		if (c->stretch > 1 && stretch && stretch(d, c->last.cpu, STRETCH_ONE) == 0)
+			c->stretch = 1;
 		return;
 	}
 	/* Takes a jump at once, without averaging. */

@@ -9,12 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline, optnone))
+#else
+#define FUNCTION __attribute__((noinline, noipa))
+#endif
+
 enum { DEPTH = 40, ROUNDS = 20 };
 
 static volatile uint64_t sink;
 static volatile bool executes; /* what the next child does */
 
-__attribute__((noinline, noclone)) static void parent_only(int depth)
+FUNCTION static void parent_only(int depth)
 {
 	volatile char frame[64];
 
@@ -24,7 +30,7 @@ __attribute__((noinline, noclone)) static void parent_only(int depth)
 	sink += (uint64_t)frame[0];
 }
 
-__attribute__((noinline, noclone)) static void child_only(char *const *arguments, int depth)
+FUNCTION static void child_only(char *const *arguments, int depth)
 {
 	volatile char frame[64];
 

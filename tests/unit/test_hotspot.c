@@ -26,6 +26,7 @@ static const char catches[] = "Name:\tjava\nUid:\t1\t1000\t1\t1\nGid:\t2\t1001\t
 			      "SigCgt:\t0000000101005ccd\n";
 static const char dies[] = "Name:\tjava\nUid:\t1\t1000\t1\t1\nGid:\t2\t1001\t2\t2\n"
 			   "SigCgt:\t0000000000000001\n";
+static const char dispatcher[] = "Signal Dispatch\n";
 static const char odd[] = "Name:\tjava\nUid:\t1\nGid:\t2\t1001\t2\t2\nSigCgt:\tffff\n";
 
 static void plant(const char *root, const char *name, const char *text)
@@ -39,16 +40,20 @@ static void plant(const char *root, const char *name, const char *text)
 static void only_what_catches_the_signal_is_asked(void)
 {
 	static const struct {
-		const char *maps, *status, *words;
+		const char *maps, *status, *words, *environment, *thread;
 		int result;
 	} cases[] = {
-		{ libjvm, catches, "java Spin", 0 },
-		{ other, catches, "nginx", -ENOEXEC },
-		{ openj9, catches, "java Spin", -ENOEXEC },
-		{ libjvm, dies, "java -Xrs Spin", -EOPNOTSUPP },
-		{ libjvm, catches, "java -XX:+DisableAttachMechanism Spin", -EOPNOTSUPP },
-		{ libjvm, odd, "java Spin", -EBADMSG },
-		{ libjvm, "", "java Spin", -EBADMSG },
+		{ libjvm, catches, "java Spin", "", dispatcher, 0 },
+		{ other, catches, "nginx", "", dispatcher, -ENOEXEC },
+		{ openj9, catches, "java Spin", "", dispatcher, -ENOEXEC },
+		{ libjvm, dies, "java -Xrs Spin", "", dispatcher, -EOPNOTSUPP },
+		{ libjvm, catches, "postgres", "", "postgres\n", -EOPNOTSUPP },
+		{ libjvm, catches, "java -XX:+DisableAttachMechanism Spin", "", dispatcher,
+		  -EOPNOTSUPP },
+		{ libjvm, catches, "java Spin", "JAVA_TOOL_OPTIONS=-XX:+DisableAttachMechanism",
+		  dispatcher, -EOPNOTSUPP },
+		{ libjvm, odd, "java Spin", "", dispatcher, -EBADMSG },
+		{ libjvm, "", "java Spin", "", dispatcher, -EBADMSG },
 	};
 	size_t i;
 
@@ -59,6 +64,9 @@ static void only_what_catches_the_signal_is_asked(void)
 		plant(root, "maps", cases[i].maps);
 		plant(root, "status", cases[i].status);
 		plant(root, "cmdline", cases[i].words);
+		plant(root, "environ", cases[i].environment);
+		plant(root, "task/8/comm", cases[i].thread);
+		plant(root, "../8/comm", cases[i].thread);
 		CHECK_EQ(hotspot_look(root, PID, &who), cases[i].result);
 		CHECK_EQ(who.tgid, cases[i].result ? 0 : PID);
 		CHECK_EQ(who.uid, cases[i].result ? 0 : 1000);

@@ -9,10 +9,10 @@
 #include <bpf/bpf.h>
 #include <string.h>
 
-/* When more than CHAINS_MANY chains are known, chains are forgotten until CHAINS_ENOUGH are
- * left. */
 /* A chain may come before the names of its functions, of which a sample sends some each. */
 enum { TRIES_MAX = 64 };
+/* When more than CHAINS_MANY chains are known, chains are forgotten until CHAINS_ENOUGH are
+ * left. */
 enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 8 * 7, CHAINS_ENOUGH = SAMPLER_CHAINS_MAX / 4 * 3 };
 
 struct chain {

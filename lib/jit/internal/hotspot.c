@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -66,14 +67,48 @@ static int effective(const char *status, const char *key, uint32_t *ret)
 	return 0;
 }
 
-/* Whether an option on the command line forbids to ask. */
+/* Whether @file in /proc/PID has one of the texts, or cannot be read. */
+static bool has_text(const char *root, uint32_t tgid, const char *file, const char *const *texts)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%u/%s", tgid, file), *words = NULL;
+	ssize_t size = path_read(root, path, &words, NULL);
+	size_t i;
+
+	for (i = 0; size >= 0 && texts[i]; i++)
+		if (memmem(words, (size_t)size, texts[i], strlen(texts[i])))
+			return true;
+	return size < 0;
+}
+
+/* Whether an option forbids to ask, or may be in a file that is not read. */
 static bool is_forbidden(const char *root, uint32_t tgid)
 {
-	static const char option[] = "-XX:+DisableAttachMechanism";
-	_cleanup_free_ char *path = xasprintf("/proc/%u/cmdline", tgid), *words = NULL;
-	ssize_t size = path_read(root, path, &words, NULL);
+	static const char *const options[] = { "-XX:+DisableAttachMechanism",
+					       "-XX:Flags=", "-XX:VMOptionsFile=", NULL };
 
-	return size < 0 || memmem(words, (size_t)size, option, sizeof(option) - 1);
+	return has_text(root, tgid, "cmdline", options) || has_text(root, tgid, "environ", options);
+}
+
+struct threads {
+	const char *root;
+	bool dispatcher;
+};
+
+static void look_at_thread(uint32_t tid, void *data)
+{
+	struct threads *t = data;
+	char comm[16];
+
+	if (procfs_comm(t->root, tid, comm) == 0)
+		t->dispatcher |= !strncmp(comm, "Signal Dispatch", sizeof(comm) - 1);
+}
+
+/* Whether it has HotSpot's thread for signals: without it (-Xrs) the program itself catches them. */
+static bool has_dispatcher(const char *root, uint32_t tgid)
+{
+	struct threads t = { .root = root };
+
+	return procfs_tids(root, tgid, look_at_thread, &t) == 0 && t.dispatcher;
 }
 
 int hotspot_status(const char *status, struct hotspot *ret)
@@ -106,7 +141,7 @@ int hotspot_look(const char *root, uint32_t tgid, struct hotspot *ret)
 	if (path_read(root, path, &status, NULL) < 0)
 		return -ESRCH;
 	r = hotspot_status(status, &who);
-	if (r == 0 && is_forbidden(root, tgid))
+	if (r == 0 && (!has_dispatcher(root, tgid) || is_forbidden(root, tgid)))
 		r = -EOPNOTSUPP;
 	if (r == 0)
 		*ret = who;
@@ -151,6 +186,15 @@ static int await_socket(const struct hotspot_target *t, int64_t end_ms)
 	return fd;
 }
 
+/* Whether HotSpot takes the file for a question. Otherwise it prints its stacks after the signal. */
+static bool is_trigger(const struct hotspot_target *t, int directory, const char *name)
+{
+	struct stat st;
+
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_uid == t->who.uid || !st.st_uid);
+}
+
 /* Has the virtual machine make its socket; returns a connection to it, or -errno. */
 static int wake(const struct hotspot_target *t, int64_t end_ms)
 {
@@ -164,8 +208,8 @@ static int wake(const struct hotspot_target *t, int64_t end_ms)
 	trigger =
 		openat(directory, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
 	/* Somebody else may be asking, or have left it. */
-	if (trigger < 0 && errno != EEXIST)
-		return -errno;
+	if (trigger < 0 && (errno != EEXIST || !is_trigger(t, directory, name)))
+		return errno == EEXIST ? -EPERM : -errno;
 	if (syscall(SYS_pidfd_send_signal, t->pidfd, SIGQUIT, NULL, 0) < 0)
 		fd = -errno;
 	else

@@ -54,7 +54,9 @@ int intake_settle(struct intake *i, enum intake_wait wait)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
 	else
 		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
-	while ((wait != INTAKE_SOME || clock_now_ns() - begun_ns < turn_max_ns) &&
+	/* Without room, nobody would wait for the identities of what comes. */
+	while ((wait != INTAKE_SOME || !backlog_has_room(&i->backlog) ||
+		clock_now_ns() - begun_ns < turn_max_ns) &&
 	       backlog_take(&i->backlog, i->cookies, &part)) {
 		failed = pass_on(i, part.words, part.count);
 		r = r ?: failed;
