@@ -411,11 +411,6 @@ uint32_t record_generation(const struct record *rec)
 	return past ? past_generation(past) : 0;
 }
 
-uint32_t record_live_chains(const struct record *rec)
-{
-	return chain_recorder_live(rec->trace);
-}
-
 unsigned int record_can_shed(const struct record *rec)
 {
 	bool apart = rec->separate & (RECORD_SEPARATE_THREAD | RECORD_SEPARATE_CPU);

@@ -238,7 +238,10 @@ def gives_back(code, place):
 
 
 def is_by_perf(top):
-    with open(os.path.join(top, "setup"), encoding="utf-8", errors="surrogateescape") as file:
+    setup = os.path.join(top, "setup")
+    if not os.path.exists(setup):
+        return False
+    with open(setup, encoding="utf-8", errors="surrogateescape") as file:
         return any(line.startswith("driver: perf") for line in file)
 
 

@@ -103,7 +103,7 @@ static void look_at_thread(uint32_t tid, void *data)
 		t->dispatcher |= !strncmp(comm, "Signal Dispatch", sizeof(comm) - 1);
 }
 
-/* Whether it has HotSpot's thread for signals: without it (-Xrs) the program itself catches them. */
+/* Whether it has HotSpot's thread for signals. Without it (-Xrs) the program catches them. */
 static bool has_dispatcher(const char *root, uint32_t tgid)
 {
 	struct threads t = { .root = root };
@@ -186,7 +186,7 @@ static int await_socket(const struct hotspot_target *t, int64_t end_ms)
 	return fd;
 }
 
-/* Whether HotSpot takes the file for a question. Otherwise it prints its stacks after the signal. */
+/* Whether HotSpot takes the file for a question; if not, the signal makes it print its stacks. */
 static bool is_trigger(const struct hotspot_target *t, int directory, const char *name)
 {
 	struct stat st;

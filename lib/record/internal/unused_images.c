@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "record/internal/chain_recorder.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/source_files.h"
 #include "record/internal/transient.h"
@@ -9,6 +10,11 @@
 #include "sfile/manifest_unused.h"
 
 #include <string.h>
+
+uint32_t record_live_chains(const struct record *rec)
+{
+	return chain_recorder_live(rec->trace);
+}
 
 void record_note_images(struct record *rec)
 {
