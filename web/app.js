@@ -453,7 +453,7 @@ function filterOptions() {
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
 	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
-	if (state.v === 'source') return `opannotate -s -a${general.replace(' --inlines', '')} -i ${shellWord(patternOf(page.picked > 0 ? page.picked : hottest()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
+	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(page.picked > 0 ? page.picked : hottest()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
 	const options = filterOptions();
 	if (options === null) return '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');

@@ -98,7 +98,7 @@ int web_source_print(const struct profile_config *config, const struct name_styl
 	memcpy(all, words, count * sizeof(*all));
 	if (q.time)
 		all[count++] = q.time;
-	code.merge = CLASSES_MERGE_LIB;
+	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = true;
 	r = reporting_open(&code, count, all, &p, err);
 	return r < 0 ? r : print_function(p, names, &q, err);
