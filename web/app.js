@@ -388,7 +388,7 @@ function patternOf(f) {
 /** Asks for the source of the chosen function, or the hottest one, in the window. Filters do not apply to it. */
 async function renderSource() {
 	const f = page.picked > 0 && profile.func.address[page.picked] ? page.picked : hottest(), address = profile.func.address[f];
-	const image = profile.head.images[profile.func.image[f]]?.path, question = `${address}/${page.window ? windowText(page.window) : 'all'}${image}`;
+	const image = profile.head.images[profile.func.image[f]]?.path, question = `${address}/${page.window ? windowText(page.window) : 'all'}/${image}`;
 	const isShown = asked === question;
 	source ||= new Source($('source'));
 	$('source-note').textContent = !isServed ? 'The source is shown by opweb; in a file, this command prints it:' : !address ? 'This function has no symbol.' :

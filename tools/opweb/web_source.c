@@ -36,7 +36,7 @@ static int parse_question(const char *text, struct question *ret, struct error *
 
 	if (end == rest || *end != '/' || end[1 + length] != '/')
 		return error_set(err, -EINVAL, "'%s' is not a function", text);
-	*ret = (struct question){ address, NULL, xstrdup(end + 1 + length) };
+	*ret = (struct question){ address, NULL, xstrdup(end + 1 + length + 1) };
 	if (strncmp(end, "/all/", 5) != 0)
 		ret->time = xasprintf("time:%.*s", (int)length, end + 1);
 	return 0;

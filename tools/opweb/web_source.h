@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers a request for a function's source and instructions: "source/ADDRESS/TIME/IMAGE", with the
- * address of the function in its image, and FROM..TO or "all".
+ * Answers a request for a function's source and instructions: "source/ADDRESS/TIME/IMAGE", with
+ * the address of the function in its image, and FROM..TO or "all". The image is a path or a name
+ * such as "[JIT node]".
  *
- *	r = web_source_print(&config, &names, words, "source/0x116e/all/usr/bin/true", err);
+ *	r = web_source_print(&config, &names, words, "source/0x116e/all//usr/bin/true", err);
  */
 #pragma once
 
