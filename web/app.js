@@ -21,7 +21,8 @@ let profile, timeline, series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
 /** @type {any} */
 let source = null;
-let asked = '';
+let asked = '', asking = 0;
+const ASK_DELAY_MS = 250;
 
 // --- names, windows ---
 
@@ -385,22 +386,36 @@ function patternOf(f) {
 	return `${(profile.func.link[f] ?? profile.func.name[f] ?? '').replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
 }
 
+/** The function that Source is about. */
+function sourceFunction() {
+	return page.picked > 0 ? page.picked : hottest();
+}
+
 /** Asks for the source of the chosen function, or the hottest one, in the window. Filters do not apply to it. */
-async function renderSource() {
-	const f = page.picked > 0 && profile.func.address[page.picked] ? page.picked : hottest(), address = profile.func.address[f];
+function renderSource() {
+	const f = sourceFunction(), address = profile.func.address[f];
 	const image = profile.head.images[profile.func.image[f]]?.path, question = `${address}/${page.window ? windowText(page.window) : 'all'}/${image}`;
 	const isShown = asked === question;
 	source ||= new Source($('source'));
 	$('source-note').textContent = !isServed ? 'The source is shown by opweb; in a file, this command prints it:' : !address ? 'This function has no symbol.' :
 		page.chosen.length ? 'All samples of the function: filters do not apply here.' : '';
-	if (!isServed || !address || isShown) return;
-	asked = question;
-	$('source').replaceChildren(el('p', { class: 'dim' }, 'reading the code…'));
+	if (!isServed || (address && isShown)) return;
+	clearTimeout(asking);
+	asked = address ? question : '';
+	$('source').replaceChildren(address ? el('p', { class: 'dim' }, 'reading the code…') : '');
+	if (address) asking = setTimeout(() => askSource(question), ASK_DELAY_MS);
+	else document.body.dataset.source = '';
+}
+
+/** Shows the answer to a question if it is still the wanted one. */
+async function askSource(question) {
+	if (asked !== question) return;
 	try {
 		const code = await loadSource(question);
 		if (asked === question) source.show(code, page);
 	} catch (e) {
-		if (asked === question) $('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
+		if (asked !== question) return;
+		$('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
 		asked = '';
 	}
 	document.body.dataset.source = asked;
@@ -453,7 +468,7 @@ function filterOptions() {
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
 	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
-	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(page.picked > 0 ? page.picked : hottest()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
+	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
 	const options = filterOptions();
 	if (options === null) return '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
