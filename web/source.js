@@ -72,10 +72,11 @@ export function hottestRows(rows) {
 export class Source {
 	constructor(host) {
 		this.host = host;
+		this.left = this.right = this.order = [];
 		this.at = 0;
 	}
 
-	/** Shows what the server sent; page has the palette, and n, the samples that shares are of. */
+	/** Shows what the server sent; page has the palette, and before, the samples that shares are of: filters do not apply. */
 	show(code, page) {
 		const panes = [];
 		this.code = code;
@@ -94,9 +95,9 @@ export class Source {
 		const { code, page } = this, noLine = this.right.filter(r => !r.line).reduce((sum, r) => sum + r.samples, 0);
 		this.place = el('span', { role: 'status' });
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
-		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), ` ${int(code.samples)} samples, ${pct(code.samples / (page.n || 1))} %. `,
+		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), ` ${int(code.samples)} samples, ${pct(code.samples / (page.before || 1))} %. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
-			noLine ? ` The compiler names no line for ${pct(noLine / (code.samples || 1))} %.` : '',
+			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
 			' A sample can be at the instruction after the one that took the time.');
 	}
 
@@ -147,6 +148,6 @@ export class Source {
 		const r = rows[this.order[this.at]];
 		r.element.scrollIntoView({ block: 'center' });
 		this.tie(r.key, r.element);
-		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1}. of ${this.order.length}, ${pct(r.samples / this.code.samples)} % of the function.`;
+		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1} of ${this.order.length}, ${pct(r.samples / this.code.samples)} % of the function.`;
 	}
 }
