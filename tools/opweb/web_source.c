@@ -87,7 +87,7 @@ int web_source_print(const struct profile_config *config, const struct name_styl
 	_cleanup_(question_done) struct question q = { 0 };
 	_cleanup_free_ char **all = NULL;
 	struct profile_config code = *config;
-	size_t count = 0;
+	size_t count = 0, i;
 	int r = parse_question(question, &q, err);
 
 	if (r < 0)
@@ -95,7 +95,10 @@ int web_source_print(const struct profile_config *config, const struct name_styl
 	while (words[count])
 		count++;
 	all = xcalloc(count + 2, sizeof(*all));
-	memcpy(all, words, count * sizeof(*all));
+	/* The window is within the time of the words. */
+	for (i = count = 0; words[i]; i++)
+		if (!q.time || strncmp(words[i], "time:", 5) != 0)
+			all[count++] = words[i];
 	if (q.time)
 		all[count++] = q.time;
 	code.merge = CLASSES_MERGE_ALL;
