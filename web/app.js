@@ -412,7 +412,8 @@ async function askSource(question) {
 	if (asked !== question) return;
 	try {
 		const code = await loadSource(question);
-		if (asked === question) source.show(code, page);
+		if (asked !== question) return;
+		source.show(code, page);
 	} catch (e) {
 		if (asked !== question) return;
 		$('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
