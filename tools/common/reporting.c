@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "sfile/setup.h"
 #include "symbol/smartname.h"
 #include "symbol/symcache.h"
@@ -249,22 +250,24 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 /* From this age on, a profile in the current directory may have been forgotten there. */
 enum { OLD_S = 3600 };
 
-/* Prints a line if the profile of the current directory was read by default, and it is old. */
+/* Prints a line, once, if the profile of the current directory was read by default and is old. */
 static void note_old(const struct profile_config *config, const struct profile *p)
 {
 	_cleanup_free_ char *samples = session_samples(p->session_dir, "current");
 	_cleanup_free_ char *age = NULL;
 	uint64_t now = (uint64_t)time(NULL), at;
+	static bool is_noted;
 	struct setup setup;
 
-	if (config->session_dir || strcmp(p->session_dir, PROFILE_LOCAL_DIR) != 0 ||
+	if (is_noted || config->session_dir || strcmp(p->session_dir, PROFILE_LOCAL_DIR) != 0 ||
 	    !(isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) ||
-	    setup_read(samples, &setup, NULL) < 0)
+	    session_lock_holder(p->session_dir) || setup_read(samples, &setup, NULL) < 0)
 		return;
 	at = setup.ended ?: setup.started;
 	setup_done(&setup);
 	if (!at || now < at + OLD_S)
 		return;
+	is_noted = true;
 	age = text_duration(now - at);
 	(void)fprintf(stderr, "Using ./%s, recorded %s ago", p->session_dir, age);
 	if (session_exists(PROFILE_SYSTEM_DIR, "current"))
