@@ -116,14 +116,28 @@ static void print_axis(const struct report *r, FILE *out)
 	}
 }
 
+/* Prints a share as a percentage, never with an exponent. */
+static void print_percent(const char *before, double share, const char *after, FILE *out)
+{
+	double percent = 100.0 * share;
+
+	if (percent > 0 && percent < 0.01)
+		(void)fprintf(out, "%s<0.01%s", before, after);
+	else
+		(void)fprintf(out, percent < 9.95 ? "%s%.2g%s" : "%s%.1f%s", before, percent,
+			      after);
+}
+
 static void print_loss(const struct loss *loss, double all, FILE *out)
 {
-	if (loss->is_samples)
-		(void)fprintf(out, "Lost: %" PRIu64 " samples (%.2g %%), %s [%s]\n", loss->value,
-			      100.0 * (double)loss->value / all, loss->meaning, loss->name);
-	else
+	if (loss->is_samples) {
+		(void)fprintf(out, "Lost: %" PRIu64 " samples", loss->value);
+		print_percent(" (", (double)loss->value / all, " %), ", out);
+		(void)fprintf(out, "%s [%s]\n", loss->meaning, loss->name);
+	} else {
 		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]\n", loss->value, loss->meaning,
 			      *loss->meaning ? " " : "", loss->name);
+	}
 }
 
 /* The counter that the line about quality is about. */
@@ -141,13 +155,13 @@ static void print_quality(const struct losses *l, uint64_t recorded, FILE *out)
 			      ", which stand for %" PRIu64 " (the CPU budget skipped others [%s])",
 			      recorded, stretched_name);
 	if (l->samples)
-		(void)fprintf(out, ", %.2g %% lost",
-			      100.0 * (double)l->samples / (double)(recorded + l->samples));
+		print_percent(", ", (double)l->samples / (double)(recorded + l->samples), " % lost",
+			      out);
 	else
 		(void)fputs(", none lost", out);
 	if (l->cost_of_ns)
-		(void)fprintf(out, ", at a cost of %.2g %% of the CPUs' time",
-			      100.0 * (double)l->cost_ns / (double)l->cost_of_ns);
+		print_percent(", at a cost of ", (double)l->cost_ns / (double)l->cost_of_ns,
+			      " % of the CPUs' time", out);
 	(void)fputs("\n", out);
 }
 
