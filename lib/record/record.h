@@ -104,8 +104,8 @@ bool record_slice_is_full(const struct record *rec);
 int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
 /* The generation of the history that was begun last (history_writer.h); 0: none. */
 uint32_t record_generation(const struct record *rec);
-/* Notes from now on which images are used. What nothing in the session refers to after this and is
- * not used either may be removed by record_drop_images(). */
+/* Begins to note which images are used. record_drop_images() keeps these, even if nothing in the
+ * session referred to them when the keeper looked. */
 void record_note_images(struct record *rec);
 /* Removes the images from the manifest that somebody listed since (sfile/manifest_unused.h). */
 void record_drop_images(struct record *rec);

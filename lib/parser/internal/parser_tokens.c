@@ -9,7 +9,8 @@
 static const int64_t burst_ns = 20 * (int64_t)NS_PER_S;
 enum { SHARE = 10, USERS_MAX = 1024 };
 
-/* Owners that are no user: root, by device; all that there are too many of. */
+/* Owners that are not one user: root on another device, whose number is added; and all users above
+ * the limit. */
 #define ROOT_ELSEWHERE (1ULL << 63)
 #define EVERYBODY_ELSE UINT64_MAX
 

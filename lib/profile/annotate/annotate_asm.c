@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
+#include "profile/rows/container.h"
 #include "symbol/symtab.h"
 #include "profile/annotate/internal/annotate_mix.h"
 #include "profile/annotate/annotate_text.h"
@@ -130,21 +131,13 @@ static void print_symbol(struct listing *l, const struct annotate_symbol *sym)
 	flush(l);
 }
 
-static uint64_t sum_of(const struct annotate *a, const uint64_t *counts)
-{
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < a->totals.class_count; i++)
-		sum += counts[i];
-	return sum;
-}
-
 static int compare_symbols(const void *pa, const void *pb, void *data)
 {
 	const struct annotate_symbol *a = *(const struct annotate_symbol *const *)pa;
 	const struct annotate_symbol *b = *(const struct annotate_symbol *const *)pb;
-	uint64_t na = sum_of(data, a->counts), nb = sum_of(data, b->counts);
+	const struct annotate *all = data;
+	uint64_t na = container_sum(a->counts, all->totals.class_count);
+	uint64_t nb = container_sum(b->counts, all->totals.class_count);
 
 	if (na != nb)
 		return (na < nb) - (na > nb);
@@ -213,7 +206,7 @@ static void print_file(struct annotate *a, const struct annotate_view *v,
 	l->no_code = annotate_counts(a);
 	l->counts = annotate_counts(a);
 	print_symbols(l);
-	if (sum_of(a, l->no_code))
+	if (container_sum(l->no_code, a->totals.class_count))
 		annotate_add_rest(a, v->image->image, "no code in the file", l->no_code);
 	strbuf_done(&l->text);
 	free(l->section);

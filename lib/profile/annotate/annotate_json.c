@@ -7,6 +7,7 @@
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "profile/binary/sources.h"
+#include "profile/rows/container.h"
 #include "symbol/symtab.h"
 
 #include <string.h>
@@ -43,16 +44,6 @@ static void writer_done(struct writer *w)
 	free(w->sources);
 	lines_free(w->lines);
 	disasm_free(w->disasm);
-}
-
-static uint64_t sum_of(const struct annotate *a, const uint64_t *counts)
-{
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < a->totals.class_count; i++)
-		sum += counts[i];
-	return sum;
 }
 
 /* Number of the file of a line, which is noted. */
@@ -213,7 +204,7 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 	w.j = JSON_INIT(to->out);
 	json_open(&w.j, NULL, '{');
 	json_string(&w.j, "symbol", sym->text);
-	json_u64(&w.j, "samples", sum_of(a, sym->counts));
+	json_u64(&w.j, "samples", container_sum(sym->counts, a->totals.class_count));
 	if (why) {
 		json_string(&w.j, "why", why);
 	} else {

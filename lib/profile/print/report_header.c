@@ -8,6 +8,7 @@
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "profile/print/session_facts.h"
+#include "profile/rows/container.h"
 #include "sfile/setup.h"
 
 #include <inttypes.h>
@@ -165,16 +166,6 @@ static void print_quality(const struct losses *l, uint64_t recorded, FILE *out)
 	(void)fputs("\n", out);
 }
 
-static uint64_t sum_of(const uint64_t *totals, size_t classes)
-{
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < classes; i++)
-		sum += totals[i];
-	return sum;
-}
-
 static void print_samples(const uint64_t *totals, size_t classes, FILE *out)
 {
 	size_t i;
@@ -207,7 +198,7 @@ static void print_comparison(const struct report *r, FILE *out)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
 			      before->skipped, before->skipped == 1 ? "" : "s");
 	if (!recorded)
-		recorded = sum_of(c->before_totals, c->class_count);
+		recorded = container_sum(c->before_totals, c->class_count);
 	for (i = 0; i < before->losses->count; i++) {
 		(void)fputs("First profile: ", out);
 		print_loss(&before->losses->list[i], (double)(recorded + before->losses->samples),
@@ -244,7 +235,8 @@ void report_header_text(const struct report *r, FILE *out)
 	_cleanup_free_ char *cpu = report_header_cpu(r);
 	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
 	uint64_t recorded =
-		l->recorded ? l->recorded : sum_of(r->container->totals, r->container->class_count);
+		l->recorded ? l->recorded
+			    : container_sum(r->container->totals, r->container->class_count);
 
 	(void)fprintf(out, "%s\n", cpu);
 	print_facts(r, SESSION_FACTS_RECORDING, out);

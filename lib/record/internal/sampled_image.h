@@ -56,10 +56,10 @@ int sampled_image_open_manifest(struct sampled_images *t, const char *session_di
  * removed. */
 void sampled_image_forget(struct sampled_images *t);
 
-/* Notes from now on the names of images in the manifest that are used: those that there are, and
- * those that are looked up. */
+/* Begins a new list of the images in use. It has the images that are known now, and gets those that
+ * are looked up later. */
 void sampled_image_note_used(struct sampled_images *t);
-/* Whether the image called @name was used since then. */
+/* Whether the image called @name is in that list. */
 bool sampled_image_was_used(const struct sampled_images *t, const char *name);
 /* Whether sampled_image_note_used() was called since sampled_image_forget(), which forgets what was
  * used. */
