@@ -250,18 +250,20 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 /* From this age on, a profile in the current directory may have been forgotten there. */
 enum { OLD_S = 3600 };
 
-/* Prints a line, once, if the profile of the current directory was read by default and is old. */
+/* Prints a line, once, if the current session of the current directory was read by default and is
+ * old. Who names a session knows what it is. */
 static void note_old(const struct profile_config *config, const struct profile *p)
 {
-	_cleanup_free_ char *samples = session_samples(p->session_dir, "current");
+	const struct gather_session *session = &p->gather->sessions[0];
 	_cleanup_free_ char *age = NULL;
 	uint64_t now = (uint64_t)time(NULL), at;
 	static bool is_noted;
 	struct setup setup;
 
 	if (is_noted || config->session_dir || strcmp(p->session_dir, PROFILE_LOCAL_DIR) != 0 ||
-	    !(isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) ||
-	    session_lock_holder(p->session_dir) || setup_read(samples, &setup, NULL) < 0)
+	    !(isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) || p->gather->session_count == 0 ||
+	    strcmp(session->name, "current") != 0 || session_lock_holder(p->session_dir) ||
+	    setup_read(session->samples, &setup, NULL) < 0)
 		return;
 	at = setup.ended ?: setup.started;
 	setup_done(&setup);
