@@ -381,9 +381,12 @@ function hottest() {
 	return best;
 }
 
-/** The name of a function as a pattern of opreport and opannotate. */
+/** The name of a function as a pattern of opreport and opannotate; of an inlined one, that of the function which
+ * Source shows for it. */
 function patternOf(f) {
-	return `${(profile.func.link[f] ?? profile.func.name[f] ?? '').replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
+	const isWithin = source?.wanted?.f === f && source.code.address !== profile.func.address[f];
+	const name = isWithin ? source.code.link : profile.func.link[f] ?? profile.func.name[f] ?? '';
+	return `${name.replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
 }
 
 /** The function that Source is about. */
@@ -403,17 +406,18 @@ function renderSource() {
 	clearTimeout(asking);
 	asked = address ? question : '';
 	$('source').replaceChildren(address ? el('p', { class: 'dim' }, 'reading the code…') : '');
-	if (address) asking = setTimeout(() => askSource(question), ASK_DELAY_MS);
+	if (address) asking = setTimeout(() => askSource(question, f), ASK_DELAY_MS);
 	else document.body.dataset.source = '';
 }
 
-/** Shows the answer to a question if it is still the wanted one. */
-async function askSource(question) {
+/** Shows the answer to a question about function f if it is still the wanted one. */
+async function askSource(question, f) {
 	if (asked !== question) return;
 	try {
 		const code = await loadSource(question);
 		if (asked !== question) return;
-		source.show(code, page);
+		source.show(code, page, { f, name: fullName(profile, f), address: profile.func.address[f] });
+		showCommand();
 	} catch (e) {
 		if (asked !== question) return;
 		$('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));

@@ -4,20 +4,20 @@ import { el, int, pct, shorten, styled, visible } from './fmt.js';
 
 const LANES = 6, LINE_HEIGHT = 20;
 
-/** The lines of all files with code: { file, number, text, samples, isCode }, those of one file together. */
+/** The lines of all files with code: { file, number, text, samples, isCode }, those of one file together. Lines
+ * with code whose text the server does not have are among them. */
 function sourceRows(code) {
-	const sums = new Map(), rows = [];
-	for (const [, , samples, file, line] of code.instructions) {
-		const key = `${file}:${line}`;
-		if (line) sums.set(key, (sums.get(key) || 0) + samples);
-	}
+	const sums = code.files.map(() => new Map()), rows = [];
+	for (const [, , samples, file, line] of code.instructions)
+		if (line) sums[file].set(line, (sums[file].get(line) || 0) + samples);
 	code.files.forEach((f, file) => {
+		const texts = new Map(f.lines);
 		let last = 0;
-		rows.push({ file, title: f.path });
-		for (const [number, text] of f.lines) {
+		rows.push({ file, title: f.lines.length ? f.path : `${f.path}: not found, or not readable` });
+		for (const number of [...new Set([...texts.keys(), ...sums[file].keys()])].sort((a, b) => a - b)) {
 			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} lines` });
-			rows.push({ file, number, text, key: `${file}:${number}`, samples: sums.get(`${file}:${number}`) || 0,
-				isCode: sums.has(`${file}:${number}`) });
+			rows.push({ file, number, text: texts.get(number) ?? '', key: `${file}:${number}`, samples: sums[file].get(number) || 0,
+				isCode: sums[file].has(number) });
 			last = number;
 		}
 	});
@@ -76,9 +76,11 @@ export class Source {
 		this.at = 0;
 	}
 
-	/** Shows what the server sent; page has the palette, and before, the samples that shares are of: filters do not apply. */
-	show(code, page) {
+	/** Shows what the server sent for a function, wanted; page has the palette, and before, the samples that shares are of:
+	 * filters do not apply. */
+	show(code, page, wanted) {
 		const panes = [];
+		this.wanted = wanted;
 		this.code = code;
 		this.page = page;
 		this.left = code.instructions ? sourceRows(code) : [];
@@ -95,7 +97,9 @@ export class Source {
 		const { code, page } = this, noLine = this.right.filter(r => !r.line).reduce((sum, r) => sum + r.samples, 0);
 		this.place = el('span', { role: 'status' });
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
-		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), ` ${int(code.samples)} samples, ${pct(code.samples / (page.before || 1))} %. `,
+		const isWithin = code.address !== this.wanted.address;
+		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)),
+			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${int(code.samples)} samples, ${pct(code.samples / (page.before || 1))} %. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
 			' A sample can be at the instruction after the one that took the time.');

@@ -79,6 +79,13 @@ file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
     during 3 main 50
 """
 
+# mix() is inlined into hot(), and the source is not there.
+INLINED = """
+cpu 4
+file ./elf/demo.so ./elf/demo.so TIMER.0.0.all.all.all
+    hot+7 20 hot+0xb 30 hot+0x14 40 hot+0x1b 5 cold 5
+"""
+
 
 def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -294,15 +301,14 @@ def a_short_slice_can_be_chosen(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT)):
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     make_hostile("one.html", "hostile.html")
 
 
-def serve():
-    server = subprocess.Popen([f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", "--session-dir=one"],
-                              stdout=subprocess.PIPE, text=True)
+def serve(*words):
+    server = subprocess.Popen([f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", *words], stdout=subprocess.PIPE, text=True)
     return server, server.stdout.readline().strip()
 
 
@@ -336,6 +342,22 @@ def source_has_the_numbers_of_its_command(b, url):
     return True
 
 
+def inlined_code_is_shown_where_it_is(b):
+    """Of an inlined function, the source is that of the function it is in; lines without text count, too."""
+    server, url = serve("--session-dir=inlined", "--inlines")
+    try:
+        b.open(url, "v=source&fn=demo.so:mix")
+        if not b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length")):
+            return False
+        lines = b.js("return [...document.querySelectorAll('#source .pane:not(.code) .sl:not(.gap)')].map(r => r.querySelector("
+                     "'.share').title.replace(/\\D/g, ''))")
+        return "first function that mix is inlined in" in b.text("source") and "not found" in b.text("source") and \
+            "'hot[" in b.text("command") and sum(int(n or 0) for n in lines) == 95
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def the_server_is_confined(server):
     with open(f"{BUILD}/tools/opweb", "rb") as f:
         is_sanitized = b"__asan_init" in f.read()
@@ -366,7 +388,7 @@ def main():
         make_pages()
         server, address = (None, None)
         if os.path.exists(f"{BUILD}/tools/opweb"):
-            server, address = serve()
+            server, address = serve("--session-dir=one")
         wide, narrow = Browser(1280, 860), Browser(400, 860)
         try:
             for what, url in (("file", f"file://{work}/one.html"), ("server", address)):
@@ -374,6 +396,7 @@ def main():
                     report(f"{what}: {check.__name__}", check(wide, url))
             if server:
                 report("source_has_the_numbers_of_its_command", source_has_the_numbers_of_its_command(wide, address))
+                report("inlined_code_is_shown_where_it_is", inlined_code_is_shown_where_it_is(wide))
                 report("the_server_is_confined", the_server_is_confined(server))
                 report("a_killed_server_does_not_block_its_socket", a_killed_server_does_not_block_its_socket())
             report("narrow_screens_do_not_scroll_sideways",

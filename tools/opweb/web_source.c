@@ -42,24 +42,45 @@ static int parse_question(const char *text, struct question *ret, struct error *
 	return 0;
 }
 
+/* The function that begins at the address or, as an inlined call has an address within another
+ * function, the one that has it; NULL if there is none. */
+static const struct annotate_symbol *find_symbol(const struct annotate_view *v, uint64_t address)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < v->symbol_count; i++)
+		if (v->symbols[i].symbol->address == address)
+			return &v->symbols[i];
+	for (i = 0; i < v->symbol_count; i++) {
+		const struct annotate_symbol *found = &v->symbols[i];
+
+		for (k = found->first; k <= found->last; k++) {
+			const struct symbol *piece = symtab_at(v->binary.symtab, k);
+
+			if (piece->whole == found->first && address >= piece->address &&
+			    address - piece->address < piece->end - piece->offset)
+				return found;
+		}
+	}
+	return NULL;
+}
+
 /* Prints the function if the image has it. */
 static bool print_from(struct annotate *a, size_t image, const struct question *q,
 		       const struct profile *p)
 {
 	_cleanup_(sources_freep) struct sources *sources = sources_new(p->root, NULL, NULL);
 	const struct annotate_json_output to = { stdout, sources };
+	const struct annotate_symbol *symbol;
 	struct annotate_view view;
-	bool is_found = false;
-	size_t i;
 
 	annotate_open(a, image, p->binaries, &view);
-	for (i = 0; i < view.symbol_count && !is_found; i++) {
-		is_found = view.symbols[i].symbol->address == q->address;
-		if (is_found)
-			annotate_json_print(a, &view, &view.symbols[i], &to);
-	}
+	symbol = find_symbol(&view, q->address);
+	if (symbol)
+		annotate_json_print(a, &view, symbol, &to);
 	annotate_close(&view);
-	return is_found;
+	return symbol != NULL;
 }
 
 static int print_function(const struct profile *p, const struct name_style *names,

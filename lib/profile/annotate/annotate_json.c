@@ -204,6 +204,8 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 	w.j = JSON_INIT(to->out);
 	json_open(&w.j, NULL, '{');
 	json_string(&w.j, "symbol", sym->text);
+	json_string(&w.j, "link", sym->symbol->name);
+	json_hex(&w.j, "address", sym->symbol->address);
 	json_u64(&w.j, "samples", container_sum(sym->counts, a->totals.class_count));
 	if (why) {
 		json_string(&w.j, "why", why);
