@@ -158,7 +158,8 @@ static int replace_directory(const char *from, const char *to, struct error *err
 	return path_remove_tree(aside, err);
 }
 
-/* Whether @name is a file of the history: a segment, a sum, or of a pair that is in the sum. */
+/* Whether @name is a file of the history: a segment, a sum, of a pair that is in the sum, or the
+ * names that older sessions have for all pairs. */
 static bool is_of_history(const char *name, bool has_sum, uint32_t last)
 {
 	const char *number = strchr(name, '.');
@@ -167,8 +168,26 @@ static bool is_of_history(const char *name, bool has_sum, uint32_t last)
 	if (!strncmp(name, history_chains.mark, strlen(history_chains.mark)) ||
 	    !strncmp(name, "sum.", strlen("sum.")))
 		return true;
-	return has_sum && number && number++ && parse_dec(&number, &pair) == 0 && !*number &&
-	       pair <= last;
+	if (!has_sum || !number)
+		return has_sum && !strcmp(name, "names");
+	number++;
+	return parse_dec(&number, &pair) == 0 && !*number && pair <= last;
+}
+
+/* Removes the segments in @to of pairs in @from that are in no sum: these are copied, with their
+ * slices. */
+static void drop_copied(const char *from, const char *to)
+{
+	size_t count, i, k;
+	_cleanup_free_ struct history_source *list = sources_list(from, &history_chains, &count);
+	uint32_t last;
+	bool has_sum = sources_sum(from, &last);
+
+	for (i = 0; i < count && !list[i].level; i++)
+		for (k = i + 1; k < count && !(has_sum && list[i].first <= last); k++)
+			if (list[k].level && list[k].first <= list[i].first &&
+			    list[i].first <= list[k].last)
+				source_remove(to, &list[k]);
 }
 
 /* Keeps the files of the history as they are: all is in a sum, so no more is lost with a damaged
@@ -205,8 +224,10 @@ int chain_repair(const char *samples, struct error *err)
 
 	(void)path_remove_tree(work, NULL);
 	r = keep_history(dir, made, err);
-	if (r == 0)
+	if (r == 0) {
+		drop_copied(dir, made);
 		r = copy_rest(samples, work, err);
+	}
 	if (r == 0)
 		r = copy_slices(samples, work, err);
 	if (r == 0)

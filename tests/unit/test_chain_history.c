@@ -115,7 +115,7 @@ static unsigned int upkeep(const struct past *p, uint64_t bytes_max, uint64_t ke
 				    .chains = &history_chains,
 				    .chains_live = chain_history_next(p->dir) };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
-	unsigned int n = history_upkeep(p->dir, &how, &log);
+	int n = history_upkeep(p->dir, &how, &log);
 
 	if (!bytes_max)
 		CHECK_STR(strbuf_text(&log), "");
@@ -479,6 +479,25 @@ static void a_repair_keeps_the_history(void)
 	check_sums(&p);
 }
 
+static void a_repair_counts_nothing_twice_without_a_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	_cleanup_free_ char *chains = path_join(dir, CHAIN_DIRECTORY), *sum = NULL;
+	uint32_t last = 0;
+
+	write_hour(&p, 20 * MINUTE);
+	write_hour(&p, 20 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	CHECK(files_of(&p, "chain.1.") > 0);
+	CHECK(sources_sum(chains, &last));
+	sum = source_sum_path(chains, last);
+	CHECK_EQ(unlink(sum), 0);
+	check_sums(&p);
+	CHECK_EQ(chain_repair(dir, NULL), 0);
+	check_sums(&p);
+}
+
 /* Damages each byte of the file whose name begins with @prefix, and reads. */
 static void damage(const struct past *p, const char *prefix, const struct window *window)
 {
@@ -568,5 +587,5 @@ TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_th
       T(what_is_rare_is_folded_and_counted), T(old_files_are_deleted_but_not_their_sum),
       T(the_largest_history_has_all_kinds), T(a_kill_at_any_time_changes_no_sum),
       T(readers_always_see_the_whole), T(what_is_in_no_slice_is_in_the_sum),
-      T(a_repair_keeps_the_history), T(damage_is_skipped_and_counted),
-      T(lines_say_all_about_a_name))
+      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
+      T(damage_is_skipped_and_counted), T(lines_say_all_about_a_name))
