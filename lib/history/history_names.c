@@ -64,6 +64,9 @@ static int visit_directory(const char *samples, const char *below, struct visit 
 			r = visit_segment(path, v);
 		else
 			r = generation_each_line(path, visit_line, v);
+		/* Without its names, nothing can be said of a generation. */
+		if (r == -ENOENT)
+			r = 0;
 	}
 	return r;
 }

@@ -79,15 +79,16 @@ static void renounce(void)
 /* Serves one request. The session may be renamed meanwhile, and another one get its name. */
 static _noreturn_ void serve(keeper_work *work, const struct request *request, int socket)
 {
-	struct strbuf log = STRBUF_INIT;
+	struct strbuf log = STRBUF_INIT, answer = STRBUF_INIT;
+	int r = chdir(request->samples) < 0 ? -errno : work(".", &request->how, &log);
 
-	strbuf_add(&log, &done_mark, 1);
-	if (chdir(request->samples) == 0)
-		work(".", &request->how, &log);
-	else
-		strbuf_addf(&log, "%s: %s\n", request->samples, strerror(errno));
-	strbuf_cut(&log, MIN(log.length, (size_t)TEXT_MAX));
-	(void)send(socket, strbuf_text(&log), log.length + 1, MSG_NOSIGNAL);
+	strbuf_add(&answer, r < 0 ? &failed_mark : &done_mark, 1);
+	if (r < 0)
+		strbuf_addf(&answer, "the upkeep of %s failed (%s)\n", request->samples,
+			    strerror(-r));
+	strbuf_add(&answer, strbuf_text(&log), log.length);
+	strbuf_cut(&answer, MIN(answer.length, (size_t)TEXT_MAX));
+	(void)send(socket, strbuf_text(&answer), answer.length + 1, MSG_NOSIGNAL);
 	_exit(0);
 }
 

@@ -22,8 +22,9 @@
 struct keeper;
 struct strbuf;
 
-/* Does the upkeep of the session at @samples; adds what a person should know to @log. */
-typedef void keeper_work(const char *samples, const struct upkeep *how, struct strbuf *log);
+/* Does the upkeep of the session at @samples; adds what a person should know to @log. 0, or -errno
+ * if it is to be tried again. */
+typedef int keeper_work(const char *samples, const struct upkeep *how, struct strbuf *log);
 
 /* Starts the process, which will do @work. 0, the caller frees; or -errno. */
 int keeper_new(keeper_work *work, struct keeper **ret, struct error *err);

@@ -33,7 +33,8 @@ struct job {
 	struct strbuf *log;
 	struct history_source *sources;
 	size_t count;
-	unsigned int written; /* segments */
+	int written; /* segments */
+	int error;   /* -errno of what failed first; 0: nothing */
 };
 
 /* A file that a segment is made of. */
@@ -150,6 +151,14 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 	return MIN(r, 0);
 }
 
+/* Notes that @name could not be written. */
+static void fail(struct job *j, int error, const char *name)
+{
+	strbuf_addf(j->log, "cannot write %s: %s\n", name, strerror(-error));
+	if (!j->error)
+		j->error = error;
+}
+
 /* Rolls @count sources up to one of @level. */
 static void roll_up(struct job *j, const struct history_source *from, size_t count,
 		    unsigned int level)
@@ -174,14 +183,17 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 	if (r == 0)
 		j->written++;
 	else
-		strbuf_addf(j->log, "cannot write %s: %s\n", path_base(path), strerror(-r));
+		fail(j, r, path_base(path));
 }
 
-/* Whether a source is to be rolled up to the next level, sooner or later. */
+/* Whether a source is to be rolled up to the next level, sooner or later. A generation goes into
+ * the sum first: so each segment is of what is in the sum, too. */
 static bool is_open(const struct job *j, const struct history_source *s, unsigned int level)
 {
+	const struct branch *b = branch_of(j, s);
+
 	return s->level + 1 == level && !s->is_rolled &&
-	       (s->level > 0 || s->first < branch_of(j, s)->live);
+	       (s->level > 0 || (s->first < b->live && s->first < b->summed));
 }
 
 /* Whether the hour, day or week of @level that is @period is over. */
@@ -324,10 +336,13 @@ static void add_up(struct job *j)
 	for (i = 0; i < j->branch_count; i++) {
 		struct branch *b = &j->branches[i];
 		uint32_t last;
+		int r;
 
 		if (!b->kind->to_sum)
 			continue;
-		sums_add(b->dir, b->kind, b->live, j->log);
+		r = sums_add(b->dir, b->kind, b->live, j->log);
+		if (!j->error)
+			j->error = r;
 		b->summed = sources_sum(b->dir, &last) ? last + 1 : 0;
 	}
 }
@@ -346,7 +361,7 @@ static void roll_all(struct job *j)
 	delete_excess(j, j->how->bytes_max);
 }
 
-unsigned int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
+int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
 {
 	struct job j = { .how = how, .log = log };
 	size_t i;
@@ -370,5 +385,5 @@ unsigned int history_upkeep(const char *samples, const struct upkeep *how, struc
 	if (how->idle_ms)
 		(void)idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000);
 	free(j.sources);
-	return j.written;
+	return j.error ? j.error : j.written;
 }

@@ -31,5 +31,6 @@ struct upkeep {
 
 /* Rolls up and deletes what is due in the history of the session at @samples. Adds a line to @log
  * for whatever a person should know: what failed, was damaged, or was deleted for its size. Returns
- * the number of segments that were written. */
-unsigned int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log);
+ * the number of segments that were written; or -errno if something that is due could not be
+ * written: the rest was done. */
+int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log);

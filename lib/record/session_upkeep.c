@@ -15,14 +15,15 @@ static bool is_referred_to(const char *name, void *data)
 	return references_image(data, name);
 }
 
-void session_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
+int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
 {
 	const int64_t until_s = (how->now_ms - (int64_t)how->idle_ms) / 1000;
 	struct references refs = { 0 };
 
-	(void)history_upkeep(samples, how, log);
+	int status = history_upkeep(samples, how, log);
+
 	if (!how->idle_ms)
-		return;
+		return MIN(status, 0);
 	/* If some names cannot be read now, the next time will do. */
 	if (references_read(samples, &refs) == 0) {
 		const struct old_code code = { &refs, until_s, CODE_BYTES };
@@ -31,4 +32,5 @@ void session_upkeep(const char *samples, const struct upkeep *how, struct strbuf
 		old_code_remove(samples, &code, log);
 	}
 	references_done(&refs);
+	return MIN(status, 0);
 }

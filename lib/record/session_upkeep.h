@@ -14,5 +14,5 @@ struct upkeep;
  * lists the images that nothing refers to any more (sfile/manifest_unused.h), and removes code that
  * processes made at run time (TGID.jo) if it was not written for ->idle_ms, the process has ended,
  * and nothing refers to it; or if it is much, the oldest first. Adds a line to @log for whatever a
- * person should know. */
-void session_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log);
+ * person should know. 0, or -errno if something that is due could not be done. */
+int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log);

@@ -106,7 +106,7 @@ static void write_hour(struct past *p, int64_t step_ms)
 	set_time(p);
 }
 
-static unsigned int upkeep(const struct past *p, uint64_t bytes_max, uint64_t keep_ms)
+static int upkeep(const struct past *p, uint64_t bytes_max, uint64_t keep_ms)
 {
 	const struct upkeep how = { .now_ms = p->now_ms,
 				    .bytes_max = bytes_max,

@@ -79,13 +79,13 @@ static void write_hour(struct past *p, int64_t step_ms)
 		 0);
 }
 
-static unsigned int upkeep(const struct past *p, uint64_t bytes_max)
+static int upkeep(const struct past *p, uint64_t bytes_max)
 {
 	const struct upkeep how = { .now_ms = p->now_ms,
 				    .bytes_max = bytes_max,
 				    .live = p->generation + 1 };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
-	unsigned int n = history_upkeep(p->dir, &how, &log);
+	int n = history_upkeep(p->dir, &how, &log);
 
 	if (!bytes_max)
 		CHECK_STR(strbuf_text(&log), "");
@@ -374,9 +374,9 @@ static void await(struct keeper *k, struct strbuf *text)
 		(void)usleep(1000);
 }
 
-static void work(const char *samples, const struct upkeep *how, struct strbuf *log)
+static int work(const char *samples, const struct upkeep *how, struct strbuf *log)
 {
-	(void)history_upkeep(samples, how, log);
+	return history_upkeep(samples, how, log);
 }
 
 static void a_process_of_its_own_does_it(void)
@@ -398,7 +398,8 @@ static void a_process_of_its_own_does_it(void)
 	check_sums(&p);
 	keeper_ask(k, "/no such directory", &how);
 	await(k, &text);
-	CHECK_STR(strbuf_text(&text), "/no such directory: No such file or directory\n");
+	CHECK_STR(strbuf_text(&text),
+		  "the upkeep of /no such directory failed (No such file or directory)\n");
 	keeper_ask(k, dir, &how);
 	await(k, &none);
 	CHECK_STR(strbuf_text(&none), "");
@@ -406,8 +407,8 @@ static void a_process_of_its_own_does_it(void)
 	keeper_ask(k, dir, &how);
 }
 
-/* Work that a live generation of 1 lets hang, 2 end by a signal. */
-static void fail(const char *samples _unused_, const struct upkeep *how, struct strbuf *log)
+/* Work that a live generation of 1 lets hang, 2 end by a signal, 4 fail. */
+static int fail(const char *samples _unused_, const struct upkeep *how, struct strbuf *log)
 {
 	if (how->live == 1)
 		for (;;)
@@ -415,6 +416,7 @@ static void fail(const char *samples _unused_, const struct upkeep *how, struct 
 	if (how->live == 2)
 		(void)raise(SIGKILL);
 	strbuf_adds(log, "done\n");
+	return how->live == 4 ? -ENOSPC : 0;
 }
 
 /* Has work done; what is then said, or wrong, must be @wanted. */
@@ -428,7 +430,7 @@ static void ask(struct keeper *k, uint32_t live, const char *wanted, bool is_wro
 	CHECK_STR(strbuf_text(&text), wanted);
 	keeper_trouble(k, &wrong);
 	CHECK_EQ(wrong.length > 0, is_wrong);
-	CHECK(!is_wrong || !strncmp(strbuf_text(&wrong), wanted, strlen(wanted) - 1));
+	CHECK(!is_wrong || !strncmp(strbuf_text(&wrong), wanted, strcspn(wanted, "\n")));
 	CHECK(!keeper_retries(k)); /* not at once */
 }
 
@@ -442,6 +444,8 @@ static void work_that_dies_or_hangs_is_reported_and_done_again(void)
 	keeper_limit(k, 50);
 	ask(k, 1, "the roll-up failed (signal 9)\n", true);
 	keeper_limit(k, 60000);
+	ask(k, 3, "done\n", false);
+	ask(k, 4, "the upkeep of / failed (No space left on device)\ndone\n", true);
 	ask(k, 3, "done\n", false);
 }
 
@@ -467,7 +471,7 @@ static void a_full_disk_changes_no_sum(void)
 	how.live = p.generation + 1;
 	for (bytes = 0; bytes < 500; bytes += 100) {
 		fill_disk(bytes);
-		CHECK_EQ(history_upkeep(p.dir, &how, &log), 0);
+		CHECK_EQ(history_upkeep(p.dir, &how, &log), -EFBIG);
 		fill_disk(RLIM_INFINITY);
 		check_sums(&p);
 	}

@@ -138,7 +138,7 @@ static int add_all(struct adding *a)
 	return r < 0 ? r : added;
 }
 
-void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log)
+int sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log)
 {
 	struct adding a = { .dir = dir,
 			    .kind = kind,
@@ -166,4 +166,5 @@ void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, s
 		sources_remove_sums(dir);
 	segment_free(a.sum);
 	strbuf_done(&a.bytes);
+	return MIN(r, 0);
 }

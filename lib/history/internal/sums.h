@@ -14,5 +14,5 @@ struct history_kind;
 struct strbuf;
 
 /* Adds the generations before @live that are in no sum to the one there is. It may be interrupted
- * anywhere and done again. Adds lines about what failed or is damaged to @log. */
-void sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log);
+ * anywhere and done again. Adds lines about what failed or is damaged to @log. 0 or -errno. */
+int sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log);
