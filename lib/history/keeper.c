@@ -233,6 +233,11 @@ bool keeper_is_busy(const struct keeper *k)
 	return k->is_busy;
 }
 
+bool keeper_is_gone(const struct keeper *k)
+{
+	return k->is_gone;
+}
+
 /* Remembers why the work failed: the line @text. */
 static void note_failure(struct keeper *k, const char *text)
 {

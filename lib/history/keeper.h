@@ -37,6 +37,8 @@ DEFINE_CLEANUP(struct keeper *, keeper_free);
 bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
 /* Whether it is doing the upkeep of a session, or keeper_take() was not called after it. */
 bool keeper_is_busy(const struct keeper *k);
+/* Whether the process has ended, so that nothing can be asked any more. */
+bool keeper_is_gone(const struct keeper *k);
 /* Has work killed that takes longer; an hour by default. */
 void keeper_limit(struct keeper *k, int limit_ms);
 /* Whether the last work failed, some minutes ago, and should be tried again. */

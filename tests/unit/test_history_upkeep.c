@@ -407,7 +407,8 @@ static void a_process_of_its_own_does_it(void)
 	keeper_ask(k, dir, &how);
 }
 
-/* Work that a live generation of 1 lets hang, 2 end by a signal, 4 fail. */
+/* Work that a live generation of 1 lets hang, 2 end by a signal, 4 fail, 5 end the
+ * keeper. */
 static int fail(const char *samples _unused_, const struct upkeep *how, struct strbuf *log)
 {
 	if (how->live == 1)
@@ -415,6 +416,10 @@ static int fail(const char *samples _unused_, const struct upkeep *how, struct s
 			(void)pause();
 	if (how->live == 2)
 		(void)raise(SIGKILL);
+	if (how->live == 5) {
+		(void)kill(getppid(), SIGKILL);
+		(void)pause();
+	}
 	strbuf_adds(log, "done\n");
 	return how->live == 4 ? -ENOSPC : 0;
 }
@@ -447,6 +452,9 @@ static void work_that_dies_or_hangs_is_reported_and_done_again(void)
 	ask(k, 3, "done\n", false);
 	ask(k, 4, "the upkeep of / failed (No space left on device)\ndone\n", true);
 	ask(k, 3, "done\n", false);
+	CHECK(!keeper_is_gone(k));
+	ask(k, 5, "the keeper of the history has ended: start the daemon again\n", true);
+	CHECK(keeper_is_gone(k));
 }
 
 /* No file may be longer than @bytes: as on a full disk. */

@@ -24,7 +24,7 @@ void collector_tend_history(struct collector *c)
 		for (rest = text.text; rest && (line = strsep(&rest, "\n")) && *line;)
 			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
 	}
-	if (!generation || keeper_is_busy(c->keeper) ||
+	if (!generation || keeper_is_gone(c->keeper) || keeper_is_busy(c->keeper) ||
 	    (generation == c->upkeep.live && !keeper_retries(c->keeper)))
 		return;
 	/* The keeper adds up files that it moved away the last time: they must not be open. */
