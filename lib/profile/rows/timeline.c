@@ -43,16 +43,11 @@ unsigned int timeline_merge(enum timeline_by by)
 	       (by == TIMELINE_IMAGE ? CLASSES_MERGE_LIB : 0);
 }
 
-static uint64_t sum_of(const uint64_t *counts, uint32_t steps)
-{
-	return container_sum(counts, steps);
-}
-
 /* Adds a row, if it has samples. */
 static void add_row(struct timeline_table *t, const struct row *row, const struct class *class,
 		    const uint64_t *counts, uint32_t steps)
 {
-	uint64_t sum = sum_of(counts, steps);
+	uint64_t sum = container_sum(counts, steps);
 
 	if (sum)
 		t->rows[t->count++] = (struct timeline_row){ row, class, counts, sum };
@@ -154,7 +149,7 @@ void timeline_make(enum timeline_by by, const struct gather *g, const struct cla
 			fill_from_classes(table, classes, c, first, end);
 		else
 			fill_from_rows(table, classes, c, first);
-		table->total = table->totals ? sum_of(table->totals, classes->steps) : 0;
+		table->total = table->totals ? container_sum(table->totals, classes->steps) : 0;
 	}
 	*ret = t;
 }
