@@ -6,6 +6,7 @@
 #include "profile/page/page.h"
 #include "profile/print/format_chains.h"
 #include "profile/print/report_header.h"
+#include "profile/rows/chains_diff.h"
 #include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
 #include "profile/rows/row_join.h"
@@ -81,12 +82,16 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->choice = &r->view->chosen;
 	c->inlines = r->view->rows.inlines;
 	c->regions = r->view->rows.regions;
+	c->steps = c->gather->steps; /* of blocks, if they are of time */
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)
 		status = chains_collect(c, r->profile->binaries, err);
 	if (status < 0)
 		return status;
+	if (c->gather->blocks)
+		classes_join_blocks(&r->profile->classes);
+	c->rows.weight = losses_weight(&r->profile->losses);
 	r->stats.header = some_header(r->profile->gather);
 	return 0;
 }
@@ -164,8 +169,22 @@ void profile_report_done(struct profile_report *r)
 	container_done(&r->rows);
 }
 
-int profile_report_compare(struct profile_report *first, struct profile_report *second,
-			   struct error *err)
+static int compare_chains(struct profile_report *first, struct profile_report *second,
+			  struct error *err)
+{
+	struct profile *a = first->profile, *b = second->profile;
+	int r = chains_compare(&a->chains, &b->chains,
+			       (struct chains_binaries){ a->binaries, b->binaries }, err);
+
+	if (r < 0)
+		return r;
+	diff_judge(&b->chains.rows, second->view->compare_by);
+	diff_judge(&b->chains.by_line, second->view->compare_by);
+	return 0;
+}
+
+static int compare_rows(struct profile_report *first, struct profile_report *second,
+			struct error *err)
 {
 	struct profile *a = first->profile, *b = second->profile;
 	int r = diff_compare(
@@ -175,8 +194,18 @@ int profile_report_compare(struct profile_report *first, struct profile_report *
 	if (r < 0)
 		return r;
 	diff_judge(&second->rows, second->view->compare_by);
-	second->before = first;
 	return 0;
+}
+
+int profile_report_compare(struct profile_report *first, struct profile_report *second,
+			   struct error *err)
+{
+	int r = second->view->chains ? compare_chains(first, second, err)
+				     : compare_rows(first, second, err);
+
+	if (r == 0)
+		second->before = first;
+	return r;
 }
 
 /* --- printing --- */
@@ -203,7 +232,7 @@ static void arrange_rows(struct profile_report *r)
 static void print_chains(struct report *report, struct chains *chains, FILE *out)
 {
 	chains_name(chains, &report->view->names);
-	report->container = &chains->rows;
+	report->container = report->before ? &chains->by_line : &chains->rows;
 	assert(report_form(report->view->form)->print_chains);
 	report_form(report->view->form)->print_chains(report, out);
 }

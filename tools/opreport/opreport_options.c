@@ -240,7 +240,6 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.calls, "--callgraph" },
 		{ o->view.rows.details, "--details" },
 		{ o->xml, "--xml" },
-		{ o->view.chains, "a report of call chains" },
 		{ o->view.timeline, "--timeline" },
 		{ o->html, "--html" },
 	};
@@ -250,8 +249,10 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		if (alone[i].is_given)
 			return error_set(err, -EINVAL, "%s cannot compare two profiles",
 					 alone[i].name);
-	if (!o->view.rows.symbols)
-		return error_set(err, -EINVAL, "comparing profiles requires -l (--symbols)");
+	if (!o->view.rows.symbols && !o->view.chains)
+		return error_set(err, -EINVAL,
+				 "comparing profiles requires -l (--symbols), --chains, --folded "
+				 "or --children");
 	return 0;
 }
 

@@ -17,11 +17,41 @@
 /* Frames are indented below the line of their chain. */
 static const char indent[] = "    ";
 
-bool chains_take(const struct report *r, size_t i, uint64_t samples, uint64_t own,
+/* The row of a line that two profiles are compared by, or NULL. */
+static const struct row *row_of(const struct chains *c, const struct chains_line *line)
+{
+	return c->by_line.count ? &c->by_line.rows[line->id] : NULL;
+}
+
+struct chains_samples chains_line_samples(const struct chains *c, const struct chains_line *line)
+{
+	const struct row *row = row_of(c, line);
+
+	return (struct chains_samples){ row && row->is_gone ? 0 : line->samples,
+					row && row->before ? row->before[0] : 0 };
+}
+
+struct chains_samples chains_child_samples(const struct child *child)
+{
+	const struct row *row = child->row;
+
+	return (struct chains_samples){ row && row->is_gone ? 0 : child->inclusive,
+					row && row->before ? row->before[CHAINS_INCLUSIVE] : 0 };
+}
+
+static double share_of(const struct report *r, struct chains_samples samples)
+{
+	double before = samples.before ? container_share(samples.before,
+							 r->chains->by_line.before_totals[0])
+				       : 0;
+
+	return MAX(container_share(samples.now, r->chains->samples), before);
+}
+
+bool chains_take(const struct report *r, size_t i, struct chains_samples samples, uint64_t own,
 		 struct left_out *left)
 {
-	if ((!r->view->top || i < r->view->top) &&
-	    container_share(samples, r->chains->samples) >= r->view->threshold)
+	if ((!r->view->top || i < r->view->top) && share_of(r, samples) >= r->view->threshold)
 		return true;
 	left->count++;
 	left->samples += own;
@@ -51,6 +81,26 @@ static void add_bracketed(struct strbuf *b, const struct report *r, uint32_t ima
 	strbuf_adds(b, is_bare ? "[" : "");
 	text_visible(b, name);
 	strbuf_adds(b, is_bare ? "]" : "");
+}
+
+/* Adds the columns of samples and percentage, and of the difference of two profiles. */
+static void add_counts(const struct report *r, const struct container *c, const struct row *row,
+		       size_t class, struct strbuf *line)
+{
+	enum { WIDTH = 13 };
+	size_t column;
+
+	if (row->is_gone)
+		strbuf_addf(line, "%-8" PRIu64 "     ---  ", row->counts[class]);
+	else
+		chains_add_counts(line, r, row->counts[class]);
+	if (!r->before)
+		return;
+	column = line->length;
+	report_add_difference(line, r, c, row, class);
+	do
+		strbuf_adds(line, " ");
+	while (line->length < column + WIDTH);
 }
 
 /* --- the hottest chains --- */
@@ -110,13 +160,18 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 	size_t i;
 
 	if (!r->view->no_header)
-		(void)fprintf(out, "samples  %%        application\n");
+		(void)fprintf(out, "samples  %%        %sapplication\n",
+			      r->before ? "diff %       " : "");
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
+		struct chains_samples samples = chains_line_samples(c, l);
 
-		if (!chains_take(r, i, l->samples, l->samples, &left))
+		if (!chains_take(r, i, samples, samples.now, &left))
 			continue;
-		chains_add_counts(&line, r, l->samples);
+		if (r->before)
+			add_counts(r, &c->by_line, row_of(c, l), 0, &line);
+		else
+			chains_add_counts(&line, r, l->samples);
 		text_visible(&line, report_image(r, l->app));
 		print_line(&line, out);
 		print_frames(r, c, l, out);
@@ -180,11 +235,13 @@ static size_t fold_all(const struct report *r, const struct chains *c, struct fo
 	size_t i, n = 0;
 
 	for (i = 0; i < c->line_count; i++)
-		list[i] = (struct folded){ fold(r, c, &c->lines[i]), c->lines[i].samples, false };
+		list[i] = (struct folded){ fold(r, c, &c->lines[i]),
+					   chains_line_samples(c, &c->lines[i]), false };
 	qsort(list, c->line_count, sizeof(*list), compare_folded);
 	for (i = 0; i < c->line_count; i++) {
 		if (n && !strcmp(list[n - 1].text, list[i].text)) {
-			list[n - 1].samples += list[i].samples;
+			list[n - 1].samples.now += list[i].samples.now;
+			list[n - 1].samples.before += list[i].samples.before;
 			free(list[i].text);
 		} else {
 			list[n++] = list[i];
@@ -197,9 +254,9 @@ static size_t fold_all(const struct report *r, const struct chains *c, struct fo
 static int compare_samples(const void *a, const void *b)
 {
 	const struct folded *x = *(struct folded *const *)a, *y = *(struct folded *const *)b;
+	uint64_t m = x->samples.now ?: x->samples.before, n = y->samples.now ?: y->samples.before;
 
-	return x->samples != y->samples ? (x->samples < y->samples) - (x->samples > y->samples)
-					: compare_folded(x, y);
+	return m != n ? (m < n) - (m > n) : compare_folded(x, y);
 }
 
 /* Marks the stacks that are not shown. */
@@ -214,7 +271,7 @@ static struct left_out cut_folded(const struct report *r, struct folded *list, s
 	qsort(order, count, sizeof(struct folded *), compare_samples);
 	for (i = 0; i < count; i++)
 		order[i]->is_left_out =
-			!chains_take(r, i, order[i]->samples, order[i]->samples, &left);
+			!chains_take(r, i, order[i]->samples, order[i]->samples.now, &left);
 	return left;
 }
 
@@ -226,20 +283,34 @@ size_t chains_fold(const struct report *r, struct folded **ret, struct left_out 
 	return count;
 }
 
+/* Prints a stack; of two profiles with both counts, as flame graphs of differences expect. */
+static void print_stack(const struct report *r, const char *text, struct chains_samples samples,
+			FILE *out)
+{
+	(void)fprintf(out, "%s", text);
+	if (r->before)
+		(void)fprintf(out, " %" PRIu64, samples.before);
+	(void)fprintf(out, " %" PRIu64 "\n", samples.now);
+}
+
 /* The samples of stacks that are not shown keep their width in a flame graph. */
 static void print_folded(const struct report *r, FILE *out)
 {
 	_cleanup_free_ struct folded *list = NULL;
+	struct chains_samples rest = { 0 };
 	struct left_out left;
 	size_t i, n = chains_fold(r, &list, &left);
 
 	for (i = 0; i < n; i++) {
 		if (!list[i].is_left_out)
-			(void)fprintf(out, "%s %" PRIu64 "\n", list[i].text, list[i].samples);
+			print_stack(r, list[i].text, list[i].samples, out);
+		else
+			rest.before += list[i].samples.before;
 		free(list[i].text);
 	}
+	rest.now = left.samples;
 	if (left.count)
-		(void)fprintf(out, "[rest] %" PRIu64 "\n", left.samples);
+		print_stack(r, "[rest]", rest, out);
 }
 
 /* --- functions --- */
@@ -277,24 +348,45 @@ struct child *chains_children(const struct chains *c, bool marks, size_t *ret_co
 	return all;
 }
 
+/* Adds the columns of counts. */
+static void add_child(const struct report *r, const struct child *child, struct strbuf *line)
+{
+	const struct container *c = &r->chains->rows;
+
+	if (child->row) {
+		add_counts(r, c, child->row, CHAINS_INCLUSIVE, line);
+		add_counts(r, c, child->row, CHAINS_SELF, line);
+	} else {
+		chains_add_counts(line, r, child->inclusive);
+		chains_add_counts(line, r, child->self);
+	}
+}
+
+static void print_heads(const struct report *r, FILE *out)
+{
+	const char *difference = r->before ? "diff %       " : "";
+
+	(void)fprintf(out, "%-18s%s%-18s%s%-25ssymbol name\n", "children %", difference,
+		      "self     %", difference, "image name");
+}
+
 static void print_children(const struct report *r, const struct chains *c, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	struct left_out left = { 0 };
 	size_t i, count;
-	_cleanup_free_ struct child *all = chains_children(c, true, &count);
+	_cleanup_free_ struct child *all = chains_children(c, !r->before, &count);
 
 	if (!r->view->no_header)
-		(void)fprintf(out, "%-18s%-18s%-25ssymbol name\n", "children %", "self     %",
-			      "image name");
+		print_heads(r, out);
 	for (i = 0; i < count; i++) {
 		const struct child *child = &all[i];
+		struct chains_samples samples = chains_child_samples(child);
 		size_t column;
 
-		if (!chains_take(r, i, child->inclusive, child->self, &left))
+		if (!chains_take(r, i, samples, samples.now ? child->self : 0, &left))
 			continue;
-		chains_add_counts(&line, r, child->inclusive);
-		chains_add_counts(&line, r, child->self);
+		add_child(r, child, &line);
 		column = line.length;
 		text_visible(&line, child->row ? report_image(r, child->row->image) : "-");
 		do

@@ -23,6 +23,27 @@ bool report_has_apps(const struct report *r)
 	return false;
 }
 
+void report_add_difference(struct strbuf *out, const struct report *r, const struct container *c,
+			   const struct row *row, size_t class)
+{
+	enum diff_verdict verdict;
+	double percent;
+
+	switch (diff_of_row(c, row, class, r->view->compare_by, &percent, &verdict)) {
+	case DIFF_CHANGED:
+		strbuf_addf(out, "%+.4f", percent);
+		break;
+	case DIFF_NEW:
+		strbuf_adds(out, "+++");
+		break;
+	case DIFF_GONE:
+	case DIFF_CHANGE_COUNT_:
+		strbuf_adds(out, "---");
+		break;
+	}
+	strbuf_adds(out, diff_verdict_mark(verdict));
+}
+
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room)
 {
 	static const char mark[] = " (inlined)";

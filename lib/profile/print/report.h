@@ -119,6 +119,10 @@ bool report_has_apps(const struct report *r);
  * that is not 0; " (inlined)" follows the name of an inlined function. */
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room);
 
+/* Adds how a row changed that two profiles are compared by, and a mark if that may be chance. */
+void report_add_difference(struct strbuf *out, const struct report *r, const struct container *c,
+			   const struct row *row, size_t class);
+
 enum { REPORT_DECIMALS_MAX = 4 };
 
 /* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06" or, if @decimals is

@@ -36,6 +36,8 @@ void chains_done(struct chains *c)
 	free(c->event);
 	if (c->rows.class_count)
 		container_done(&c->rows);
+	if (c->by_line.class_count)
+		container_done(&c->by_line);
 	free(c->lines);
 	free(c->moments);
 	free(c->frames);
@@ -197,48 +199,27 @@ static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 	return complete ? CHAIN_END_COMPLETE : line->end;
 }
 
-/* Whether two lines go through the same functions. */
-static bool same_line(const struct chains *c, const struct chains_line *a,
-		      const struct chains_line *b)
+/* Adds a moment of the line; a slice that ends sets its step. */
+static void add_moment(struct chains *c, const struct chains_line *line, uint32_t step,
+		       uint64_t samples)
 {
-	return a->app == b->app && a->end == b->end && a->count == b->count &&
-	       !memcmp(c->frames + a->first, c->frames + b->first, a->count * sizeof(*c->frames));
-}
-
-static uint64_t hash_of_line(const struct chains *c, const struct chains_line *line)
-{
-	return hash_add(hash_bytes(c->frames + line->first, line->count * sizeof(*c->frames)),
-			(uint64_t)line->app << 32 | line->end);
-}
-
-/* Returns the line that goes through the same functions, or NULL. */
-static struct chains_line *find_line(struct collect *c, const struct chains_line *line)
-{
-	struct chains *out = c->out;
-	uintptr_t number;
-
-	map_for_each_of(&c->lines_by_hash, hash_of_line(out, line),
-			number) if (same_line(out, &out->lines[number - 1],
-					      line)) return &out->lines[number - 1];
-	return NULL;
+	array_grow(&c->moments, c->moment_count + 1, &c->moment_room);
+	c->moments[c->moment_count++] =
+		(struct chains_moment){ .line = line->id, .step = step, .samples = samples };
 }
 
 /* Adds the line whose frames are the last in ->frames, which are kept if it is new. */
 static void add_line(struct collect *c, const struct chains_line *line)
 {
 	struct chains *out = c->out;
-	struct chains_line *known = find_line(c, line);
+	struct chains_line *known = chains_find_line(out, &c->lines_by_hash, line);
 
-	if (known) {
+	if (known)
 		known->samples += line->samples;
-		return;
-	}
-	array_grow(&out->lines, out->line_count + 1, &out->line_room);
-	out->lines[out->line_count] = *line;
-	out->lines[out->line_count].id = (uint32_t)out->line_count;
-	out->line_count++;
-	map_add(&c->lines_by_hash, hash_of_line(out, line), (void *)(uintptr_t)out->line_count);
-	out->frame_count += line->count;
+	else
+		known = chains_add_line(out, &c->lines_by_hash, line);
+	if (out->gather->blocks == GATHER_BLOCKS_OF_SESSIONS)
+		add_moment(out, known, (uint32_t)(c->source - out->sources), line->samples);
 }
 
 static void add_quality(struct collect *c, uint32_t image, uint32_t end, uint64_t samples)
@@ -402,12 +383,10 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	known = complete_line(c, chain, &line) ? find_line(c, &line) : NULL;
-	if (!known) /* not chosen, or of a slice that was written since */
-		return 0;
-	array_grow(&out->moments, out->moment_count + 1, &out->moment_room);
-	out->moments[out->moment_count++] =
-		(struct chains_moment){ .line = known->id, .samples = line.samples };
+	known = complete_line(c, chain, &line) ? chains_find_line(out, &c->lines_by_hash, &line)
+					       : NULL;
+	if (known) /* else not chosen, or of a slice that was written since */
+		add_moment(out, known, 0, line.samples);
 	return 0;
 }
 

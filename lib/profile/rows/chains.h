@@ -31,6 +31,7 @@
 struct binaries;
 struct chain_reader;
 struct gather;
+struct map;
 struct name_style;
 
 enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
@@ -77,10 +78,13 @@ struct chains {
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
+	/* If two profiles are compared (chains_diff.h): a row for each line, in the order of their
+	 * ids, with one class. A line that is gone has the samples that it had. */
+	struct container by_line;
 	struct chains_line *lines;
 	size_t line_count, line_room;
-	/* Samples taken in steps of time; others have no time, or another one. May have two of the
-	 * same line and step. */
+	/* Samples taken in steps of time; others have no time, or another one. If the gather has
+	 * blocks that are sessions, a step is a source. May have two of the same line and step. */
 	struct chains_moment *moments;
 	size_t moment_count, moment_room;
 	uint32_t *frames;
@@ -114,6 +118,16 @@ void chains_done(struct chains *c);
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
 /* Names the functions in @style, and sorts the lines by falling count. */
 void chains_name(struct chains *c, const struct name_style *style);
+
+/* The line of the same application and end that goes through the same functions as @line, or NULL;
+ * borrowed until one is added. @by_hash has all lines. */
+struct chains_line *chains_find_line(const struct chains *c, const struct map *by_hash,
+				     const struct chains_line *line);
+/* Adds a copy of @line and keeps its frames, which are the last in ->frames. Borrowed as above. */
+struct chains_line *chains_add_line(struct chains *c, struct map *by_hash,
+				    const struct chains_line *line);
+/* Enters all lines into @by_hash, which is empty. */
+void chains_index_lines(const struct chains *c, struct map *by_hash);
 
 /* The row of the @i-th frame of a line, from the innermost on; borrowed. */
 const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i);

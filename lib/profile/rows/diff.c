@@ -141,7 +141,7 @@ static uint64_t *copy_counts(struct container *c, const uint64_t *counts)
 }
 
 /* Adds a row of the first profile as gone. */
-static void add_gone(struct container *to, const struct row *row, const uint32_t *images)
+static struct row *add_gone(struct container *to, const struct row *row, const uint32_t *images)
 {
 	struct row copy = { .image = images[row->image],
 			    .app = row->app == GATHER_NONE ? GATHER_NONE : images[row->app],
@@ -156,33 +156,37 @@ static void add_gone(struct container *to, const struct row *row, const uint32_t
 		copy.symbol = container_symbol(to, row->symbol->name);
 	added = container_add_row(to, &copy);
 	memcpy(added->counts, row->counts, to->class_count * sizeof(*row->counts));
-	added->before = copy_counts(to, row->counts);
-	added->before_blocks = row->blocks;
+	return added;
+}
+
+void diff_join(const struct container *first, struct container *second, const uint32_t *images,
+	       uint32_t *partners)
+{
+	size_t i;
+
+	second->before_totals = copy_counts(second, first->totals);
+	second->first = first;
+	for (i = 0; i < first->count; i++) {
+		const struct row *row = &first->rows[i];
+		struct row *partner = partners[i] == GATHER_NONE ? add_gone(second, row, images)
+								 : &second->rows[partners[i]];
+
+		partner->before = copy_counts(second, row->counts);
+		partner->before_blocks = row->blocks;
+		partners[i] = (uint32_t)(partner - second->rows);
+	}
 }
 
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err)
 {
-	struct container *to = second->container;
 	_cleanup_free_ uint32_t *images = NULL, *partners = NULL;
-	size_t i;
 	int r = check_classes(first->classes, second->classes, err);
 
 	if (r < 0)
 		return r;
 	images = diff_match_images(first->gather, second->gather);
 	partners = diff_match_rows(first, second, images);
-	to->before_totals = copy_counts(to, first->container->totals);
-	to->first = first->container;
-	for (i = 0; i < first->container->count; i++) {
-		const struct row *row = &first->container->rows[i];
-
-		if (partners[i] == GATHER_NONE) {
-			add_gone(to, row, images);
-			continue;
-		}
-		to->rows[partners[i]].before = copy_counts(to, row->counts);
-		to->rows[partners[i]].before_blocks = row->blocks;
-	}
+	diff_join(first->container, second->container, images, partners);
 	return 0;
 }
 

@@ -46,6 +46,12 @@ const char *diff_by_meaning(enum diff_by by);
  * their columns. */
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err);
 
+/* Merges the rows of @first into those of @second. @images: of @second's gather, by image of the
+ * first. @partners: the row of @second for each row of @first, or GATHER_NONE; becomes the row that
+ * was added there. */
+void diff_join(const struct container *first, struct container *second, const uint32_t *images,
+	       uint32_t *partners);
+
 /* What became of a row in one class: it is in both, or only in one of the two. */
 #define DIFF_CHANGES(X)                                                                            \
 	X(CHANGED, "changed")                                                                      \

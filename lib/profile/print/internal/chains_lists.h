@@ -5,7 +5,7 @@
  *
  *	struct child *all = chains_children(report->chains, true, &count);
  *	for (i = 0; i < count; i++)
- *		if (chains_take(report, i, all[i].inclusive, all[i].self, &left))
+ *		if (chains_take(report, i, chains_child_samples(&all[i]), all[i].self, &left))
  *			puts(all[i].text);
  *	free(all);
  */
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct chains;
+struct chains_line;
 struct report;
 struct row;
 
@@ -25,22 +26,31 @@ struct left_out {
 	uint64_t samples;
 };
 
+/* Samples in the profile, and in the one that it is compared with. */
+struct chains_samples {
+	uint64_t now, before;
+};
+
 /* A stack, "app;outermost;...;innermost". */
 struct folded {
 	char *text;
-	uint64_t samples;
+	struct chains_samples samples;
 	bool is_left_out;
 };
 
 /* A line of the list: a function, or the mark of all chains that end early for the same reason. */
 struct child {
-	const struct row *row; /* NULL: a mark */
-	const char *text;      /* borrowed */
-	uint64_t inclusive, self;
+	const struct row *row;	  /* NULL: a mark */
+	const char *text;	  /* borrowed */
+	uint64_t inclusive, self; /* of the first of two profiles if only that has the row */
 };
 
+/* The samples of a line. */
+struct chains_samples chains_line_samples(const struct chains *c, const struct chains_line *line);
+/* The inclusive samples of a function or mark. */
+struct chains_samples chains_child_samples(const struct child *child);
 /* Whether the @i-th in the order of samples is shown. If not, adds @own samples to @left. */
-bool chains_take(const struct report *r, size_t i, uint64_t samples, uint64_t own,
+bool chains_take(const struct report *r, size_t i, struct chains_samples samples, uint64_t own,
 		 struct left_out *left);
 /* Lists all stacks, sorted by text, with equal ones added up, those that are not shown marked, and
  * summed in *@left. The caller frees the texts and the array. */

@@ -5,7 +5,6 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/row_detail.h"
-#include "profile/rows/diff.h"
 #include "profile/print/report.h"
 
 #include <inttypes.h>
@@ -78,26 +77,9 @@ static void write_percent(const struct cell *cell, struct strbuf *out)
 	add_share(cell, cell->counts[cell->class], out);
 }
 
-/* Writes how the row changed, and whether that is significant. */
 static void write_difference(const struct cell *cell, struct strbuf *out)
 {
-	enum diff_verdict verdict;
-	double percent;
-
-	switch (diff_of_row(cell->report->container, cell->row, cell->class,
-			    cell->report->view->compare_by, &percent, &verdict)) {
-	case DIFF_CHANGED:
-		strbuf_addf(out, "%+.4f", percent);
-		break;
-	case DIFF_NEW:
-		strbuf_adds(out, "+++");
-		break;
-	case DIFF_GONE:
-	case DIFF_CHANGE_COUNT_:
-		strbuf_adds(out, "---");
-		break;
-	}
-	strbuf_adds(out, diff_verdict_mark(verdict));
+	report_add_difference(out, cell->report, cell->report->container, cell->row, cell->class);
 }
 
 static struct statistics_interval interval_of(const struct cell *cell)

@@ -15,6 +15,23 @@ static void print_line(const struct report *r, struct strbuf *line, FILE *out)
 	strbuf_clear(line);
 }
 
+/* Adds the count in the first profile, by how much it grew, and whether that may be chance. */
+static void add_difference(const struct report *r, const struct row *row, size_t class,
+			   struct strbuf *line)
+{
+	enum diff_verdict verdict;
+	double percent;
+	enum diff_change change =
+		diff_of_row(&r->chains->rows, row, class, r->view->compare_by, &percent, &verdict);
+
+	csv_number(line, row->before ? row->before[class] : 0);
+	if (change == DIFF_CHANGED)
+		strbuf_addf(line, ",%.9g", percent);
+	else
+		strbuf_addf(line, ",%s", diff_change_name(change));
+	csv_text(line, diff_verdict_name(verdict));
+}
+
 /* Functions: own samples, and those of all chains that they are in. */
 static void print_children(const struct report *r, struct strbuf *line, FILE *out)
 {
@@ -23,20 +40,31 @@ static void print_children(const struct report *r, struct strbuf *line, FILE *ou
 	size_t i, count;
 	_cleanup_free_ struct child *all = chains_children(c, false, &count);
 
-	if (!r->view->no_header)
-		(void)fputs("image,symbol,linkage_name,kernel,children,self\n", out);
+	if (!r->view->no_header) {
+		(void)fputs("image,symbol,linkage_name,kernel,children,self", out);
+		(void)fputs(r->before ? ",children_before,children_diff_percent,children_verdict,"
+					"self_before,self_diff_percent,self_verdict\n"
+				      : "\n",
+			    out);
+	}
 	for (i = 0; i < count; i++) {
 		const struct row *row = all[i].row;
 		bool is_symbol = row->kind == ROW_SYMBOL;
 
-		if (!chains_take(r, i, all[i].inclusive, all[i].self, &left))
+		struct chains_samples samples = chains_child_samples(&all[i]);
+
+		if (!chains_take(r, i, samples, all[i].self, &left))
 			continue;
 		csv_text(line, gather_image_name(r->gather, row->image, true));
 		csv_text(line, is_symbol ? row->text : "");
 		csv_text(line, is_symbol ? row->symbol->name : "");
 		csv_number(line, c->is_kernel[row->image]);
-		csv_number(line, all[i].inclusive);
-		csv_number(line, all[i].self);
+		csv_number(line, samples.now);
+		csv_number(line, row->is_gone ? 0 : all[i].self);
+		if (r->before) {
+			add_difference(r, row, CHAINS_INCLUSIVE, line);
+			add_difference(r, row, CHAINS_SELF, line);
+		}
 		print_line(r, line, out);
 	}
 }
@@ -49,11 +77,13 @@ static void print_stacks(const struct report *r, struct strbuf *line, FILE *out)
 	size_t i, count = chains_fold(r, &list, &left);
 
 	if (!r->view->no_header)
-		(void)fputs("stack,samples\n", out);
+		(void)fputs(r->before ? "stack,samples,before\n" : "stack,samples\n", out);
 	for (i = 0; i < count; i++) {
 		if (!list[i].is_left_out) {
 			csv_text(line, list[i].text);
-			csv_number(line, list[i].samples);
+			csv_number(line, list[i].samples.now);
+			if (r->before)
+				csv_number(line, list[i].samples.before);
 			print_line(r, line, out);
 		}
 		free(list[i].text);

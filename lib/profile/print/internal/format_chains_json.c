@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/print/internal/chains_lists.h"
+#include "profile/print/internal/json_diff.h"
 #include "profile/print/json_head.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
@@ -51,7 +52,9 @@ static uint32_t *write_functions(const struct report *r, const struct chains *c,
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!chains_take(r, i, l->samples, l->samples, &left))
+		struct chains_samples samples = chains_line_samples(c, l);
+
+		if (!chains_take(r, i, samples, samples.now, &left))
 			continue;
 		for (k = 0; k < l->count; k++) {
 			uint32_t id = c->frames[l->first + k];
@@ -70,6 +73,11 @@ static uint32_t *write_functions(const struct report *r, const struct chains *c,
 	return numbers;
 }
 
+static struct json_changed by_line(const struct chains *c, const struct chains_line *line)
+{
+	return (struct json_changed){ &c->by_line, &c->by_line.rows[line->id], 0 };
+}
+
 static void write_chains(const struct report *r, const struct chains *c, struct json *j)
 {
 	_cleanup_free_ uint32_t *numbers = write_functions(r, c, j);
@@ -80,13 +88,17 @@ static void write_chains(const struct report *r, const struct chains *c, struct 
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!chains_take(r, i, l->samples, l->samples, &left))
+		struct chains_samples samples = chains_line_samples(c, l);
+
+		if (!chains_take(r, i, samples, samples.now, &left))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
 		json_string(j, "app", gather_image_name(r->gather, l->app, true));
-		json_u64(j, "samples", l->samples);
-		json_double(j, "percent", container_share(l->samples, c->samples));
+		json_u64(j, "samples", samples.now);
+		json_double(j, "percent", container_share(samples.now, c->samples));
+		if (r->before)
+			json_difference(r, "difference", by_line(c, l), j);
 		json_string(j, "end", c->ends[l->end].name);
 		json_open(j, "frames", '[');
 		for (k = 0; k < l->count; k++)
@@ -110,13 +122,30 @@ static void write_folded(const struct report *r, const struct chains *c, struct 
 			json_line(j);
 			json_open(j, NULL, '{');
 			json_string(j, "stack", list[i].text);
-			json_u64(j, "samples", list[i].samples);
+			json_u64(j, "samples", list[i].samples.now);
+			if (r->before)
+				json_u64(j, "before", list[i].samples.before);
 			json_close(j, '}');
 		}
 		free(list[i].text);
 	}
 	json_close(j, ']');
 	write_left_out(c, left, j);
+}
+
+/* Writes the counts of a function, and how they changed. */
+static void write_child(const struct report *r, const struct child *child, struct json *j)
+{
+	const struct container *rows = &r->chains->rows;
+	const struct row *row = child->row;
+
+	json_u64(j, "children", row->is_gone ? 0 : child->inclusive);
+	json_u64(j, "self", row->is_gone ? 0 : child->self);
+	if (!r->before)
+		return;
+	json_difference(r, "children_difference",
+			(struct json_changed){ rows, row, CHAINS_INCLUSIVE }, j);
+	json_difference(r, "self_difference", (struct json_changed){ rows, row, CHAINS_SELF }, j);
 }
 
 static void write_children(const struct report *r, const struct chains *c, struct json *j)
@@ -127,13 +156,14 @@ static void write_children(const struct report *r, const struct chains *c, struc
 
 	json_open(j, "functions", '[');
 	for (i = 0; i < count; i++) {
-		if (!chains_take(r, i, all[i].inclusive, all[i].self, &left))
+		struct chains_samples samples = chains_child_samples(&all[i]);
+
+		if (!chains_take(r, i, samples, samples.now ? all[i].self : 0, &left))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
 		write_function(r, c, all[i].row, j);
-		json_u64(j, "children", all[i].inclusive);
-		json_u64(j, "self", all[i].self);
+		write_child(r, &all[i], j);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -160,6 +190,8 @@ void report_chains_json(const struct report *r, FILE *out)
 	if (r->gone)
 		json_u64(&j, "gone_files", r->gone);
 	json_chain_ends(r, "quality", &j);
+	if (r->before)
+		json_comparison(r, &j);
 	switch (r->view->chains) {
 	case CHAINS_NONE:
 		break;

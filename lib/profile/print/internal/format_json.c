@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/internal/json_diff.h"
 #include "profile/print/json_head.h"
 
 #include "base/json.h"
@@ -145,30 +146,13 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 	json_close(j, ']');
 }
 
-/* Writes the row's counts in the first of two profiles, and whether the change is significant. */
-static void write_difference(const struct report *r, const struct row *row, struct json *j)
+static void write_differences(const struct report *r, const struct row *row, struct json *j)
 {
-	const struct container *c = r->container;
 	size_t i;
 
 	json_open(j, "difference", '[');
-	for (i = 0; i < c->class_count; i++) {
-		uint64_t before = row->before ? row->before[i] : 0;
-		double percent;
-		enum diff_verdict verdict;
-		enum diff_change change =
-			diff_of_row(c, row, i, r->view->compare_by, &percent, &verdict);
-
-		json_open(j, NULL, '{');
-		json_u64(j, "before", before);
-		json_double(j, "before_percent", container_share(before, c->before_totals[i]));
-		json_string(j, "change", diff_change_name(change));
-		if (change == DIFF_CHANGED)
-			json_double(j, "diff_percent", percent);
-		json_bool(j, "significant", verdict != DIFF_CHANCE);
-		json_string(j, "verdict", diff_verdict_name(verdict));
-		json_close(j, '}');
-	}
+	for (i = 0; i < r->container->class_count; i++)
+		json_difference(r, NULL, (struct json_changed){ r->container, row, i }, j);
 	json_close(j, ']');
 }
 
@@ -183,31 +167,13 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	write_place(r, row, j);
 	write_counts(r, row, container_counts(r->container, row), r->container->totals, j);
 	if (r->before)
-		write_difference(r, row, j);
+		write_differences(r, row, j);
 	if (r->view->rows.details)
 		write_details(r, row, j);
 	if (r->calls) {
 		write_arcs(r, "callers", &r->calls->callers, index, NULL, j);
 		write_arcs(r, "callees", &r->calls->callees, index, row->counts, j);
 	}
-	json_close(j, '}');
-}
-
-/* Writes which two profiles are compared. */
-static void write_comparison(const struct report *r, struct json *j)
-{
-	size_t i;
-
-	json_open(j, "comparison", '{');
-	json_string(j, "first", r->before->words[0]);
-	json_string(j, "second", r->before->words[1]);
-	json_string(j, "compared", diff_by_meaning(r->view->compare_by));
-	json_open(j, "first_samples", '[');
-	for (i = 0; i < r->container->class_count; i++)
-		json_u64(j, NULL, r->container->before_totals[i]);
-	json_close(j, ']');
-	json_u64(j, "first_skipped_files", r->before->skipped);
-	json_losses(r->before->losses, "first_losses", j);
 	json_close(j, '}');
 }
 
@@ -220,7 +186,7 @@ void report_json(const struct report *r, FILE *out)
 	json_open(&j, NULL, '{');
 	json_head(r, &j);
 	if (r->before)
-		write_comparison(r, &j);
+		json_comparison(r, &j);
 	json_open(&j, "rows", '[');
 	for (i = 0; i < c->count; i++)
 		write_row(r, i, &j);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/rows/chains_diff.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "profile/rows/chains.h"
+#include "profile/rows/diff.h"
+#include "profile/rows/diff_match.h"
+#include "profile/select/gather.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- blocks --- */
+
+/* Counts of blocks of a container's rows; rows with few samples, which show nothing of how much
+ * they vary, have none. */
+struct blocks {
+	struct container *container;
+	uint64_t **of_rows; /* by row, or NULL */
+	size_t slots;	    /* counts for each class: the first is not used */
+};
+
+static struct blocks blocks_new(struct container *c, size_t count, bool are_sessions)
+{
+	enum { SAMPLES_LEAST = 8 };
+	struct blocks b = { c, xcalloc(c->count + 1, sizeof(uint64_t *)), count + 1 };
+	size_t size = c->class_count * b.slots * sizeof(uint64_t), i;
+
+	c->block_count = count;
+	c->blocks_are_sessions = are_sessions;
+	c->block_totals = xcalloc(1, size);
+	for (i = 0; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+
+		if (row->counts[c->class_count - 1] < SAMPLES_LEAST)
+			continue;
+		row->blocks = b.of_rows[i] = memset(arena_alloc(&c->arena, size), 0, size);
+	}
+	return b;
+}
+
+static void add_block(const struct blocks *b, uint32_t row, size_t class,
+		      const struct chains_moment *moment)
+{
+	if (b->of_rows[row])
+		b->of_rows[row][class * b->slots + 1 + moment->step] += moment->samples;
+}
+
+static void add_totals(const struct blocks *b, const struct chains_moment *moment)
+{
+	size_t i;
+
+	for (i = 0; i < b->container->class_count; i++)
+		b->container->block_totals[i * b->slots + 1 + moment->step] += moment->samples;
+}
+
+/* Adds up what the moments of the lines say of lines and functions. */
+static void count_blocks(struct chains *c, size_t count, bool are_sessions)
+{
+	struct blocks lines = blocks_new(&c->by_line, count, are_sessions);
+	struct blocks rows = blocks_new(&c->rows, count, are_sessions);
+	_cleanup_free_ size_t *seen = xcalloc(c->rows.count + 1, sizeof(*seen));
+	size_t i, k;
+
+	for (i = 0; i < c->moment_count; i++) {
+		const struct chains_moment *m = &c->moments[i];
+		const struct chains_line *line = &c->lines[m->line];
+		const uint32_t *ids = c->frames + line->first;
+
+		add_totals(&lines, m);
+		add_totals(&rows, m);
+		add_block(&lines, line->id, 0, m);
+		add_block(&rows, ids[0], CHAINS_SELF, m);
+		for (k = 0; k < line->count; k++) {
+			if (seen[ids[k]] != i + 1)
+				add_block(&rows, ids[k], CHAINS_INCLUSIVE, m);
+			seen[ids[k]] = i + 1;
+		}
+	}
+	free(lines.of_rows);
+	free(rows.of_rows);
+}
+
+/* Makes a row for each line, and the blocks of lines and functions if there are enough. */
+static void make_lines(struct chains *c)
+{
+	bool are_sessions = c->gather->blocks == GATHER_BLOCKS_OF_SESSIONS;
+	size_t count = are_sessions ? c->source_count : c->steps.count, i;
+
+	container_init(&c->by_line, 1);
+	c->by_line.weight = c->rows.weight;
+	c->by_line.totals[0] = c->samples;
+	for (i = 0; i < c->line_count; i++)
+		container_add_row(&c->by_line, &(struct row){ .image = c->lines[i].app,
+							      .app = GATHER_NONE,
+							      .kind = ROW_IMAGE })
+			->counts[0] = c->lines[i].samples;
+	if (are_sessions || count >= STATISTICS_BLOCKS_LEAST)
+		count_blocks(c, count, are_sessions);
+}
+
+/* --- matching --- */
+
+/* By number of the second profile: what the first has, and its partners. */
+struct partners {
+	const uint32_t *images, *rows;
+};
+
+/* A line of the first profile in numbers of the second; its frames are the last in ->frames
+ * there. */
+static struct chains_line translate(const struct chains *from, const struct chains_line *line,
+				    struct chains *to, struct partners partners)
+{
+	struct chains_line made = *line;
+	size_t i;
+
+	made.app = partners.images[line->app];
+	made.first = (uint32_t)to->frame_count;
+	array_grow(&to->frames, to->frame_count + line->count, &to->frame_room);
+	for (i = 0; i < line->count; i++)
+		to->frames[made.first + i] = partners.rows[from->frames[line->first + i]];
+	return made;
+}
+
+/* Returns the row of the second profile for each line of the first, or GATHER_NONE; adds these
+ * lines to the second. Caller frees. */
+static uint32_t *match_lines(const struct chains *first, struct chains *second,
+			     struct partners partners)
+{
+	uint32_t *found = xcalloc(first->line_count + 1, sizeof(*found));
+	struct map by_hash = MAP_INIT;
+	size_t i;
+
+	chains_index_lines(second, &by_hash);
+	for (i = 0; i < first->line_count; i++) {
+		struct chains_line line = translate(first, &first->lines[i], second, partners);
+		const struct chains_line *known = chains_find_line(second, &by_hash, &line);
+
+		found[i] = known ? known->id : GATHER_NONE;
+		if (!known)
+			(void)chains_add_line(second, &by_hash, &line);
+	}
+	map_done(&by_hash);
+	return found;
+}
+
+/* Says of the images that the second profile lacked whether they are the kernel. */
+static void extend_kernel(const struct chains *first, struct chains *second, size_t had,
+			  const uint32_t *images)
+{
+	size_t count = second->gather->image_count, i;
+	bool *is_kernel = xcalloc(count, sizeof(*is_kernel));
+
+	memcpy(is_kernel, second->is_kernel, had * sizeof(*is_kernel));
+	for (i = 0; i < first->gather->image_count; i++)
+		if (images[i] >= had)
+			is_kernel[images[i]] = first->is_kernel[i];
+	free(second->is_kernel);
+	second->is_kernel = is_kernel;
+}
+
+int chains_compare(struct chains *first, struct chains *second, struct chains_binaries binaries,
+		   struct error *err)
+{
+	const struct diff_side a = { first->gather, binaries.first, NULL, &first->rows };
+	const struct diff_side b = { second->gather, binaries.second, NULL, &second->rows };
+	size_t had = second->gather->image_count;
+	_cleanup_free_ uint32_t *images = NULL, *rows = NULL, *lines = NULL;
+
+	if (strcmp(first->event, second->event) != 0)
+		return error_set(err, -EINVAL,
+				 "the two profiles have chains of different events: the first %s; "
+				 "the second %s; choose what both have with event:NAME or count:N",
+				 first->event, second->event);
+	make_lines(first);
+	make_lines(second);
+	images = diff_match_images(first->gather, second->gather);
+	extend_kernel(first, second, had, images);
+	rows = diff_match_rows(&a, &b, images);
+	diff_join(&first->rows, &second->rows, images, rows);
+	lines = match_lines(first, second, (struct partners){ images, rows });
+	diff_join(&first->by_line, &second->by_line, images, lines);
+	return 0;
+}
