@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
 import { clock, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
+import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
@@ -93,7 +94,8 @@ function view(window, chosen) {
 		tree = form.tree.withSelf(projected);
 	} else tree = profile.base.withSelf(self);
 	const isWhole = !window && !chosen.length && !form;
-	return { self, tree, n: tree.total[0], before: all.reduce((a, b) => a + b, 0),
+	return { self, tree, blocks: new Blocks(profile, window, { self, tree, map: form?.map }), n: tree.total[0],
+		before: all.reduce((a, b) => a + b, 0),
 		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
 }
 
@@ -165,12 +167,18 @@ function place(f) {
 	return image && kind !== 'application' ? `${image} · ${kind}` : kind;
 }
 
+/** The noise of a node; that of a tree of callers is not measured. */
+function noiseOf(t, i, isAlone = false) {
+	if (t !== page.tree) return independent(page.weight);
+	return isAlone ? page.blocks.ofNodeAlone(i) : page.blocks.ofNode(i);
+}
+
 function frameTip(graph, i, event) {
 	if (i < 0 || !event) return showTip(null);
 	const t = graph.tree, f = t.func[i], rows = state.v === 'diff' ?
-		[['A', page.tree.total[i], page.n], ['B', page.B.tree.total[i], page.B.n]] :
-		[['total', t.total[i], page.n], ['self', t.self[i], page.n]];
-	const cells = (/** @type {any[]} */ [name, k, n]) => [name, shareText(k, n, page.weight), int(k), profile.head.hz ? timeOf(k) : ''];
+		[['A', page.tree.total[i], page.n, page.blocks.ofNode(i)], ['B', page.B.tree.total[i], page.B.n, page.B.blocks.ofNode(i)]] :
+		[['total', t.total[i], page.n, noiseOf(t, i)], ['self', t.self[i], page.n, noiseOf(t, i, true)]];
+	const cells = (/** @type {any[]} */ [name, k, n, noise]) => [name, shareText(k, n, noise), int(k), profile.head.hz ? timeOf(k) : ''];
 	showTip(event, el('b', {}, fullName(profile, f)), el('div', { class: 'dim' }, place(f)),
 		el('table', {}, rows.map(r => el('tr', {}, cells(r).map(c => el('td', {}, c))))),
 		state.v === 'diff' ? el('div', {}, frameDifference(page, i).differs ? 'more than chance, taken alone' : 'within chance') : '');
@@ -195,7 +203,7 @@ function showDetail(graph, i, f) {
 	$('detail').hidden = false;
 	$('detail').replaceChildren(
 		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
-		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, page.weight) : '100 %'} · self ${pct(self / page.n)} % · ` +
+		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${int(total)} samples${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
 		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
 			'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.'),
@@ -315,7 +323,7 @@ function search() {
 	if (!found) text.textContent = '';
 	else if (found.error) text.textContent = `not a pattern: ${found.error}`;
 	else if (!found.functions) text.textContent = 'no function matches';
-	else text.textContent = `${shareText(found.samples, page.n, page.weight)} · ${int(found.functions)} functions`;
+	else text.textContent = `${shareText(found.samples, page.n, page.blocks.ofNodes(found.nodes))} · ${int(found.functions)} functions`;
 	page.found = found?.functions ? found : null;
 	match = -1;
 	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
@@ -345,7 +353,7 @@ function nextMatch(by) {
 	match = (match + by + nodes.length) % nodes.length;
 	g.reveal(nodes[match]);
 	g.select(nodes[match]);
-	$('found').textContent = `${shareText(page.found.samples, page.n, page.weight)} · ${match + 1} of ${int(nodes.length)}`;
+	$('found').textContent = `${shareText(page.found.samples, page.n, page.blocks.ofNodes(nodes))} · ${match + 1} of ${int(nodes.length)}`;
 }
 
 function renderFlame() {
@@ -365,7 +373,7 @@ function renderFlame() {
 		showPath(g, 0);
 	} else {
 		const f = page.picked > 0 ? page.picked : hottest(), s = profile.sandwich(page.tree, f, least);
-		$('middle').textContent = `▲ callers · ${fullName(profile, f)}: ${shareText(s.total, page.n, page.weight)} · callees ▼`;
+		$('middle').textContent = `▲ callers · ${fullName(profile, f)}: ${shareText(s.total, page.n, page.blocks.ofTotal(f))} · callees ▼`;
 		graphs.callers.set(s.callers);
 		g.set(s.callees);
 	}
@@ -486,8 +494,7 @@ function showCommand() {
 	const text = command();
 	$('command').textContent = text;
 	$('copy').hidden = !text;
-	$('same').textContent = !text ? 'no command of opreport gives these numbers' :
-		state.v === 'diff' ? 'with noise that is measured:' : 'same numbers:';
+	$('same').textContent = text ? 'same numbers:' : 'no command of opreport gives these numbers';
 }
 
 function render() {

@@ -40,44 +40,6 @@ export function clock(ms, withDate = false) {
 	return (withDate ? text.slice(0, 10) + ' ' : '') + text.slice(11, 19);
 }
 
-const Z = 1.959963984540054;
-
-/** Wilson's interval at 95 %, as opreport --errors prints it. A sample counts as weight samples. */
-export function wilson(k, n, weight = 1) {
-	if (!n) return [0, 1];
-	const m = n / weight, p = k / n, z2 = Z * Z / m;
-	const middle = (p + z2 / 2) / (1 + z2);
-	const half = Z / (1 + z2) * Math.sqrt(p * (1 - p) / m + z2 / (4 * m));
-	return [Math.max(0, middle - half), Math.min(1, middle + half)];
-}
-
-/** The probability that two shares differ so much by chance: opreport's test, two-sided. */
-export function pvalue(k1, n1, k2, n2, weight = 1) {
-	const a = k1 / n1, b = k2 / n2, p = (k1 + k2) / (n1 + n2), r = weight / n1 + weight / n2;
-	const deviation = Math.sqrt(p * (1 - p) * r);
-	if (!deviation) return 1;
-	const z = Math.max(0, Math.abs(a - b) - r / 2) / deviation;
-	const t = 1 / (1 + 0.3275911 * z / Math.SQRT2);
-	const series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t +
-		0.254829592) * t;
-	return series * Math.exp(-z * z / 2);
-}
-
-/** Whether two shares differ by more than chance, at 95 %. */
-export function differs(k1, n1, k2, n2, weight = 1) {
-	return n1 > 0 && n2 > 0 && pvalue(k1, n1, k2, n2, weight) <= 0.05;
-}
-
-/** Benjamini and Hochberg: the largest of these probabilities that counts if at most 5 % of all that
- * count may be chance; 0 if none does. */
-export function largestSure(probabilities) {
-	const sorted = Float64Array.from(probabilities).sort();
-	let sure = 0;
-	for (let i = 0; i < sorted.length; i++)
-		if (sorted[i] <= 0.05 * (i + 1) / sorted.length) sure = sorted[i];
-	return sure;
-}
-
 /** A word, quoted for a shell if that is needed. */
 export function shellWord(word) {
 	return /^[\w/.+:,@%=-]*$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;

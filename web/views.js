@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The views that are tables and cards. Each is given the page, a struct of what app.js computes:
 // { profile, palette, self (of the window), n (samples), total, functions, B, ... }.
-import { differs, el, int, largestSure, lengthOf, pct, pvalue, shorten, styled, visible, wilson } from './fmt.js';
+import { el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
+import { compareShares, independent, largestSure, wilson } from './statistics.js';
 import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
 import { Table } from './table.js';
 
@@ -24,15 +25,15 @@ export function imageName(profile, f) {
 }
 
 /** "34.4 % (33.7 to 35.0)" */
-export function shareText(k, n, weight) {
-	const [low, high] = wilson(k, n, weight);
+export function shareText(k, n, noise) {
+	const [low, high] = wilson(k, n, noise);
 	if (!k) return `0 % (to ${pct(high)})`;
 	return `${pct(k / n)} % (${pct(low)} to ${pct(high)})`;
 }
 
 /** Half of the interval: "± 0.27". */
-export function plusMinus(k, n, weight) {
-	const [low, high] = wilson(k, n, weight);
+export function plusMinus(k, n, noise) {
+	const [low, high] = wilson(k, n, noise);
 	return `± ${pct((high - low) / 2)}`;
 }
 
@@ -44,8 +45,8 @@ function newBar(cell) {
 	cell.append(el('div', { class: 'bar' }, el('u')));
 }
 
-function fillBar(bar, k, page, most) {
-	const [low, high] = wilson(k, page.n, page.weight), s = bar.style;
+function fillBar(bar, k, page, most, noise) {
+	const [low, high] = wilson(k, page.n, noise), s = bar.style;
 	s.setProperty('--v', k / page.n / most * 100 + '%');
 	s.setProperty('--lo', low / most * 100 + '%');
 	s.setProperty('--hi', Math.min(1, high / most) * 100 + '%');
@@ -58,24 +59,35 @@ function isShown(profile, f) {
 	return kind !== 0 && kind !== KIND_CUT && f !== profile.rest;
 }
 
+/** Where intervals come from. */
+function noiseText(...blocks) {
+	const used = Math.min(...blocks.map(b => b.used));
+	return used ? `Intervals at 95 %: how much counts vary is measured between ${used} parts of the time.` :
+		'Intervals at 95 %, as if samples were independent: less than 8 slices of time show no more.';
+}
+
 // --- functions ---
 
 let functionTable = null, functionPage = null;
 
 function functionColumns() {
-	const share = (c, k) => {
-		c.replaceChildren(pct(k / functionPage.n), el('small', {}, ` ${plusMinus(k, functionPage.n, functionPage.weight)}`));
+	const share = (c, r) => {
+		c.replaceChildren(pct(r.self / functionPage.n), el('small', {}, ` ${plusMinus(r.self, functionPage.n, functionPage.blocks.ofFunction(r.f))}`));
 	};
 	return [
 		{ id: 'self', title: 'Self %', width: '64px', narrow: '92px', cls: 'right', falls: true, key: r => r.self,
-			fill: (c, r) => share(c, r.self) },
+			fill: share },
 		{ id: 'bar', title: '95 % interval', width: '190px', falls: true, key: r => r.self, init: newBar,
 			fill: (c, r) => {
-				fillBar(c.firstChild, r.self, functionPage, functionPage.most);
-				c.title = shareText(r.self, functionPage.n, functionPage.weight);
+				const noise = functionPage.blocks.ofFunction(r.f);
+				fillBar(c.firstChild, r.self, functionPage, functionPage.most, noise);
+				c.title = shareText(r.self, functionPage.n, noise);
 			} },
 		{ id: 'total', title: 'Total %', width: '66px', narrow: '54px', cls: 'right', falls: true, key: r => r.total,
-			fill: (c, r) => { c.textContent = pct(r.total / functionPage.n); } },
+			fill: (c, r) => {
+				c.textContent = pct(r.total / functionPage.n);
+				c.title = shareText(r.total, functionPage.n, functionPage.blocks.ofTotal(r.f));
+			} },
 		{ id: 'samples', title: 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
 			fill: (c, r) => { c.textContent = int(r.self); } },
 		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
@@ -102,7 +114,7 @@ export function showFunctions(page, host, note) {
 		onOpen: r => functionPage.open(r.f), onPick: r => functionPage.pick(r.f), onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
 	note.textContent = `${int(rows.length)} functions` + (hidden && page.isPart ?
-		`; shares of what is in chains of fewer than ${hidden.below} samples are missing in this window` : '');
+		`; shares of what is in chains of fewer than ${hidden.below} samples are missing in this window` : '') + `. ${noiseText(page.blocks)}`;
 }
 
 // --- overview ---
@@ -141,10 +153,10 @@ export function showOverview(page, host) {
 	const head = ['Application', 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
 	const cells = head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text));
 	for (const [f, k] of top) {
-		const colour = page.appColour(f), bar = el('div', { class: 'bar wide' }, el('u'));
-		fillBar(bar, k, page, most);
+		const colour = page.appColour(f), bar = el('div', { class: 'bar wide' }, el('u')), noise = page.blocks.ofTotal(f);
+		fillBar(bar, k, page, most, noise);
 		cells.push(el('button', { type: 'button', title: 'Only this application', onclick: () => page.focus(f) }, swatch(colour), fullName(profile, f)),
-			el('div', { class: 'right' }, pct(k / page.n)), el('div', { class: 'right' }, plusMinus(k, page.n, page.weight)),
+			el('div', { class: 'right' }, pct(k / page.n)), el('div', { class: 'right' }, plusMinus(k, page.n, noise)),
 			el('div', { class: 'right' }, page.timeOf(k)), bar,
 			profile.steps ? spark(squeeze(rows.get(f), 120), colour) : el('div', { class: 'wide' }));
 	}
@@ -164,8 +176,8 @@ function diffRows(page) {
 	for (let f = 1; f < profile.count; f++) {
 		const a = functions.self[f], b = B.functions.self[f];
 		if (!isShown(profile, f) || (!a && !b)) continue;
-		const half = 1.96 * Math.sqrt(page.weight * (a / n * (1 - a / n) / n + b / m * (1 - b / m) / m));
-		rows.push({ f, a, b, half, change: b / m - a / n, p: pvalue(a, n, b, m, page.weight), name: fullName(profile, f),
+		const { chance, half } = compareShares(a, n, page.blocks.ofFunction(f), b, m, B.blocks.ofFunction(f));
+		rows.push({ f, a, b, half, change: b / m - a / n, p: chance, name: fullName(profile, f),
 			image: imageName(profile, f) });
 	}
 	const sure = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
@@ -230,14 +242,20 @@ export function showDifference(page, host, note) {
 		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
 		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
 		`the rest of ${int(rows.length)} is within chance: grey. ` +
-		'This takes samples as independent; the command below measures how much they vary, and may call fewer certain.';
+		noiseText(page.blocks, page.B.blocks);
 }
 
 /** The colour and the mark of a frame in the flame graph of both windows. */
 export function frameDifference(page, i) {
+	page.differences ||= new Map();
+	if (!page.differences.has(i)) page.differences.set(i, compareFrame(page, i));
+	return page.differences.get(i);
+}
+
+function compareFrame(page, i) {
 	const a = page.tree.total[i], b = page.B.tree.total[i], x = a / page.n, y = b / page.B.n;
 	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))),
-		differs: differs(a, page.n, b, page.B.n, page.weight) };
+		differs: compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i)).chance <= 0.05 };
 }
 
 // --- quality ---
@@ -276,7 +294,7 @@ export function showQuality(page, host) {
 		ends.set(e.end, old);
 	}
 	const samples = [['samples', int(n)], ['lost', int(head.lost)],
-		['a share of 1 % is known to', plusMinus(n * 0.01, n, page.weight)]];
+		['a share of 1 % is known to, if samples are independent,', plusMinus(n * 0.01, n, independent(page.weight))]];
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${head.hidden.below} samples`, `${pct(head.hidden.samples / n)} %`]);

@@ -79,6 +79,10 @@ file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
     during 3 main 50
 """
 
+# Bursts of some seconds, so that shares are known less well than the number of samples says.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/opreport/errors-bursts/session"), encoding="utf-8") as bursts:
+    BURSTS = bursts.read()
+
 # mix() is inlined into hot(), and the source is not there.
 INLINED = """
 cpu 4
@@ -298,10 +302,27 @@ def a_short_slice_can_be_chosen(b, url):
     return shown == {("marked_first", "exe-pie"): 400} and [r["samples"] for r in rows["rows"]] == [[400]]
 
 
+def noise_is_that_of_opreport(b, url):
+    """Intervals, which blocks of time widen, and verdicts about two windows are those of opreport."""
+    for window in ("", "2026-11-23T14:00:00Z..2026-11-23T14:01:40Z", "2026-11-23T14:00:00Z..2026-11-23T14:01:10Z"):
+        b.open(url, f"v=functions&a={window}")
+        shown = dict(b.js("return [...document.querySelectorAll('#functions .tr:not([hidden])')].map(r => "
+                          "[r.querySelectorAll('.td')[4].textContent, r.querySelectorAll('.td')[1].title])"))
+        rows = json.loads(run(f"{BUILD}/tools/opreport", "--json", "--errors", "-l", "--session-dir=bursts",
+                              *([f"time:{window}"] if window else [])))["rows"]
+        for row in rows:
+            low, high = (float(x) for x in re.search(r"\((\S+) to (\S+)\)", shown[row["symbol"]]).groups())
+            if abs(low - row["percent_from"][0]) > 0.06 or abs(high - row["percent_to"][0]) > 0.06:
+                return False
+    halves = ("2026-11-23T14:00:00Z..2026-11-23T14:01:40Z", "2026-11-23T14:01:40Z..2026-11-23T14:03:20Z")
+    b.open(url, f"v=diff&a={halves[0]}&b={halves[1]}")
+    return len(rows) == 3 and [row[4] for row in table(b, "diff-table")] == ["chance"] * 3
+
+
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED)):
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     make_hostile("one.html", "hostile.html")
@@ -404,6 +425,7 @@ def main():
             report("hostile_names_are_text", hostile_names_are_text(wide, f"file://{work}/hostile.html"))
             report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
+            report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
             for line in complaints:
