@@ -83,6 +83,17 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 	numbered[15] = r->r15;
 }
 
+/* Moves the PC of a frame whose thread is in the kernel to the system call, if it made one. */
+static __always_inline void registers_to_system_call(const struct cpu_registers *r,
+						     struct unwind_frame *frame)
+{
+	__u32 machine;
+
+	/* The number of the system call. */
+	if ((__s64)r->orig_ax >= 0 && registers_machine(r, &machine))
+		unwind_to_system_call(frame, machine_of(machine), r->ax);
+}
+
 /* The address that pthread_self() returns in a thread, or one near it. */
 static __always_inline __u64 thread_pointer(const struct task_struct *task)
 {
@@ -133,6 +144,12 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 	for (i = 0; i < 31; i++)
 		numbered[i] = r->x[i];
 	numbered[31] = r->sp;
+}
+
+/* Nothing that is read here marks a system call. */
+static __always_inline void registers_to_system_call(const struct cpu_registers *r,
+						     struct unwind_frame *frame)
+{
 }
 
 /* The address that pthread_self() returns in a thread, or one near it. */

@@ -230,6 +230,8 @@ static __always_inline void begin_user(struct run *run, struct unwinding *u,
 				       (void *)bpf_task_pt_regs(run->task)))
 		return;
 	registers_to_frame(&u->saved, &u->frame, u->registers);
+	if (u->append)
+		registers_to_system_call(&u->saved, &u->frame);
 }
 
 /* Walks the user's stack from the frame that is set up. */

@@ -76,7 +76,8 @@ static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
 	u->append = 0;
 	registers_to_frame(&u->saved, &u->frame, u->registers);
-	if (!place_left(run, u->saved.ip))
+	registers_to_system_call(&u->saved, &u->frame);
+	if (!place_left(run, u->frame.pc))
 		return false;
 	if (config.depth) {
 		chain_user(run, u);

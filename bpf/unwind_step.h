@@ -70,6 +70,19 @@ static __always_inline __u64 unwind_chain_address(const struct unwind_frame *f, 
 	return f->pc + (!f->first && (f->exact || is_trampoline));
 }
 
+/* Moves the PC of a thread in the kernel from where it goes on after a system call to the
+ * instruction that made it, which may be the last one of its function. @result is register 0: on
+ * x86-64 it is -ENOSYS until the system call has a result (kernel: arch/x86/entry/entry_64.S), but
+ * not where an exception, a new program or a new process goes on. */
+static __always_inline void unwind_to_system_call(struct unwind_frame *f,
+						  enum unwind_machine machine, __u64 result)
+{
+	enum { SYSCALL_BYTES = 2, NO_RESULT = 38 /* ENOSYS */ };
+
+	if (machine == UNWIND_X86_64 && result == (__u64)-NO_RESULT)
+		f->pc -= SYSCALL_BYTES;
+}
+
 static __always_inline int unwind_reg_value(const struct unwind_reg *reg, unwind_read_fn *read,
 					    void *data, __u64 *ret)
 {
@@ -279,8 +292,9 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 					 struct unwind_rule *ret)
 {
 	int arm = machine == UNWIND_AARCH64, ia32 = machine == UNWIND_I386;
-	/* Interrupted in a trampoline, the thread is in the system call, at the end of the code. */
-	__u64 at = !f->exact ? f->pc : f->pc - (arm || ia32 ? 8 : 9), bytes = 0;
+	/* Interrupted in a trampoline, the thread is in the system call, at the end of the code:
+	 * before the instruction on x86-64, see unwind_to_system_call(), or after it. */
+	__u64 at = !f->exact ? f->pc : f->pc - (arm || ia32 ? 8 : 7), bytes = 0;
 
 	*ret = (struct unwind_rule){
 		.cfa = ret->base == UNWIND_WHY_NO_FRAME ? UNWIND_CFA_NONE : UNWIND_CFA_GUESS,

@@ -120,6 +120,7 @@ void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret)
 		ret->bx.value = u->regs[layout->bx];
 	else
 		ret->bx.where = UNWIND_REG_LOST;
+	unwind_to_system_call(ret, u->machine, u->regs[0]);
 }
 
 int user_stack_read(void *data, __u64 address, __u64 *ret)

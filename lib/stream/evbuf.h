@@ -66,8 +66,9 @@ enum { EVBUF_FRAMES_MAX = 1024, EVBUF_LISTS_MAX = 1 << 20 };
 /* The cookie of a frame whose offset is an absolute address in the kernel. */
 #define EVBUF_KERNEL (UINT64_MAX - 1)
 
-/* A frame of a call chain: the PC of the innermost one and of the one that entered the kernel, the
- * return address of all others; or, where a signal interrupted, one more than the PC. */
+/* A frame of a call chain: the PC of the innermost one and of the one that entered the kernel (of
+ * the system call, if that is known), the return address of all others; or, where a signal
+ * interrupted, one more than the PC. */
 struct evbuf_frame {
 	uint64_t cookie; /* of the image, or EVBUF_KERNEL */
 	uint64_t offset; /* in the image, or a kernel address */

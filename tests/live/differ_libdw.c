@@ -46,10 +46,14 @@ static bool set_registers(Dwfl_Thread *thread, void *data)
 {
 	struct libdw *l = data;
 	Dwarf_Word words[USER_STACK_REGS_MAX];
+	struct unwind_frame frame;
 	size_t i;
 
 	for (i = 0; i < l->stack->reg_count; i++)
 		words[i] = l->stack->regs[i];
+	/* The PC is last. Ours is that of a system call, the kernel's where it goes on after it. */
+	user_stack_frame(l->stack, &frame);
+	words[l->stack->reg_count - 1] = frame.pc;
 	return dwfl_thread_state_registers(thread, 0, (unsigned int)l->stack->reg_count, words);
 }
 

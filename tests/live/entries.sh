@@ -71,6 +71,11 @@ known()
 	fi
 	[ $# = 0 ] || chain "a library in a namespace of its own" plug_a "$main;run_namespace"
 
+	case $program.$(uname -m) in
+	*_32.*) ;;
+	*.x86_64) chain "a system call that ends its function" last_call "$main;run_last" ;;
+	esac
+
 	# Where a thread or a process starts, nothing has called clone().
 	awk -v right="^$program;($bottom(__)?clone3?(;|\$)|.*;main;)" '
 		{ n = $NF; sub(/ [0-9]+$/, "") }

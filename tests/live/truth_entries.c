@@ -291,6 +291,39 @@ void run_contexts(void)
 	AFTER_CALL();
 }
 
+/* A function whose last instruction is a system call: it goes on in another one. */
+#ifdef __x86_64__
+void last_call(void *at, size_t size);
+__asm__(".text\n"
+	".type last_call, @function\n"
+	"last_call: .cfi_startproc\n"
+	"	mov $318, %eax\n" /* getrandom(2), which takes its time */
+	"	xor %edx, %edx\n"
+	"	syscall\n"
+	"	.cfi_endproc\n"
+	".size last_call, . - last_call\n"
+	".type after_last, @function\n"
+	"after_last: .cfi_startproc\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size after_last, . - after_last\n");
+
+FUNCTION void run_last(void);
+void run_last(void)
+{
+	static char numbers[1 << 17];
+	int i;
+
+	for (i = 0; i < PARTS; i++)
+		last_call(numbers, sizeof(numbers));
+	AFTER_CALL();
+}
+#else
+static void run_last(void)
+{
+}
+#endif
+
 static volatile sig_atomic_t alarms;
 
 FUNCTION void on_alarm(int signal);
@@ -426,7 +459,7 @@ int main(int argc, char **argv)
 	static void (*const parts[])(void) = {
 		run_vfork, run_fork,   run_clone, run_cleanup,	 run_destructor,
 		run_once,  run_sort,   run_jump,  run_contexts,	 run_array,
-		run_alarm, run_nested, run_short, run_namespace,
+		run_alarm, run_nested, run_short, run_namespace, run_last,
 	};
 	unsigned long round, rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
 	size_t i;

@@ -121,7 +121,7 @@ class Code:
         """Whether a signal handler returns there (plus one: opchains(5)), or its return has entered
         the kernel there."""
         return RESTORE_RT in (self.bytes_at(address - back, len(RESTORE_RT))
-                              for back in (0, 1, len(RESTORE_RT)))
+                              for back in (0, 1, len(RESTORE_RT) - 2, len(RESTORE_RT)))
 
 
 class Generated(Code):

@@ -3,6 +3,8 @@
 
 #include "unwind/unwind_chain.h"
 
+#include <errno.h>
+
 enum { STACK = 0x7000, WORDS = 128 };
 
 /* Memory at STACK, registers by DWARF number, and code at one address. */
@@ -349,7 +351,7 @@ static void known_code_is_left_by_its_bytes(void)
 		{ 0xccccccc308c48348, 0, true, false, 0x401028, 0x7030, 0x7040 },
 		{ 0xccccccc318c48348, 0, false, false, 0x401028, 0x7030, 0x7040 },
 		{ 0x0f0000000fc0c748, 0, false, false, 0x4010a8, 0x70a0, 0x401078 },
-		{ 0x0f0000000fc0c748, -9, true, false, 0x4010a8, 0x70a0, 0x401078 },
+		{ 0x0f0000000fc0c748, -7, true, false, 0x4010a8, 0x70a0, 0x401078 },
 		{ 0xd4000001d2801168, 0, false, true, 0x401238, 0x7230, 0x7220 },
 		{ 0xd4000001d2801168, -8, true, true, 0x401238, 0x7230, 0x7220 },
 		{ 0xccccccc308c48348, 0, false, true, 0x401028, 0x7030, 0x7040 },
@@ -432,7 +434,7 @@ static void code_that_makes_no_frame_is_not_left_by_its_frame_pointer(void)
 		{ RA - 8, 0, false, 0 },
 		{ RA - 8, 0xe8909090 | (uint64_t)(uint32_t)(PC - RA) << 32, true, RA },
 		{ PC, 0xccccccc308c48348, false, 0x403000 },
-		{ PC - 9, 0x0f0000000fc0c748, true, 0x404000 },
+		{ PC - 7, 0x0f0000000fc0c748, true, 0x404000 },
 	};
 	size_t i;
 
@@ -540,6 +542,33 @@ static void an_address_in_a_chain_follows_the_code_that_was_left(void)
 	}
 }
 
+/* Another symbol may begin right after a system call. Only there register 0 says that it has no
+ * result yet. */
+static void a_thread_in_a_system_call_is_where_it_made_it(void)
+{
+	static const struct {
+		enum unwind_machine machine;
+		int64_t result;
+		uint64_t pc;
+	} cases[] = {
+		{ UNWIND_X86_64, -ENOSYS, 0x400121 },
+		{ UNWIND_X86_64, 0, 0x400123 },
+		{ UNWIND_X86_64, -EINTR, 0x400123 },
+		{ UNWIND_X86_64, (uint32_t)-ENOSYS, 0x400123 },
+		{ UNWIND_AARCH64, -ENOSYS, 0x400123 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		unwind_to_system_call(&f, cases[i].machine, (uint64_t)cases[i].result);
+		CHECK_EQ(f.pc, cases[i].pc);
+		CHECK_EQ(unwind_lookup_pc(&f), cases[i].pc);
+	}
+}
+
 /* An endless chain: every frame returns to itself. */
 static void a_chain_ends_at_its_depth(void)
 {
@@ -573,4 +602,5 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(code_that_makes_no_frame_is_not_left_by_its_frame_pointer),
       T(a_hole_differs_from_other_rules), T(every_end_has_its_reason),
       T(a_program_that_jumped_to_0_has_no_mapping_there),
-      T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))
+      T(an_address_in_a_chain_follows_the_code_that_was_left),
+      T(a_thread_in_a_system_call_is_where_it_made_it), T(a_chain_ends_at_its_depth))
