@@ -48,7 +48,7 @@ static __always_inline bool append_frame(struct run *run, struct unwinding *u,
 	if (v->place == SAMPLE_FILE)
 		return true;
 	chain->id = mix(chain->id, chain->tgid);
-	if (v->place != SAMPLE_VDSO)
+	if (v->place != SAMPLE_VDSO && v->place != SAMPLE_VDSO_32)
 		run->scratch->memory = 1;
 	return true;
 }
@@ -116,6 +116,9 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 	struct unwind_frame frame = u->frame;
 	const struct unwind_rule *rule = NULL;
 
+	/* A 64-bit process has no copy of the 32-bit vdso, and no table of it. */
+	if (!config.by_frame_pointers && v->place == SAMPLE_VDSO_32)
+		why = CHAIN_END_NO_TABLE;
 	if (!config.by_frame_pointers && is_file) {
 		why = CHAIN_END_NO_RULE;
 		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);

@@ -129,9 +129,8 @@ static __always_inline enum sample_place region_place(struct mm_struct *mm, cons
 
 	if (bpf_core_field_exists(mm->context.vdso))
 		vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
-	/* That of a 32-bit process is another one. */
-	if (vdso && vma->start == vdso && vdso >> 32)
-		return SAMPLE_VDSO;
+	if (vdso && vma->start == vdso)
+		return vdso >> 32 ? SAMPLE_VDSO : SAMPLE_VDSO_32;
 	if (vma->start <= BPF_CORE_READ(mm, brk) && vma->end >= BPF_CORE_READ(mm, start_brk))
 		return SAMPLE_HEAP;
 	if (vma->start <= BPF_CORE_READ(mm, start_stack) &&
@@ -238,6 +237,9 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	v->end = vma.end;
 	if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO) {
 		v->offset = 0;
+		/* All processes have the same vdso. */
+		if (v->place == SAMPLE_VDSO_32)
+			region = (struct sample_region){ 0, vma.end - vma.start };
 		v->image.region = region;
 	} else if (config.depth && !config.by_frame_pointers) {
 		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);

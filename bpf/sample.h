@@ -49,6 +49,7 @@ enum sample_place {
 	SAMPLE_STACK,
 	SAMPLE_VDSO,	    /* offset: from its start */
 	SAMPLE_CODE_OBJECT, /* offset: in bytecode; image: id of a struct sample_function, 0 */
+	SAMPLE_VDSO_32,	    /* of a 32-bit process; offset: from its start; region: 0, its bytes */
 	SAMPLE_PLACE_COUNT_
 };
 

@@ -232,6 +232,11 @@ uint64_t cookie_vdso(struct cookie_table *t)
 	return t->vdso;
 }
 
+uint64_t cookie_vdso_32(struct cookie_table *t, uint64_t size)
+{
+	return cookie_anon(t, 0, 0, size, "[vdso32]");
+}
+
 /* The cookie of what has a name only. */
 static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char *name)
 {

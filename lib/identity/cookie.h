@@ -47,6 +47,8 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 		     const char *label);
 /* The cookie of the vdso. */
 uint64_t cookie_vdso(struct cookie_table *t);
+/* The cookie of that of 32-bit processes, of @size bytes: memory "[vdso32]" of no process. */
+uint64_t cookie_vdso_32(struct cookie_table *t, uint64_t size);
 /* The cookie of kernel threads called @name (what follows a slash or colon is cut off). */
 uint64_t cookie_thread(struct cookie_table *t, const char *name);
 

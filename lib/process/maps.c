@@ -227,9 +227,10 @@ void mapping_from(const struct mapping_source *source, struct cookie_table *cook
 		  struct mapping *ret)
 {
 	*ret = (struct mapping){ .start = source->start, .end = source->end };
-	/* That of a 32-bit process is another one. */
-	if (!strcmp(source->path, "[vdso]") && source->start >> 32) {
-		ret->cookie = cookie_vdso(cookies);
+	if (!strcmp(source->path, "[vdso]")) {
+		ret->cookie = source->start >> 32
+				      ? cookie_vdso(cookies)
+				      : cookie_vdso_32(cookies, source->end - source->start);
 		return;
 	}
 	ret->label = label_of(source->path);

@@ -132,6 +132,7 @@ static struct evbuf_frame frame_of(struct in_kernel *k, const struct sample_fram
 	case SAMPLE_ANON:
 	case SAMPLE_HEAP:
 	case SAMPLE_STACK:
+	case SAMPLE_VDSO_32:
 		break;
 	case SAMPLE_KERNEL:
 	case SAMPLE_CODE_OBJECT:

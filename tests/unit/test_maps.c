@@ -208,10 +208,14 @@ static void kernel_names_become_cookies_or_labels(void)
 		CHECK_EQ(cookie_lookup(cookies, m.cookie)->kind, rows[i].kind);
 		CHECK_EQ(m.offset, rows[i].kind == COOKIE_FILE ? 0x300 : 0);
 	}
-	/* Of a 32-bit process: another one. */
-	mapping_from(&(struct mapping_source){ .start = 0x1000, .end = 0x2000, .path = "[vdso]" },
+	/* Of 32-bit processes: another one, but the same for all of them. */
+	mapping_from(&(struct mapping_source){ .start = 0x1000, .end = 0x3000, .path = "[vdso]" },
 		     cookies, &m);
-	CHECK_STR(m.label, "anon");
+	CHECK(!m.label);
+	CHECK_STR(cookie_lookup(cookies, m.cookie)->path, "[vdso32]");
+	CHECK_EQ(cookie_lookup(cookies, m.cookie)->tgid, 0);
+	CHECK_EQ(cookie_lookup(cookies, m.cookie)->end, 0x2000);
+	CHECK_EQ(cookie_vdso_32(cookies, 0x2000), m.cookie);
 	cookie_table_free(cookies);
 }
 

@@ -79,6 +79,8 @@ static uint64_t image_of(struct bpf_samples *d, const struct sample_key *key)
 		return sampler_images_cookie(d->images, &key->image.file, key->tgid, d->now_ns);
 	case SAMPLE_VDSO:
 		return cookie_vdso(d->cookies);
+	case SAMPLE_VDSO_32:
+		return cookie_vdso_32(d->cookies, key->image.region.end);
 	case SAMPLE_ANON:
 	case SAMPLE_HEAP:
 	case SAMPLE_STACK:

@@ -96,6 +96,8 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 		return sampler_images_cookie(t->images, &f->image.file, tgid, now_ns);
 	case SAMPLE_VDSO:
 		return cookie_vdso(t->cookies);
+	case SAMPLE_VDSO_32:
+		return cookie_vdso_32(t->cookies, f->image.region.end);
 	case SAMPLE_CODE_OBJECT:
 		return sampler_functions_cookie(t->functions, f->image.region.start);
 	case SAMPLE_HEAP:
