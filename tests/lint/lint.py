@@ -357,12 +357,15 @@ def check_settings(root, build):
 
 
 def check_chain_ends(root, _build):
-    """oprofile-buffer(5) has the numbers and names of CHAIN_ENDS, in their order."""
+    """oprofile-buffer(5) has the numbers and names of CHAIN_ENDS, opreport(1) the names."""
     table = re.findall(r'^\tX\(\w+, (\d+), "(\w+)"', read(root, "bpf/chain_end.h"), re.M)
     page = read(root, "man/oprofile-buffer.5.scd").partition("*CHAIN_END*\n")[2]
     documented = re.findall(r"^\|\s+(\d+)\n:\s+(\w+)$", page.partition("\n\n")[0], re.M)
     yield "oprofile-buffer(5)", [f"{a} where the table has {b}" for a, b in
                                  itertools.zip_longest(documented, table) if a != b]
+    page = read(root, "man/opreport.1.scd").partition("*The chain ends because*\n")[2]
+    listed = re.findall(r"^\|\s+(\w+)$", page.partition("\n\n")[0], re.M)
+    yield "opreport(1)", sorted({name for _, name in table} - {"complete"} ^ set(listed))
 
 
 def check_cpu_types(root, _build):
