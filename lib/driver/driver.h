@@ -65,6 +65,8 @@ struct driver_config {
 	size_t event_count;
 	enum driver_scope scope;
 	pid_t pid;	     /* DRIVER_TREE, DRIVER_TASK */
+	const pid_t *others; /* further processes with that one, borrowed for the driver's life */
+	size_t other_count;
 	bool enable_on_exec; /* ->pid is a child of ours waiting to exec: count from there */
 	/* What an extended feature needs. Registers of instruction-based samples are written to the
 	 * event buffer, with the branch target or 0 after those of ops if the unit mask asks for

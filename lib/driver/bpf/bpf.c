@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/bpf/bpf_follow.h"
 #include "driver/bpf/bpf_samples.h"
 #include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/code_store.h"
@@ -15,7 +16,6 @@
 #include "perf/kernel_events.h"
 #include "driver/sampling.h"
 #include "base/procfs.h"
-#include "process/process_read.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_images.h"
@@ -50,8 +50,7 @@ struct driver {
 	enum driver_chain_mode mode;
 	size_t unwind_bytes;
 	char *why;
-	pid_t follow;
-	bool await_exec;
+	struct bpf_follow follow;
 	bool offcpu; /* measure time off the CPU; its counter follows those of the events */
 	uint64_t offcpu_ended; /* intervals cut off by the stop of the driver */
 
@@ -218,8 +217,9 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = open_chains(d, config, err);
 	if (r < 0)
 		return r;
-	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
-	d->await_exec = config->enable_on_exec;
+	if (config->scope == DRIVER_TREE)
+		d->follow = (struct bpf_follow){ config->pid, config->others, config->other_count,
+						 config->enable_on_exec };
 	d->offcpu = config->derived.offcpu;
 	d->samples.offcpu = d->offcpu ? (unsigned int)d->sampling.plan.count : UINT_MAX;
 	*ret = STEAL(d);
@@ -247,7 +247,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	    d->offcpu || config->callgraph_depth != d->depth_asked ||
 	    config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
-	    config->scope != DRIVER_SYSTEM || d->follow)
+	    config->scope != DRIVER_SYSTEM || d->follow.pid)
 		return error_set(err, -ENOTSUP, "another BPF program has to be loaded");
 	d->sampling.plan = (struct perf_plan){ 0 };
 	d->sampling.targets = (struct perf_targets){ 0 };
@@ -329,26 +329,6 @@ static void read_rings(struct driver *d)
 
 /* --- driver operations --- */
 
-/* Follows the process and its descendants. Reads them twice: one may fork while /proc is read, but
- * once its parent is in the table, the program sees that. */
-static int follow(struct driver *d, struct error *err)
-{
-	struct process_table processes = PROCESS_TABLE_INIT;
-	int i, r = sampler_follow(d->sampler, (uint32_t)d->follow,
-				  d->await_exec ? SAMPLE_FOLLOW_WAITING : SAMPLE_FOLLOW_ON);
-
-	process_make(&processes, (uint32_t)d->follow)->followed = true;
-	for (i = 0; i < 2 && r == 0 && !d->await_exec; i++) {
-		process_follow_children(&processes, "");
-		map_for_each (&processes.by_tgid, slot)
-			if (((const struct process *)slot->value)->followed && r == 0)
-				r = sampler_follow(d->sampler, (uint32_t)slot->key,
-						   SAMPLE_FOLLOW_ON);
-	}
-	process_table_clear(&processes);
-	return r < 0 ? error_errno(err, r, "cannot follow process %d", d->follow) : 0;
-}
-
 static void bpf_stop(struct driver *d)
 {
 	(void)sampling_stop(&d->sampling, clock_now_ns());
@@ -360,11 +340,10 @@ static int bpf_start(struct driver *d, struct error *err)
 
 	if (d->sampling.running)
 		return 0;
-	if (d->follow)
-		r = follow(d, err);
+	if (d->follow.pid)
+		r = bpf_follow_start(&d->follow, d->sampler, err);
 	if (r < 0)
 		return r;
-	d->await_exec = false;
 	d->sampling.running = true;
 	r = perf_cpuset_enable_sideband(&d->sampling.cpus, true);
 	if (r == 0)
@@ -491,7 +470,7 @@ static void listen(struct driver *d)
 
 static int bpf_sync(struct driver *d, bool all, struct error *err)
 {
-	bool over = d->follow && !sampler_any_followed(d->sampler), is_drained;
+	bool over = d->follow.pid && !sampler_any_followed(d->sampler), is_drained;
 	int r;
 
 	perf_cpuset_clear_wakeups(&d->sampling.cpus);

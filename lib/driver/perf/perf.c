@@ -87,6 +87,8 @@ static void setup_sideband(struct driver *d, const struct driver_config *config)
 			 "identified");
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;
+	d->sideband.others = config->others;
+	d->sideband.other_count = config->other_count;
 	d->sideband.follow_children = config->scope == DRIVER_TREE;
 	d->sideband.await_exec = config->enable_on_exec;
 }

@@ -68,6 +68,8 @@ static void make_followed(struct sideband *s)
 	/* If this is not the first time, its exec may be among the lost records. */
 	p->waiting = s->await_exec;
 	s->await_exec = false;
+	for (size_t i = 0; i < s->other_count; i++)
+		process_make(&s->processes, (uint32_t)s->others[i])->followed = true;
 	if (s->follow_children)
 		process_follow_children(&s->processes, s->from.root);
 	s->follow_children = true;

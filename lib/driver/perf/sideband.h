@@ -18,7 +18,9 @@ struct sideband {
 	struct process_table processes;
 	struct process_source from;
 	struct driver_stats *stats;
-	uint32_t follow;       /* keep only this process and its descendants; 0: all */
+	uint32_t follow;     /* keep only this process and its descendants; 0: all */
+	const pid_t *others; /* with it, borrowed */
+	size_t other_count;
 	bool follow_children;  /* include descendants that it already has */
 	bool await_exec;       /* sample that process from its next exec on */
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
