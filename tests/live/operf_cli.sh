@@ -100,6 +100,35 @@ kill $long
 wait $profiler
 is "it ends with the process too" $? 0
 
+
+# Several processes, by their ids and by a name: the profile has these, and ends with the last.
+cp "$(command -v truth_chains)" ./first_one
+cp "$(command -v truth_chains)" ./other_one
+cp "$(command -v truth_chains)" ./stranger
+./first_one 1 >/dev/null &
+one=$!
+./other_one 1 >/dev/null &
+two=$!
+./stranger 30 >/dev/null &
+stranger=$!
+ok "two processes" operf -p $one,$two --session-dir=several
+wait $one $two
+./first_one 1 >/dev/null &
+one=$!
+ok "the process of a name" operf --name='first_?ne' -d named
+wait $one
+kill $stranger
+wait $stranger 2>/dev/null
+opreport --session-dir=several >several.log 2>&1
+has "has the first" first_one several.log
+has "has the other" other_one several.log
+ok "has no stranger" sh -c '! grep stranger several.log'
+opreport --session-dir=named >named.log 2>&1
+has "has it" first_one named.log
+ok "has nothing else" sh -c '! grep stranger named.log'
+fails "a name that no process has" 2 operf --name=no-such-name
+has "is said" "no running process has this name"
+
 operf truth_chains 30 >signal.log 2>&1 &
 profiler=$!
 wait_for grep -q "Profiler started" signal.log

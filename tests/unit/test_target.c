@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tools/common/target.c and tools/operf/target_files.c: which command is run, when, how it ends for
- * the tool, and which files it will map. */
+/* tools/common/target.c, tools/operf/processes.c and tools/operf/target_files.c: which command is
+ * run, when, how it ends for the tool, which processes are chosen, and which files are mapped. */
 #include "test.h"
 
 #include "tools/common/target.h"
 #include "tools/common/tool.h"
+#include "tools/operf/processes.h"
 #include "tools/operf/target_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -156,27 +158,72 @@ static void a_signal_for_the_tool_is_for_the_command_too(void)
 	CHECK_EQ(target_exit_status(&target, 0), 128 + SIGTERM);
 }
 
-static void processes_are_followed_until_they_end(void)
+/* Forks a child that waits to be killed; its name is at most 15 characters. */
+static pid_t fork_named(const char *name)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)prctl(PR_SET_NAME, name);
+		for (;;)
+			(void)pause();
+	}
+	return child;
+}
+
+static void kill_and_reap(pid_t child)
+{
+	CHECK_EQ(kill(child, SIGKILL), 0);
+	CHECK_EQ(waitpid(child, NULL, 0), child);
+}
+
+static void processes_are_followed_until_all_have_ended(void)
 {
 	_cleanup_(give_back) struct target target = TARGET_INIT;
 	struct target other = TARGET_INIT;
 	struct error err = ERROR_INIT;
-	pid_t child = fork();
+	const pid_t children[] = { fork_named("one"), fork_named("two") };
 
-	if (child == 0)
-		for (;;)
-			(void)pause();
 	target.kind = TARGET_PROCESS;
-	CHECK_EQ(target_process(&target, (uint64_t)child, &err), 0);
+	CHECK_EQ(target_processes(&target, children, 2, &err), 0);
 	CHECK(!target_ended(&target));
-	CHECK_EQ(kill(child, SIGKILL), 0);
-	CHECK_EQ(waitpid(child, NULL, 0), child);
+	kill_and_reap(children[0]);
+	CHECK(!target_ended(&target));
+	kill_and_reap(children[1]);
 	CHECK(target_ended(&target));
 	CHECK_EQ(target_exit_status(&target, 0), 0);
-	CHECK_EQ(target_process(&other, (uint64_t)child, &err), -ESRCH);
-	CHECK_EQ(target_process(&other, UINT64_MAX, &err), -ESRCH);
-	CHECK_STR(err.text, "no process 18446744073709551615");
+	CHECK_EQ(target_processes(&other, children, 1, &err), -ESRCH);
 	give_back(&other);
+}
+
+static void processes_are_chosen_by_ids_names_and_cgroups(void)
+{
+	struct processes chosen = { 0 };
+	struct error err = ERROR_INIT;
+	pid_t child = fork_named("odd name");
+	_cleanup_free_ char *cgroups = NULL, *path = xasprintf("/proc/%d/cgroup", child);
+	_cleanup_free_ char *list = xasprintf("%d,%d,1", child, child);
+	char *cgroup;
+
+	CHECK_EQ(processes_add(list, &chosen, &err), 0);
+	CHECK(chosen.count == 2 && chosen.pids[0] == child && chosen.pids[1] == 1);
+	chosen.count = 0;
+	while (processes_add_named("odd n?me", &chosen, &err) < 0) /* prctl() of the child */
+		(void)usleep(1000);
+	CHECK(chosen.count == 1 && chosen.pids[0] == child);
+	CHECK_EQ(processes_add_named("odd", &chosen, &err), -ESRCH);
+	CHECK_STR(err.text, "--name=odd: no running process has this name");
+	CHECK(path_read("", path, &cgroups, NULL) > 0);
+	cgroup = strrchr(cgroups, ':') + 1;
+	cgroup[strcspn(cgroup, "\n")] = '\0';
+	chosen.count = 0;
+	CHECK_EQ(processes_add_cgroup(cgroup, &chosen, &err), 0);
+	CHECK(chosen.count >= 1);
+	CHECK_EQ(processes_add_cgroup("/no/such/cgroup", &chosen, &err), -ESRCH);
+	CHECK_EQ(processes_add("1,x", &chosen, &err), -EINVAL);
+	CHECK_EQ(processes_add("", &chosen, &err), -EINVAL);
+	kill_and_reap(child);
+	free(chosen.pids);
 }
 
 static void a_signal_ends_what_has_no_end_of_its_own(void)
@@ -261,6 +308,7 @@ static void files_of_a_process_are_those_it_has_mapped(void)
 
 TESTS(T(exit_status_is_that_of_the_command), T(commands_are_found_as_a_shell_finds_them),
       T(nothing_runs_before_it_is_released), T(a_signal_for_the_tool_is_for_the_command_too),
-      T(processes_are_followed_until_they_end), T(a_signal_ends_what_has_no_end_of_its_own),
+      T(processes_are_followed_until_all_have_ended),
+      T(processes_are_chosen_by_ids_names_and_cgroups), T(a_signal_ends_what_has_no_end_of_its_own),
       T(files_of_a_command_are_its_program_and_libraries),
       T(files_of_a_process_are_those_it_has_mapped))

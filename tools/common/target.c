@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -133,22 +133,35 @@ int target_command(struct target *target, char **command, struct error *err)
 	return target->pid < 0 ? error_errno(err, r, "cannot start a process") : 0;
 }
 
-int target_process(struct target *target, uint64_t pid, struct error *err)
+/* Opens a descriptor of the process, which polls readable when it ends; or -errno. */
+static int open_process(pid_t pid, struct error *err)
 {
-	int r;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r = fd < 0 ? -errno : fd;
 
-	if (pid > INT32_MAX)
-		return error_set(err, -ESRCH, "no process %" PRIu64, pid);
-	target->pid = (pid_t)pid;
-	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
-	r = target->pidfd < 0 ? -errno : 0;
 	/* EINVAL: it is a thread, not the first of its process. ENOENT: the same, newer kernels. */
 	if (r == -EINVAL || r == -ENOENT)
-		return error_set(err, r, "%" PRIu64 " is a thread; --pid takes a process", pid);
+		return error_set(err, r, "%d is a thread; --pid takes a process", pid);
 	if (r == -ESRCH)
-		return error_set(err, r, "no process %" PRIu64, pid);
-	if (r < 0)
-		return error_errno(err, r, "process %" PRIu64, pid);
+		return error_set(err, r, "no process %d", pid);
+	return r < 0 ? error_errno(err, r, "process %d", pid) : r;
+}
+
+int target_processes(struct target *target, const pid_t *pids, size_t count, struct error *err)
+{
+	target->pid = pids[0];
+	target->others = pids + 1;
+	target->other_count = count - 1;
+	target->processes = epoll_create1(EPOLL_CLOEXEC);
+	if (target->processes < 0)
+		return error_errno(err, -errno, "cannot create an epoll instance");
+	for (target->running = 0; target->running < count; target->running++) {
+		int fd = open_process(pids[target->running], err);
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+		if (fd < 0)
+			return fd;
+		(void)epoll_ctl(target->processes, EPOLL_CTL_ADD, fd, &event);
+	}
 	return take_signals(target, err);
 }
 
@@ -206,6 +219,18 @@ static void pass_on(const struct target *target, const struct signalfd_siginfo *
 		(void)kill(target->pid, (int)info->ssi_signo);
 }
 
+/* Returns whether all of the target's processes have exited. */
+static bool have_exited(struct target *target)
+{
+	struct epoll_event event;
+
+	while (target->running && epoll_wait(target->processes, &event, 1, 0) == 1) {
+		(void)close(event.data.fd);
+		target->running--;
+	}
+	return !target->running;
+}
+
 bool target_ended(struct target *target)
 {
 	struct signalfd_siginfo info;
@@ -222,7 +247,7 @@ bool target_ended(struct target *target)
 		reap(target);
 		target->ended = target->reaped;
 	} else if (target->kind == TARGET_PROCESS) {
-		target->ended |= kill(target->pid, 0) < 0 && errno == ESRCH;
+		target->ended |= have_exited(target);
 	}
 	return target->ended;
 }
@@ -255,7 +280,7 @@ void target_done(struct target *target)
 	cleanup_closep(&target->go);
 	cleanup_closep(&target->failed);
 	cleanup_closep(&target->signals);
-	cleanup_closep(&target->pidfd);
+	cleanup_closep(&target->processes);
 	if (waits && target->pid > 0)
 		(void)waitpid(target->pid, NULL, 0);
 }

@@ -9,7 +9,7 @@
  *	...					sampling of target.pid is set up
  *	target_release(&target, &err);		it execs
  *	while (!target_ended(&target))
- *		poll((struct pollfd[]){ { target.signals }, { target.pidfd } }, 2, -1);
+ *		poll((struct pollfd[]){ { target.signals }, { target.processes } }, 2, -1);
  */
 #pragma once
 
@@ -24,9 +24,12 @@ enum target_kind { TARGET_COMMAND, TARGET_PROCESS, TARGET_SYSTEM };
 
 struct target {
 	enum target_kind kind;
-	pid_t pid;	 /* 0: the whole machine */
+	pid_t pid;	     /* 0: the whole machine */
+	const pid_t *others; /* TARGET_PROCESS: further ones, borrowed */
+	size_t other_count;
 	int signals;	 /* polls readable when a signal came; -1: none is expected */
-	int pidfd;	 /* TARGET_PROCESS: polls readable when it ended; else -1 */
+	int processes;	 /* TARGET_PROCESS: polls readable when one has ended; else -1 */
+	size_t running;	 /* of those, not seen to have ended */
 	int go, failed;	 /* TARGET_COMMAND: pipes: to release it; to get the errno of its exec */
 	bool ended;	 /* seen by target_ended() */
 	bool reaped;	 /* TARGET_COMMAND: ->status is its wait status */
@@ -40,13 +43,14 @@ struct target {
 	struct sigaction interrupt; /* the previous handler of SIGINT, which a command gets back */
 };
 
-#define TARGET_INIT ((struct target){ .signals = -1, .pidfd = -1, .go = -1, .failed = -1 })
+#define TARGET_INIT ((struct target){ .signals = -1, .processes = -1, .go = -1, .failed = -1 })
 
 /* Forks a child that waits to exec @command, which is borrowed as long as @target lives. 0; -ENOENT
  * or -EACCES if there is no such command, before anything was touched; -errno. */
 int target_command(struct target *target, char **command, struct error *err);
-/* Targets the running process @pid; -ESRCH if no such process. */
-int target_process(struct target *target, uint64_t pid, struct error *err);
+/* Targets running processes, at least one, which are borrowed as long as @target lives; -ESRCH if
+ * one does not exist. */
+int target_processes(struct target *target, const pid_t *pids, size_t count, struct error *err);
 /* Targets the machine, or anything else that only a signal ends. */
 int target_system(struct target *target, struct error *err);
 
@@ -55,7 +59,7 @@ int target_release(struct target *target, struct error *err);
 
 /* Handles signals, and returns whether the target has ended. A command ends when it exits; signals
  * are passed on to it unless it got them itself. The others end on SIGINT, SIGTERM or SIGHUP, or
- * when the process exits. */
+ * when all of the processes have exited. */
 bool target_ended(struct target *target);
 
 /* Waits for a command to exit, after sampling has stopped. */

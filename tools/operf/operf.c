@@ -13,6 +13,7 @@
 #include "sfile/session.h"
 #include "tools/common/target.h"
 #include "tools/operf/helpers.h"
+#include "tools/operf/processes.h"
 #include "tools/operf/session_owner.h"
 #include "tools/operf/summary.h"
 #include "tools/operf/target_files.h"
@@ -34,8 +35,8 @@ static const char default_dir[] = "oprofile_data";
 static bool force, system_wide, append, lazy, off_cpu, quiet;
 static const char *session_dir = default_dir, *vmlinux;
 static const char *command_line; /* of this tool, for the headers of reports */
-static uint64_t pid;
-static int64_t duration_ms; /* 0: until the target ends */
+static struct processes chosen;	 /* running ones */
+static int64_t duration_ms;	 /* 0: until the target ends */
 static struct setting_given given[] = SETTINGS_GIVEN;
 static struct settings settings; /* the options shared with the daemon */
 static struct strbuf specs;	 /* of all --events, joined by commas */
@@ -68,12 +69,19 @@ static int set_duration(const char *arg, void *target, struct error *err)
 /* clang-format off */
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
-	{ 'p', "pid", OPT_U64, &pid, "PID",
-	  "profile a running process and the children that it forks, until it ends or ctrl-C" },
+	{ 'p', "pid", OPT_CALL, &chosen, "PID,...",
+	  "profile running processes and the children that they fork, until they end or ctrl-C",
+	  processes_add },
+	{ 0, "name", OPT_CALL, &chosen, "PATTERN",
+	  "the same for each running process of this name: nginx, 'python*'",
+	  processes_add_named },
+	{ 0, "cgroup", OPT_CALL, &chosen, "PATH",
+	  "the same for each process in this cgroup: nginx.service, '*CONTAINER-ID*'",
+	  processes_add_cgroup },
 	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL,
 	  "profile the whole machine, until ctrl-C or while COMMAND runs" },
 	{ 0, "duration", OPT_CALL, &duration_ms, "TIME",
-	  "end the profile after TIME: 10s, 5m, 1h30m; for --pid and --system-wide",
+	  "end the profile after TIME: 10s, 5m, 1h30m; for running processes and --system-wide",
 	  set_duration },
 	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
 	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
@@ -120,7 +128,7 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "operf",
-	.usage = "[OPTION]... COMMAND [ARGUMENT]... | --pid=PID | --system-wide [COMMAND]",
+	.usage = "[OPTION]... COMMAND [ARGUMENT]... | --pid=PID,... | --system-wide [COMMAND]",
 	.summary = "Profile a command, a process or the whole machine.",
 	.opts = opts,
 	.stop_at_operand = true,
@@ -204,6 +212,8 @@ static struct collector_config configure(const struct target *target, const char
 		.drive = {
 			.scope = system_wide ? DRIVER_SYSTEM : cpus ? DRIVER_TREE : DRIVER_TASK,
 			.pid = system_wide ? 0 : target->pid,
+			.others = target->others,
+			.other_count = target->other_count,
 			.enable_on_exec = target->kind == TARGET_COMMAND && !system_wide,
 			.timer_hz = rate_hz(),
 			.force = force,
@@ -269,7 +279,7 @@ static int collect(struct collector *c, struct target *target, struct error *err
 {
 	struct pollfd fds[] = { { .fd = collector_fd(c), .events = POLLIN },
 				{ .fd = target->signals, .events = POLLIN },
-				{ .fd = target->pidfd, .events = POLLIN } };
+				{ .fd = target->processes, .events = POLLIN } };
 	int64_t end_ms = duration_ms ? clock_now_ms() + duration_ms : INT64_MAX;
 	int64_t left_ms;
 	bool on = true;
@@ -364,24 +374,26 @@ static int profile(struct target *target, const struct helpers *helpers, struct 
 /* The kind of target; exits on contradicting options. */
 static enum target_kind target_kind_of(char **command)
 {
-	if (pid && (system_wide || *command))
-		exit(tool_usage("--pid cannot be combined with a command or --system-wide"));
-	if (!pid && !system_wide && !*command)
+	if (chosen.count && (system_wide || *command))
+		exit(tool_usage("--pid, --name and --cgroup cannot be combined with a command or "
+				"--system-wide"));
+	if (!chosen.count && !system_wide && !*command)
 		exit(tool_usage("nothing to profile; give a command, --pid or --system-wide"));
 	if (duration_ms && *command)
 		exit(tool_usage("--duration cannot be combined with a command: the profile ends "
 				"with it"));
 	if (*command)
 		return TARGET_COMMAND;
-	return pid ? TARGET_PROCESS : TARGET_SYSTEM;
+	return chosen.count ? TARGET_PROCESS : TARGET_SYSTEM;
 }
 
 static int open_target(struct target *target, char **command, struct error *err)
 {
 	if (target->kind == TARGET_COMMAND)
 		return target_command(target, command, err);
-	return target->kind == TARGET_PROCESS ? target_process(target, pid, err)
-					      : target_system(target, err);
+	return target->kind == TARGET_PROCESS
+		       ? target_processes(target, chosen.pids, chosen.count, err)
+		       : target_system(target, err);
 }
 
 /* Raises our priority, which only root may: on a busy machine the threads that build unwind tables
@@ -443,6 +455,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		remember_symbols();
 	strbuf_done(&specs);
+	free(chosen.pids);
 	settings_done(&settings);
 	if (r < 0)
 		(void)tool_fail(&err);

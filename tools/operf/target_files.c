@@ -235,6 +235,8 @@ void target_files(const struct target *target, struct opener *opener,
 		break;
 	case TARGET_PROCESS:
 		take_process(&to, (uint32_t)target->pid);
+		for (size_t i = 0; i < target->other_count; i++)
+			take_process(&to, (uint32_t)target->others[i]);
 		break;
 	case TARGET_SYSTEM:
 		(void)procfs_pids("", take_running, &to);
