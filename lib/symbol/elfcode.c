@@ -273,7 +273,7 @@ static void load_go(const struct elfcode *code, struct symtab *st)
 {
 	const struct gosym *go = code->functions.go;
 	struct gosym_function fn;
-	struct symbol s = { 0 };
+	struct symbol s = { .rank = SYMBOL_GO };
 	size_t i;
 
 	for (i = 0; go && i < gosym_count(go); i++) {

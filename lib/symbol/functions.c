@@ -138,7 +138,8 @@ static int take_symbol(struct span *in, size_t i, uint64_t *end, struct symbol *
 		return -EBADMSG;
 	s->limit = *end = s->end;
 	s->whole = (uint32_t)(i - pieces);
-	s->rank = rank & (SYMBOL_LOCAL | SYMBOL_WEAK | SYMBOL_SYNTHETIC | SYMBOL_ASSUMED_END);
+	s->rank = rank &
+		  (SYMBOL_LOCAL | SYMBOL_WEAK | SYMBOL_SYNTHETIC | SYMBOL_ASSUMED_END | SYMBOL_GO);
 	s->address = unfold_sign(address);
 	return 0;
 }

@@ -31,8 +31,9 @@
 enum symbol_rank {
 	SYMBOL_LOCAL = 1, /* not visible outside its file */
 	SYMBOL_WEAK = 2,
-	SYMBOL_SYNTHETIC = 4,  /* made up by us (a PLT entry): gives way to any other */
-	SYMBOL_ASSUMED_END = 8 /* set by settling: it had no size */
+	SYMBOL_SYNTHETIC = 4,	/* made up by us (a PLT entry): gives way to any other */
+	SYMBOL_ASSUMED_END = 8, /* set by settling: it had no size */
+	SYMBOL_GO = 16		/* the Go compiler made its code */
 };
 
 struct symbol {
