@@ -60,6 +60,11 @@ if CGO_ENABLED=1 go build -o cgo "$OP_SOURCE_ROOT/tests/live/truth_cgo.go" >outp
 		ok "its chains go through both languages to ${end##*;}" \
 			test "$all" -gt 50 -a "$through" -ge $((all * 98 / 100))
 	done
+	opreport --session-dir=cgo.d --children --json >cgo.json 2>output
+	for function in 'main.goWork go' 'c_work native'; do
+		has "${function% *} is of the kind ${function#* }" \
+			"\"symbol\":\"${function% *}\".*\"kind\":\"${function#* }\"" cgo.json
+	done
 else
 	skip "a program with C" "cgo cannot build"
 fi

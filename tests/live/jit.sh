@@ -49,7 +49,7 @@ done
 ok "chains through code that takes the place of other code" profile chains -g truth_jitted dump 3
 rm -f jit-*.dump
 opreport --session-dir="$dir/chains" --folded >folded 2>&1
-counts=$(awk '/;jit first /{ a += $NF } /;jit second /{ b += $NF } END { print a + 0, b + 0 }' folded)
+counts=$(awk '/;jit first_\[j] /{ a += $NF } /;jit second_\[j] /{ b += $NF } END { print a + 0, b + 0 }' folded)
 echo "# $counts samples of chains end in the first and the second code"
 ok "both are in chains" test "${counts#* }" -gt 1000 -a "${counts% *}" -gt 1000
 

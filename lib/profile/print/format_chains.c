@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/chains.h"
+#include "profile/rows/code_kind.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 #include "profile/print/internal/chains_lists.h"
@@ -184,7 +185,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 /* --- folded stacks --- */
 
 /* Adds a function's name as part of a folded stack: without semicolons and control characters, with
- * the mark by which tools colour kernel and inlined functions. */
+ * the mark by which tools colour functions of the kernel, made at run time, and inlined. */
 static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
 		     const struct row *row)
 {
@@ -201,6 +202,8 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 			*at = ':';
 	if (c->is_kernel[row->image])
 		strbuf_adds(b, "_[k]");
+	else if (code_kind_is_jit(code_kind_of(r->gather, row)))
+		strbuf_adds(b, "_[j]");
 	else if (row->is_inlined)
 		strbuf_adds(b, "_[i]");
 }

@@ -74,6 +74,7 @@ struct row {
 	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
 	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
 	 * the call */
+	bool is_go;		   /* of a symbol: the Go compiler made its code */
 	bool is_end;		   /* of a symbol: it is the reason why callers are not known,
 	 * "[depth]" */
 	uint32_t id;		   /* number of rows added before it; stays when rows move */

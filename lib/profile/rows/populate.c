@@ -79,6 +79,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	row->symbol = named->symbol;
 	row->symbol_index = sym->whole;
 	row->address = sym->address;
+	row->is_go = sym->rank & SYMBOL_GO;
 	if (p->job->config->lines && cur->placer)
 		row->place = placer_find(cur->placer, sym->address);
 	return row;
@@ -118,8 +119,10 @@ static const struct sample *take_up_to(struct populate *p, struct current *cur, 
 	return next;
 }
 
-/* The number of the row of an inlined call: a new one, or that of code with samples before. */
-static size_t inlined_row(struct populate *p, struct current *cur, struct inline_rows_call *call)
+/* The number of the row of an inlined call in @sym: a new one, or that of code with samples
+ * before. */
+static size_t inlined_row(struct populate *p, struct current *cur, struct inline_rows_call *call,
+			  const struct symbol *sym)
 {
 	struct row *row;
 
@@ -132,6 +135,7 @@ static size_t inlined_row(struct populate *p, struct current *cur, struct inline
 	row->address = call->address;
 	row->place = call->place;
 	row->is_inlined = true;
+	row->is_go = sym->rank & SYMBOL_GO;
 	return call->row;
 }
 
@@ -142,7 +146,7 @@ static size_t row_at(struct populate *p, struct current *cur, const struct symbo
 	struct inline_rows_call *const *calls;
 
 	if (cur->inlined && inline_rows_find(cur->inlined, address, &calls))
-		return inlined_row(p, cur, calls[0]);
+		return inlined_row(p, cur, calls[0], sym);
 	return (size_t)(symbol_row(p, cur, sym) - p->job->out->rows);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "profile/rows/code_kind.h"
 #include "symbol/elfcode.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
@@ -27,16 +28,6 @@ static const char *const remedies[ROW_KIND_COUNT_] = {
 };
 static const char *const hidden_remedy = "only visible in the mount namespace of its container; "
 					 "find a copy with --image-path or --debuginfod";
-/* Code compiled while it runs, by the program that "[JIT program]" begins with. */
-static const struct {
-	const char *program, *remedy;
-} runtimes[] = {
-	{ "java", "JIT code without symbols; run java -agentpath:libjvmti_oprofile.so, see "
-		  "opjit(5)" },
-	{ "node", "JIT code without symbols; run node --perf-basic-prof, see opjit(5)" },
-	{ "dotnet", "JIT code without symbols; set DOTNET_PerfMapEnabled=1, see opjit(5)" },
-	{ "python3", "JIT code without symbols; run python3 -X perf, see opjit(5)" },
-};
 /* In the kernel, by the name of the image; the last row is for modules. */
 static const struct {
 	const char *image, *remedy;
@@ -119,17 +110,6 @@ static const char *kernel_remedy(const char *name)
 	return kernel_remedies[i].remedy;
 }
 
-/* The option of the program that gives its JIT code symbols; NULL if none is known. */
-static const char *runtime_remedy(const char *shown)
-{
-	static const char jit[] = "[JIT ";
-
-	for (size_t i = 0; !strncmp(shown, jit, strlen(jit)) && i < ARRAY_SIZE(runtimes); i++)
-		if (!strncmp(shown + strlen(jit), runtimes[i].program, strlen(runtimes[i].program)))
-			return runtimes[i].remedy;
-	return NULL;
-}
-
 const char *unresolved_remedy(const struct unresolved_image *u, const struct gather *g)
 {
 	const struct gather_image *image = &g->images[u->image];
@@ -138,8 +118,8 @@ const char *unresolved_remedy(const struct unresolved_image *u, const struct gat
 
 	if (kernel && u->why != ROW_UNNAMED)
 		return kernel_remedy(image->display);
-	if (u->why == ROW_ANONYMOUS && runtime_remedy(image->shown))
-		return runtime_remedy(image->shown);
+	if (u->why == ROW_ANONYMOUS && code_kind_remedy(image->shown))
+		return code_kind_remedy(image->shown);
 	return hidden && (u->why == ROW_NO_FILE || u->why == ROW_CHANGED) ? hidden_remedy
 									  : remedies[u->why];
 }

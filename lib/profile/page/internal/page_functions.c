@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
+#include "profile/rows/code_kind.h"
 #include "profile/rows/unresolved.h"
 #include "sfile/manifest.h"
 #include "symbol/elfcode.h"
@@ -91,15 +92,18 @@ static bool is_program(const struct page_functions *f, uint32_t image)
 
 static enum page_kind kind_of(const struct page_functions *f, const struct row *row)
 {
-	const struct gather_image *image = &f->report->gather->images[row->image];
+	static const enum page_kind kinds[CODE_KIND_COUNT_] = {
+		[CODE_NATIVE] = PAGE_PROGRAM, [CODE_KERNEL] = PAGE_KERNEL, [CODE_GO] = PAGE_MANAGED,
+		[CODE_PYTHON] = PAGE_PYTHON,  [CODE_JAVA] = PAGE_MANAGED,  [CODE_JS] = PAGE_JIT,
+		[CODE_PHP] = PAGE_JIT,	      [CODE_RUBY] = PAGE_JIT,	   [CODE_JIT] = PAGE_JIT,
+	};
+	enum page_kind kind = kinds[code_kind_of(f->report->gather, row)];
 
 	if (!has_symbol(row))
 		return PAGE_NO_SYMBOL;
 	if (is_kernel(f->report, row->image))
 		return PAGE_KERNEL;
-	if (image->id.kind == SNAME_ANON)
-		return strstr(image->display, "libjvm") ? PAGE_MANAGED : PAGE_JIT;
-	return is_program(f, row->image) ? PAGE_PROGRAM : PAGE_LIBRARY;
+	return kind == PAGE_PROGRAM && !is_program(f, row->image) ? PAGE_LIBRARY : kind;
 }
 
 static void write_cut(struct json *j, const char *text)

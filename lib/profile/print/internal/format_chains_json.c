@@ -10,6 +10,7 @@
 #include "profile/print/report.h"
 #include "profile/print/report_header.h"
 #include "profile/rows/chains.h"
+#include "profile/rows/code_kind.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ static void write_function(const struct report *r, const struct chains *c, const
 	if (row->is_inlined)
 		json_bool(j, "inlined", true);
 	json_bool(j, "kernel", c->is_kernel[row->image]);
+	json_string(j, "kind", code_kind_name(code_kind_of(r->gather, row)));
 }
 
 static void write_left_out(const struct chains *c, struct left_out left, struct json *j)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/rows/callgraph.h"
+#include "profile/rows/code_kind.h"
 #include "profile/rows/row_detail.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
@@ -117,6 +118,8 @@ static void write_place(const struct report *r, const struct row *row, struct js
 		json_string(j, "symbol", NULL);
 		json_string(j, "why", row->text);
 	}
+	if (row->kind != ROW_IMAGE && !row->is_end)
+		json_string(j, "kind", code_kind_name(code_kind_of(r->gather, row)));
 	write_line(&row->place, j);
 }
 

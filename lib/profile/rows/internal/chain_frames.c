@@ -143,6 +143,7 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 		row.symbol = container_symbol(f->config.rows, sym->name);
 		row.symbol_index = sym->whole;
 		row.address = sym->address;
+		row.is_go = sym->rank & SYMBOL_GO;
 	} else if (without == ROW_UNNAMED && !p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
@@ -152,18 +153,20 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 	return program_row(f, &row);
 }
 
-static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inline_rows_call *call)
+static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inline_rows_call *call,
+			    const struct symbol *sym)
 {
 	if (call->row == UINT32_MAX)
-		call->row =
-			container_add_row(f->config.rows, &(struct row){ .image = image,
-									 .app = GATHER_NONE,
-									 .kind = ROW_SYMBOL,
-									 .symbol = call->symbol,
-									 .symbol_index = UINT32_MAX,
-									 .address = call->address,
-									 .is_inlined = true })
-				->id;
+		call->row = container_add_row(f->config.rows,
+					      &(struct row){ .image = image,
+							     .app = GATHER_NONE,
+							     .kind = ROW_SYMBOL,
+							     .symbol = call->symbol,
+							     .symbol_index = UINT32_MAX,
+							     .address = call->address,
+							     .is_inlined = true,
+							     .is_go = sym->rank & SYMBOL_GO })
+				    ->id;
 	return call->row;
 }
 
@@ -187,7 +190,7 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 		n = inline_rows_find(p->inlined, sym->address + (offset - sym->offset), &calls);
 	add_id(f, (uint32_t)n + 1);
 	for (i = 0; i < n; i++)
-		add_id(f, inlined_row(f, image, calls[i]));
+		add_id(f, inlined_row(f, image, calls[i], sym));
 	if (!p->rows[slot])
 		p->rows[slot] = add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL,
 					is_rare ? ROW_RARE : ROW_UNNAMED) +

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/rows/code_kind.h"
+
+#include "base/macro.h"
+#include "base/path.h"
+#include "profile/rows/container.h"
+#include "profile/select/gather.h"
+#include "profile/select/programs.h"
+#include "sfile/source_image.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+#define X(kind, name) [CODE_##kind] = name,
+	CODE_KINDS(X)
+#undef X
+};
+static_assert(ARRAY_SIZE(names) == CODE_KIND_COUNT_, "one name each");
+
+#define UNNAMED "JIT code without symbols; "
+
+/* Programs and libraries that make code at run time, by the start of their names without "lib"; the
+ * kind of that code; and how it gets names. */
+static const struct {
+	const char *program;
+	enum code_kind kind;
+	const char *remedy;
+} runtimes[] = {
+	{ "java", CODE_JAVA,
+	  UNNAMED "profile with --attach-java, or run java -agentpath:libjvmti_oprofile.so, see "
+		  "opjit(5)" },
+	{ "jvm", CODE_JAVA, NULL },
+	{ "node", CODE_JS, UNNAMED "run node --perf-basic-prof, see opjit(5)" },
+	{ "dotnet", CODE_JIT, UNNAMED "set DOTNET_PerfMapEnabled=1, see opjit(5)" },
+	{ "python", CODE_PYTHON, UNNAMED "run python3 -X perf, see opjit(5)" },
+	{ "pypy", CODE_PYTHON, NULL },
+	{ "php", CODE_PHP, UNNAMED "run php -d opcache.jit_debug=16, see opjit(5)" },
+	{ "ruby", CODE_RUBY, UNNAMED "run ruby --yjit-perf (Ruby 3.3 and later), see opjit(5)" },
+	{ "beam", CODE_JIT, UNNAMED "run erl +JPperf true, see opjit(5)" },
+	{ "luajit", CODE_JIT, UNNAMED "build LuaJIT with LUAJIT_USE_PERFTOOLS, see opjit(5)" },
+	{ "wasmtime", CODE_JIT, UNNAMED "run wasmtime --profile=perfmap, see opjit(5)" },
+};
+
+const char *code_kind_name(enum code_kind kind)
+{
+	return names[kind];
+}
+
+bool code_kind_is_jit(enum code_kind kind)
+{
+	return kind >= CODE_JAVA;
+}
+
+/* The index in ->runtimes of the program called @name, or their number. */
+static size_t find_runtime(const char *name)
+{
+	static const char library[] = "lib";
+	size_t i = 0;
+
+	if (!strncmp(name, library, strlen(library)))
+		name += strlen(library);
+	while (i < ARRAY_SIZE(runtimes) &&
+	       strncmp(name, runtimes[i].program, strlen(runtimes[i].program)) != 0)
+		i++;
+	return i;
+}
+
+/* The index in ->runtimes of the program in "[JIT program]", or their number. */
+static size_t find_maker(const char *shown)
+{
+	const char *space = *shown == '[' ? strchr(shown, ' ') : NULL;
+
+	return space ? find_runtime(space + 1) : ARRAY_SIZE(runtimes);
+}
+
+/* The kind of code made at run time. What the names in a perf map say comes first. */
+static enum code_kind kind_of_memory(const struct gather *g, const struct row *row)
+{
+	static const char python[] = "py::";
+	size_t i = find_maker(g->images[programs_shown(g, row->image)].id.name);
+
+	if (row->symbol && !strncmp(row->symbol->name, python, strlen(python)))
+		return CODE_PYTHON;
+	return i < ARRAY_SIZE(runtimes) ? runtimes[i].kind : CODE_JIT;
+}
+
+enum code_kind code_kind_of(const struct gather *g, const struct row *row)
+{
+	const struct gather_image *i = &g->images[row->image];
+
+	if (i->id.kind == SNAME_KERN || i->kernel || !strcmp(i->display, "/proc/kallsyms"))
+		return CODE_KERNEL;
+	if (source_image_is(i->manifest))
+		return CODE_PYTHON;
+	if (i->id.kind == SNAME_ANON)
+		return kind_of_memory(g, row);
+	return row->is_go ? CODE_GO : CODE_NATIVE;
+}
+
+enum code_kind code_kind_run_by(const struct gather *g, uint32_t image)
+{
+	const struct gather_image *i = &g->images[image];
+	size_t at = i->id.kind == SNAME_ROOT && !source_image_is(i->manifest)
+			    ? find_runtime(path_base(i->display))
+			    : ARRAY_SIZE(runtimes);
+
+	return at < ARRAY_SIZE(runtimes) ? runtimes[at].kind : CODE_NATIVE;
+}
+
+const char *code_kind_remedy(const char *shown)
+{
+	size_t i = find_maker(shown);
+
+	return i < ARRAY_SIZE(runtimes) ? runtimes[i].remedy : NULL;
+}
