@@ -10,6 +10,7 @@
 #include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
 #include "profile/rows/row_join.h"
+#include "profile/rows/trend.h"
 #include "profile/rows/unresolved.h"
 #include "profile/xml/format_xml.h"
 
@@ -20,13 +21,15 @@ const struct report_form_info *report_form(enum report_form form)
 {
 	static const struct report_form_info forms[] = {
 		[REPORT_TEXT] = { "text", false, report_text, report_chains_text,
-				  report_timeline_text },
+				  report_timeline_text, report_trend_text },
 		[REPORT_JSON] = { "JSON", true, report_json, report_chains_json,
-				  report_timeline_json },
-		[REPORT_CSV] = { "CSV", true, report_csv, report_chains_csv, report_timeline_csv },
-		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL },
-		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, PAGE_STEPS_MAX },
-		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, PAGE_STEPS_MAX },
+				  report_timeline_json, report_trend_json },
+		[REPORT_CSV] = { "CSV", true, report_csv, report_chains_csv, report_timeline_csv,
+				 report_trend_csv },
+		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL, NULL },
+		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, NULL, PAGE_STEPS_MAX },
+		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, NULL,
+				  PAGE_STEPS_MAX },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
 
@@ -53,6 +56,8 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	}
 	if (view->timeline)
 		config->merge |= timeline_merge(view->timeline);
+	if (view->trend)
+		config->merge |= timeline_merge(TIMELINE_SYMBOL) | CLASSES_MERGE_LIB;
 	if (view->chains || report_form(view->form)->is_for_programs)
 		config->merge |= CLASSES_MANY_AXES;
 	if (report_form(view->form)->chain_steps)
@@ -137,6 +142,9 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		collect_calls(r, &job);
 	r->stats = job.stats;
 	r->rows.weight = losses_weight(&p->losses);
+	if (r->rows.count == 0 && r->view->trend && r->stats.read)
+		return error_set(err, -ENODATA, "%s: none of these functions or images was sampled",
+				 p->gather->sessions[0].samples);
 	if (r->rows.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 r->stats.read ? "the sample files hold no samples"
@@ -145,7 +153,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
-	if (symbol_filter_is_set(&r->view->chosen.symbols))
+	if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)
 		container_choose(&r->rows, p->gather, &r->view->chosen.symbols, r->view->calls);
 	return 0;
 }
@@ -268,6 +276,17 @@ static void print_timeline(struct profile_report *r, struct report *report, FILE
 	timeline_done(&timeline);
 }
 
+static void print_trend(const struct profile_report *r, struct report *report, FILE *out)
+{
+	struct trend trend;
+
+	trend_make(r->profile->gather, &r->profile->classes, &r->rows, &trend);
+	report->trend = &trend;
+	assert(report_form(r->view->form)->print_trend);
+	report_form(r->view->form)->print_trend(report, out);
+	trend_done(&trend);
+}
+
 static size_t skipped_files(const struct profile_report *r)
 {
 	return r->stats.bad + r->profile->gather->skipped;
@@ -299,6 +318,8 @@ void profile_report_print(struct profile_report *r, FILE *out)
 		print_chains(&report, &p->chains, out);
 	else if (r->view->timeline)
 		print_timeline(r, &report, out);
+	else if (r->view->trend)
+		print_trend(r, &report, out);
 	else
 		print_rows(r, &report, out);
 }

@@ -41,6 +41,7 @@ struct report_form_info {
 	void (*print_chains)(const struct report *r,
 			     FILE *out); /* NULL: chains have no such form */
 	void (*print_timeline)(const struct report *r, FILE *out); /* the same for timelines */
+	void (*print_trend)(const struct report *r, FILE *out);	   /* and for trends */
 	/* Chains are reported with the time of their samples, in so many steps; 0: without it. */
 	uint32_t chain_steps;
 };

@@ -48,6 +48,17 @@ static int set_timeline(const char *arg, void *target _unused_, struct error *er
 	return by < 0 ? by : 0;
 }
 
+/* A name with a slash at its start, or in brackets, is that of an image. */
+static int set_history_of(const char *arg, void *target, struct error *err)
+{
+	_cleanup_free_ char *image = *arg == '/'   ? xasprintf("*[%s]", arg)
+				     : *arg == '[' ? xasprintf("*%s", arg)
+						   : NULL;
+
+	options.view.trend = true;
+	return reporting_set_symbols(image ?: arg, target, err);
+}
+
 static int set_step(const char *arg, void *target, struct error *err)
 {
 	if (window_duration(arg, target) < 0)
@@ -99,8 +110,12 @@ static const struct opt opts[] = {
 	  "when the samples were taken, a row per image (default), symbol, application, cgroup or "
 	  "event",
 	  set_timeline },
+	{ 0, "history-of", OPT_CALL, &options.view.chosen.symbols.include, "LIST",
+	  "how the share of functions (as for -i) or an image (/PATH, [NAME]) changed, by day and "
+	  "build",
+	  set_history_of },
 	{ 0, "step", OPT_CALL, &options.profile.division.length_ms, "LENGTH",
-	  "with --timeline: the length of time of a column (default: as fits the terminal)",
+	  "with --timeline or --history-of: a step of time (default: as fits the terminal; 1d)",
 	  set_step },
 	{ 0, "quality", OPT_FLAG, &options.view.quality, NULL,
 	  "with these or -c: where and why call chains end, by image" },

@@ -141,12 +141,41 @@ static int check_timeline(const struct opreport_options *o, struct error *err)
 	size_t i;
 
 	if (!v->timeline)
-		return o->profile.division.length_ms
-			       ? error_set(err, -EINVAL, "--step needs --timeline")
+		return o->profile.division.length_ms && !v->trend
+			       ? error_set(err, -EINVAL, "--step needs --timeline or --history-of")
 			       : 0;
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
 			return error_set(err, -EINVAL, "--timeline cannot be combined with %s",
+					 others[i].name);
+	return 0;
+}
+
+/* Checks which options a trend can be combined with. */
+static int check_trend(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+	const struct {
+		bool is_given;
+		const char *name;
+	} others[] = {
+		{ v->timeline, "--timeline" },
+		{ v->chains, "call chains" },
+		{ v->calls, "--callgraph" },
+		{ v->rows.details, "--details" },
+		{ v->rows.inlines, "--inlines" },
+		{ v->accumulated, "--accumulated" },
+		{ v->errors, "--errors, which it always shows" },
+		{ v->top, "--top" },
+		{ v->threshold > 0, "--threshold" },
+		{ o->xml, "--xml" },
+		{ o->html, "--html" },
+	};
+	size_t i;
+
+	for (i = 0; v->trend && i < ARRAY_SIZE(others); i++)
+		if (others[i].is_given)
+			return error_set(err, -EINVAL, "--history-of cannot be combined with %s",
 					 others[i].name);
 	return 0;
 }
@@ -182,7 +211,7 @@ static int check_html(const struct opreport_options *o, struct error *err)
 /* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
-	enum { CHAINS_SHOWN = 20 };
+	enum { CHAINS_SHOWN = 20, DAY_MS = 24 * 60 * 60 * 1000 };
 	struct report_view *v = &o->view;
 
 	v->rows.code = v->form == REPORT_XML;
@@ -192,6 +221,12 @@ static void complete(struct opreport_options *o)
 	    !o->all) {
 		v->top = CHAINS_SHOWN;
 		v->top_is_default = true;
+	}
+	if (v->trend) {
+		o->profile.division.most = STEPS_MAX;
+		o->profile.division.in_parts = true;
+		if (!o->profile.division.length_ms)
+			o->profile.division.length_ms = DAY_MS;
 	}
 	o->output = o->html ?: o->output;
 	o->profile.symbol_cache = !o->no_symbol_cache;
@@ -214,7 +249,12 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.symbols |= v->timeline == TIMELINE_SYMBOL;
 	v->rows.merge_lib |= v->timeline == TIMELINE_IMAGE;
 	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
-	r = check_html(o, err);
+	v->rows.symbols |= v->trend;
+	v->rows.merge_lib |= v->trend;
+	v->rows.only = v->trend ? &v->chosen.symbols : NULL;
+	r = check_trend(o, err);
+	if (r == 0)
+		r = check_html(o, err);
 	v->rows.symbols |= o->html != NULL;
 	if (r == 0)
 		r = check_timeline(o, err);
@@ -241,6 +281,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.rows.details, "--details" },
 		{ o->xml, "--xml" },
 		{ o->view.timeline, "--timeline" },
+		{ o->view.trend, "--history-of" },
 		{ o->html, "--html" },
 	};
 	size_t i;

@@ -27,6 +27,7 @@ struct callgraph;
 struct chains;
 struct losses;
 struct strbuf;
+struct trend;
 struct unresolved;
 
 /* The first of two profiles that are compared, for the header. */
@@ -73,6 +74,7 @@ struct report_view {
 	enum diff_by compare_by; /* if so */
 	struct sort sort;
 	enum timeline_by timeline; /* rows of times; else TIMELINE_NONE */
+	bool trend;		   /* how the share of ->chosen.symbols changed with time */
 	bool utf8;		   /* with it: bars may be block elements of Unicode */
 	double threshold;	   /* in percent: rows below are left out */
 	uint64_t top;		   /* if not 0: rows after so many are left out */
@@ -100,6 +102,7 @@ struct report {
 	const struct callgraph *calls; /* between the rows; NULL unless view->calls */
 	const struct chains *chains;   /* to report, or for their quality in the header; or NULL */
 	const struct timeline *timeline;     /* if requested, else NULL */
+	const struct trend *trend;	     /* the same */
 	const struct report_before *before;  /* if two profiles are compared, else NULL */
 	const struct unresolved *unresolved; /* samples without a symbol, or NULL */
 	const struct losses *losses;
@@ -155,3 +158,7 @@ void report_csv(const struct report *r, FILE *out);
 void report_timeline_text(const struct report *r, FILE *out);
 void report_timeline_json(const struct report *r, FILE *out);
 void report_timeline_csv(const struct report *r, FILE *out);
+/* The same for the trend, if view->trend. */
+void report_trend_text(const struct report *r, FILE *out);
+void report_trend_json(const struct report *r, FILE *out);
+void report_trend_csv(const struct report *r, FILE *out);

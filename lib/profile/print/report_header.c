@@ -244,14 +244,13 @@ void report_header_text(const struct report *r, FILE *out)
 	for (i = 0; i < events; i += r->classes->steps) {
 		_cleanup_free_ char *text = NULL;
 
-		if (r->timeline && i &&
-		    class_same_event(&r->classes->classes[i - 1], &r->classes->classes[i]))
+		if (i && class_same_event(&r->classes->classes[i - 1], &r->classes->classes[i]))
 			continue;
 		text = report_header_class(r, i);
 		(void)fprintf(out, "%s\n", text);
 	}
 	print_facts(r, SESSION_FACTS_TIME, out);
-	if (!r->timeline)
+	if (!r->timeline && !r->trend)
 		print_axis(r, out);
 	if (r->skipped)
 		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",

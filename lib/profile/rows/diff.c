@@ -205,94 +205,105 @@ static struct statistics_part part_of(const struct container *c, const uint64_t 
 						 : statistics_count_noise(&blocks, c->weight) };
 }
 
-/* In how many of 1 cases chance alone makes the difference. */
-static double chance_of(const struct container *c, const struct row *row, size_t class,
-			enum diff_by by)
+/* The counts of a row in both profiles. */
+static struct diff_pair pair_of(const struct container *c, const struct row *row, size_t class,
+				enum diff_by by)
 {
-	struct statistics_part was = part_of(c->first, row->before, row->before_blocks, class, by);
-	struct statistics_part is =
-		part_of(c, container_counts(c, row), row->is_gone ? NULL : row->blocks, class, by);
+	struct diff_pair p = {
+		.was = part_of(c->first, row->before, row->before_blocks, class, by),
+		.is = part_of(c, container_counts(c, row), row->is_gone ? NULL : row->blocks, class,
+			      by),
+	};
 
-	was.total = c->before_totals[class];
-	return by == DIFF_SHARE ? statistics_shares_chance(was, is)
-				: statistics_counts_chance(was, is);
+	p.was.total = c->before_totals[class];
+	return p;
 }
 
-/* Rows with fewer samples in both profiles can show nothing, and would only add comparisons. */
-static bool is_compared(const struct container *c, const struct row *row, size_t class)
+/* In how many of 1 cases chance alone makes the difference. */
+static double chance_of(const struct diff_pair *p, enum diff_by by)
+{
+	return by == DIFF_SHARE ? statistics_shares_chance(p->was, p->is)
+				: statistics_counts_chance(p->was, p->is);
+}
+
+/* Pairs with fewer samples can show nothing, and would only add comparisons. */
+static bool is_compared(const struct diff_pair *p)
 {
 	enum { LEAST = 12 };
 
-	return (row->before ? row->before[class] : 0) + container_counts(c, row)[class] >= LEAST;
+	return p->was.count + p->is.count >= LEAST;
 }
 
-static bool is_more(const struct container *c, const struct row *row, size_t class, enum diff_by by)
+static bool is_more(const struct diff_pair *p, enum diff_by by)
 {
-	double was = row->before ? (double)row->before[class] : 0,
-	       is = (double)container_counts(c, row)[class];
+	double was = (double)p->was.count, is = (double)p->is.count;
 
 	if (by == DIFF_SHARE)
-		return is * (double)c->before_totals[class] > was * (double)c->totals[class];
+		return is * (double)p->was.total > was * (double)p->is.total;
 	return is > was;
 }
 
-/* Finds the verdicts of one class. @chances has room for all rows, twice. */
-static void judge_class(struct container *c, size_t class, enum diff_by by, double *chances,
-			uint8_t *ret)
+void diff_judge_pairs(struct diff_pair *pairs, size_t count, enum diff_by by)
 {
-	double *compared = chances + c->count, certain;
+	_cleanup_free_ double *chances = xcalloc(2 * count + 1, sizeof(*chances));
+	double *compared = chances + count, certain;
 	size_t n = 0, i;
 
-	for (i = 0; i < c->count; i++) {
-		chances[i] = chance_of(c, &c->rows[i], class, by);
-		if (is_compared(c, &c->rows[i], class))
+	for (i = 0; i < count; i++) {
+		chances[i] = chance_of(&pairs[i], by);
+		if (is_compared(&pairs[i]))
 			compared[n++] = chances[i];
 	}
 	certain = statistics_certain(compared, n);
-	for (i = 0; i < c->count; i++) {
-		const struct row *row = &c->rows[i];
-		uint8_t *verdict = &ret[i * c->class_count + class];
+	for (i = 0; i < count; i++) {
+		struct diff_pair *p = &pairs[i];
 
-		if (is_compared(c, row, class) && chances[i] <= certain)
-			*verdict = is_more(c, row, class, by) ? DIFF_MORE : DIFF_LESS;
+		if (is_compared(p) && chances[i] <= certain)
+			p->verdict = is_more(p, by) ? DIFF_MORE : DIFF_LESS;
 		else
-			*verdict = chances[i] <= STATISTICS_LEVEL ? DIFF_PERHAPS : DIFF_CHANCE;
+			p->verdict = chances[i] <= STATISTICS_LEVEL ? DIFF_PERHAPS : DIFF_CHANCE;
 	}
+}
+
+double diff_percent(const struct diff_pair *p, enum diff_by by)
+{
+	double was = (double)p->was.count, is = (double)p->is.count;
+
+	if (by == DIFF_SHARE) {
+		was = container_share(p->was.count, p->was.total);
+		is = container_share(p->is.count, p->is.total);
+	}
+	return 100 * (is - was) / was;
 }
 
 void diff_judge(struct container *c, enum diff_by by)
 {
-	_cleanup_free_ double *chances = xcalloc(2 * c->count + 1, sizeof(*chances));
+	_cleanup_free_ struct diff_pair *pairs = xcalloc(c->count + 1, sizeof(*pairs));
 	uint8_t *all = arena_alloc(&c->arena, c->count * c->class_count + 1);
-	size_t i;
+	size_t class, i;
 
-	for (i = 0; i < c->class_count; i++)
-		judge_class(c, i, by, chances, all);
+	for (class = 0; class < c->class_count; class ++) {
+		for (i = 0; i < c->count; i++)
+			pairs[i] = pair_of(c, &c->rows[i], class, by);
+		diff_judge_pairs(pairs, c->count, by);
+		for (i = 0; i < c->count; i++)
+			all[i * c->class_count + class] = (uint8_t)pairs[i].verdict;
+	}
 	for (i = 0; i < c->count; i++)
 		c->rows[i].verdicts = all + i * c->class_count;
-}
-
-static double change_of(const struct container *c, uint64_t before, uint64_t after, size_t class,
-			enum diff_by by)
-{
-	double was = (double)before, is = (double)after;
-
-	if (by == DIFF_SHARE) {
-		was = container_share(before, c->before_totals[class]);
-		is = container_share(after, c->totals[class]);
-	}
-	return 100 * (is - was) / was;
 }
 
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,
 			     enum diff_by by, double *ret_percent, enum diff_verdict *ret_verdict)
 {
-	uint64_t before = row->before ? row->before[class] : 0;
-	uint64_t after = row->is_gone ? 0 : row->counts[class];
+	const struct diff_pair p = {
+		.was = { row->before ? row->before[class] : 0, c->before_totals[class], { 0 } },
+		.is = { container_counts(c, row)[class], c->totals[class], { 0 } },
+	};
 
 	*ret_verdict = (enum diff_verdict)row->verdicts[class];
-	*ret_percent = before ? change_of(c, before, after, class, by) : 0;
+	*ret_percent = p.was.count ? diff_percent(&p, by) : 0;
 	if (row->is_gone)
 		return DIFF_GONE;
-	return before || !after ? DIFF_CHANGED : DIFF_NEW;
+	return p.was.count || !p.is.count ? DIFF_CHANGED : DIFF_NEW;
 }

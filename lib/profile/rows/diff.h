@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "profile/rows/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,6 +88,17 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 /* What follows the difference in text; static. */
 const char *diff_verdict_mark(enum diff_verdict verdict);
 
+/* Two counts that are compared. */
+struct diff_pair {
+	struct statistics_part was, is;
+	enum diff_verdict verdict;
+};
+
+/* Finds the verdicts of all pairs, which are compared at the same time. */
+void diff_judge_pairs(struct diff_pair *pairs, size_t count, enum diff_by by);
+/* By how much the second count, or share, is larger than the first, relative to that; the first is
+ * not 0. */
+double diff_percent(const struct diff_pair *p, enum diff_by by);
 /* Finds the verdicts of all rows; after diff_compare(), once, before rows are removed. */
 void diff_judge(struct container *c, enum diff_by by);
 /* Compares a row with its counts in the first profile. *ret_percent: by how much it grew relative

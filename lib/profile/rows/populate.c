@@ -14,6 +14,7 @@
 #include "profile/select/by_image.h"
 #include "profile/select/file_prefetch.h"
 #include "profile/select/samples.h"
+#include "profile/select/symfilter.h"
 
 #include <string.h>
 
@@ -150,6 +151,25 @@ static size_t row_at(struct populate *p, struct current *cur, const struct symbo
 	return (size_t)(symbol_row(p, cur, sym) - p->job->out->rows);
 }
 
+/* Whether the symbol with this name, or the code without one (NULL), has a row. */
+static bool has_row(const struct populate *p, const struct current *cur, const char *name)
+{
+	const struct symbol_filter *only = p->job->config->only;
+
+	return !only || symbol_filter_wants(only, name, p->job->gather->images[cur->image].display);
+}
+
+/* The first sample after the offset @last. */
+static const struct sample *skip_to(const struct populate *p, const struct sample *at,
+				    uint64_t last)
+{
+	const struct sample *end = p->samples.samples + p->samples.count;
+
+	while (at < end && at->offset <= last)
+		at++;
+	return at;
+}
+
 /* Takes the samples from @at on that are in @sym; returns the first that is not. */
 static const struct sample *take_symbol(struct populate *p, struct current *cur,
 					const struct symbol *sym, const struct sample *at)
@@ -157,6 +177,8 @@ static const struct sample *take_symbol(struct populate *p, struct current *cur,
 	const struct sample *end = p->samples.samples + p->samples.count;
 	uint64_t shift = sym->address - sym->offset;
 
+	if (!has_row(p, cur, sym->name))
+		return skip_to(p, at, sym->end - 1);
 	if (!cur->inlined)
 		return take_up_to(p, cur, row_at(p, cur, sym, 0), at, sym->end - 1,
 				  at->offset + shift);
@@ -175,6 +197,7 @@ static void merge_symbols(struct populate *p, struct current *cur)
 
 	while (at < end) {
 		const struct symbol *sym;
+		uint64_t last;
 
 		i = symtab_seek(st, i, at->offset);
 		sym = i < n ? symtab_at(st, i) : NULL;
@@ -182,11 +205,16 @@ static void merge_symbols(struct populate *p, struct current *cur)
 			at = take_symbol(p, cur, sym, at);
 			continue;
 		}
+		last = sym ? sym->offset - 1 : UINT64_MAX;
+		if (!has_row(p, cur, NULL)) {
+			at = skip_to(p, at, last);
+			continue;
+		}
 		if (cur->unnamed == SIZE_MAX) {
 			cur->unnamed = p->job->out->count;
 			(void)add_row(p, cur, ROW_UNNAMED);
 		}
-		at = take_up_to(p, cur, cur->unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
+		at = take_up_to(p, cur, cur->unnamed, at, last,
 				address_between(cur, at->offset, i));
 	}
 }
@@ -235,7 +263,7 @@ static void take_rare(struct populate *p, struct current *cur)
 	while (s->count && s->samples[s->count - 1].offset == SAMPLE_RARE)
 		s->count--;
 	first = s->samples + s->count;
-	if (first == end)
+	if (first == end || !has_row(p, cur, NULL))
 		return;
 	if (cur->rare == SIZE_MAX) {
 		cur->rare = p->job->out->count;
@@ -331,7 +359,7 @@ static void add_whole(struct populate *p, struct current *cur, uint64_t *sums)
 
 	for (i = 0; cur->rare != SIZE_MAX && i < p->job->classes->count; i++)
 		sums[i] -= p->job->out->rows[cur->rare].counts[i];
-	if (!is_any(sums, p->job->classes->count))
+	if (!is_any(sums, p->job->classes->count) || !has_row(p, cur, NULL))
 		return;
 	row = add_row(p, cur,
 		      p->job->config->symbols ? row_kind_without_symbols(cur->binary.why)

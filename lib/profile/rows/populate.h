@@ -20,6 +20,7 @@ struct binaries;
 struct classes;
 struct gather;
 struct by_image;
+struct symbol_filter;
 
 struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
@@ -30,6 +31,9 @@ struct populate_config {
 	bool code;		/* with symbols: their size and code; binaries are kept open */
 	bool lines;   /* with symbols: look up source lines, with details of samples too */
 	bool inlines; /* with symbols: inlined functions get rows of their own */
+	/* With symbols and without details: the others have no rows, but are in the totals. NULL:
+	 * all have rows. */
+	const struct symbol_filter *only;
 	/* Called before each image and, with @done equal to @all, at the end; or NULL. */
 	void (*step)(void *data, size_t done, size_t all);
 	void *step_data;

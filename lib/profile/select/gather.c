@@ -315,12 +315,30 @@ int gather_steps(const struct gather *g, const struct spec *spec, struct spec_di
 	return steps_choose(&all, division.length_ms, division.most, ret, err);
 }
 
+/* Divides each step into as many parts as are useful and possible; returns their number. */
+static uint32_t divide_steps(struct steps *s)
+{
+	static const uint32_t parts[] = { 24, 12, 10, 9, 8, 6, 5, 4, 3, 2 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (s->length_ms % (parts[i] * HISTORY_SLICE_MS) || s->count > STEPS_MAX / parts[i])
+			continue;
+		s->length_ms /= parts[i];
+		s->count *= parts[i];
+		return parts[i];
+	}
+	return 1;
+}
+
 static int divide_time(struct gather *g, const struct spec *spec, struct error *err)
 {
 	int r = gather_steps(g, spec, spec->division, &g->steps, err);
 
-	if (r == 0)
-		g->slots = g->steps.count;
+	if (r < 0)
+		return r;
+	g->step_parts = spec->division.in_parts && g->steps.count ? divide_steps(&g->steps) : 1;
+	g->slots = g->steps.count;
 	return r;
 }
 

@@ -85,7 +85,8 @@ struct gather {
 	size_t image_count, image_room;
 	struct gather_file *files;
 	size_t file_count, file_room;
-	struct steps steps; /* that time is divided into; ->count is 0 if it is not */
+	struct steps steps;  /* that time is divided into; ->count is 0 if it is not */
+	uint32_t step_parts; /* a step that was requested consists of so many of these */
 	enum gather_blocks blocks;
 	bool has_whole; /* sample files have all counts, in addition to the blocks: in slot 0 */
 	/* Each class has so many counts: one per step of time, or slot 0 and one per block. */

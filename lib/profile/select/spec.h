@@ -56,6 +56,7 @@ struct spec_values {
 struct spec_division {
 	uint32_t most;	   /* so many steps at most, if their length is not given; 0: it is not */
 	int64_t length_ms; /* 0: as fits */
+	bool in_parts;	   /* each step is divided into equal parts, of which steps are made */
 };
 
 struct spec {

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/report.h"
+
+#include "base/build_id.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/print/internal/csv.h"
+#include "profile/print/json_head.h"
+#include "profile/print/report_header.h"
+#include "profile/rows/trend.h"
+#include "sfile/manifest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The build-id of an entry's image as text, or NULL if it is not known. */
+static const char *build_of(const struct report *r, const struct trend_entry *e,
+			    char text[BUILD_ID_TEXT])
+{
+	const struct manifest_image *m = r->gather->images[e->image].manifest;
+
+	return m && m->version.build_id.size ? build_id_text(&m->version.build_id, text) : NULL;
+}
+
+static double percent_of(const struct trend_entry *e)
+{
+	return container_share(e->part.count, e->part.total);
+}
+
+/* --- text --- */
+
+static void add_cell(struct strbuf *line, size_t width, const char *text)
+{
+	strbuf_adds(line, text);
+	strbuf_fill(line, ' ', strlen(text) < width ? width - strlen(text) : 1);
+}
+
+static void add_share(const struct report *r, double percent, struct strbuf *line)
+{
+	char text[16];
+
+	report_percent(r->view->decimals, percent, text);
+	add_cell(line, 9, text);
+}
+
+/* Adds samples, the share with its interval, and how it changed. */
+static void add_numbers(const struct report *r, const struct trend_entry *e, struct strbuf *line)
+{
+	_cleanup_free_ char *samples = xasprintf("%" PRIu64, e->part.count);
+	_cleanup_(strbuf_done) struct strbuf change = STRBUF_INIT;
+
+	add_cell(line, 9, samples);
+	add_share(r, percent_of(e), line);
+	add_share(r, 100 * e->share.low, line);
+	add_share(r, 100 * e->share.high, line);
+	if (e->is_compared)
+		strbuf_addf(&change, "%+.4f%s", e->percent, diff_verdict_mark(e->verdict));
+	add_cell(line, 14, strbuf_text(&change));
+}
+
+static const char heads[] = "samples  %        % from   % to     diff %        ";
+
+static void print_line(struct strbuf *line, FILE *out)
+{
+	while (line->length && line->text[line->length - 1] == ' ')
+		strbuf_cut(line, line->length - 1);
+	(void)fprintf(out, "%s\n", strbuf_text(line));
+	strbuf_clear(line);
+}
+
+static void print_steps(const struct report *r, const struct trend_list *list, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	if (!r->view->no_header)
+		(void)fprintf(out, "%stime\n", heads);
+	for (i = 0; i < list->count; i++) {
+		_cleanup_free_ char *span = window_text(&list->entries[i].span);
+
+		add_numbers(r, &list->entries[i], &line);
+		strbuf_adds(&line, span);
+		print_line(&line, out);
+	}
+}
+
+static void print_builds(const struct report *r, const struct trend_list *list, FILE *out)
+{
+	enum { SHOWN = 16 };
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	if (!r->view->no_header && list->count)
+		(void)fprintf(out, "\n%s%-18simage name\n", heads, "build-id");
+	for (i = 0; i < list->count; i++) {
+		char id[BUILD_ID_TEXT];
+		_cleanup_free_ char *cut =
+			xasprintf("%.*s", SHOWN, build_of(r, &list->entries[i], id) ?: "-");
+
+		add_numbers(r, &list->entries[i], &line);
+		add_cell(&line, SHOWN + 2, cut);
+		text_visible(&line, report_image(r, list->entries[i].image));
+		print_line(&line, out);
+	}
+}
+
+void report_trend_text(const struct report *r, FILE *out)
+{
+	const struct trend *t = r->trend;
+	size_t i;
+
+	if (!r->view->no_header) {
+		_cleanup_free_ char *step = steps_length_text(t->step_ms);
+
+		report_header_text(r, out);
+		(void)fprintf(out,
+			      "Shares of all samples, in steps of %s and by build, and the "
+			      "intervals that they are in\n"
+			      "\"diff %%\" is relative to the line before\n"
+			      "~: a difference that chance alone makes in more than 1 of 20 cases\n"
+			      "?: in fewer, but of so many lines some differ so by chance\n",
+			      step);
+	}
+	for (i = 0; i < t->table_count; i++) {
+		if (t->table_count > 1)
+			(void)fprintf(out, "\n%s\n", t->tables[i].class->event);
+		print_steps(r, &t->tables[i].steps, out);
+		print_builds(r, &t->tables[i].builds, out);
+	}
+}
+
+/* --- CSV --- */
+
+static void print_csv_list(const struct report *r, const struct trend_table *table,
+			   const struct trend_list *list, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		const struct trend_entry *e = &list->entries[i];
+		_cleanup_free_ char *begin = window_time(e->span.begin_ms),
+				    *end = window_time(e->span.end_ms);
+		bool is_build = e->image != GATHER_NONE;
+		char id[BUILD_ID_TEXT];
+
+		strbuf_clear(&line);
+		csv_text(&line, table->class->event);
+		csv_text(&line, begin);
+		csv_text(&line, end);
+		csv_text(&line, is_build ? gather_image_name(r->gather, e->image, true) : "");
+		csv_text(&line, is_build ? build_of(r, e, id) ?: "" : "");
+		csv_number(&line, e->part.count);
+		csv_number(&line, e->part.total);
+		strbuf_addf(&line, ",%.9g,%.9g,%.9g", percent_of(e), 100 * e->share.low,
+			    100 * e->share.high);
+		if (e->is_compared)
+			strbuf_addf(&line, ",%.9g,%s", e->percent, diff_verdict_name(e->verdict));
+		else
+			strbuf_adds(&line, ",,");
+		csv_line_print(r, &line, out);
+	}
+}
+
+void report_trend_csv(const struct report *r, FILE *out)
+{
+	const struct trend *t = r->trend;
+	size_t i;
+
+	if (!r->view->no_header)
+		(void)fputs("event,begin,end,image,build_id,samples,of,percent,percent_from,"
+			    "percent_to,diff_percent,verdict\n",
+			    out);
+	for (i = 0; i < t->table_count; i++) {
+		print_csv_list(r, &t->tables[i], &t->tables[i].steps, out);
+		print_csv_list(r, &t->tables[i], &t->tables[i].builds, out);
+	}
+}
+
+/* --- JSON --- */
+
+static void write_entry(const struct report *r, const struct trend_entry *e, struct json *j)
+{
+	_cleanup_free_ char *begin = window_time(e->span.begin_ms),
+			    *end = window_time(e->span.end_ms);
+	char id[BUILD_ID_TEXT];
+
+	json_line(j);
+	json_open(j, NULL, '{');
+	if (e->image != GATHER_NONE) {
+		json_string(j, "image", gather_image_name(r->gather, e->image, true));
+		json_string(j, "build_id", build_of(r, e, id));
+	}
+	json_string(j, "begin", begin);
+	json_string(j, "end", end);
+	json_u64(j, "samples", e->part.count);
+	json_u64(j, "of", e->part.total);
+	json_double(j, "percent", percent_of(e));
+	json_double(j, "percent_from", 100 * e->share.low);
+	json_double(j, "percent_to", 100 * e->share.high);
+	if (e->is_compared) {
+		json_double(j, "diff_percent", e->percent);
+		json_string(j, "verdict", diff_verdict_name(e->verdict));
+	}
+	json_close(j, '}');
+}
+
+static void write_list(const struct report *r, const char *name, const struct trend_list *list,
+		       struct json *j)
+{
+	size_t i;
+
+	json_open(j, name, '[');
+	for (i = 0; i < list->count; i++)
+		write_entry(r, &list->entries[i], j);
+	json_close(j, ']');
+}
+
+void report_trend_json(const struct report *r, FILE *out)
+{
+	const struct trend *t = r->trend;
+	struct json j = JSON_INIT(out);
+	size_t i;
+
+	json_open(&j, NULL, '{');
+	json_head(r, &j);
+	json_open(&j, "trend", '{');
+	json_i64(&j, "step_ms", t->step_ms);
+	json_open(&j, "tables", '[');
+	for (i = 0; i < t->table_count; i++) {
+		json_open(&j, NULL, '{');
+		json_string(&j, "event", t->tables[i].class->event);
+		write_list(r, "steps", &t->tables[i].steps, &j);
+		write_list(r, "builds", &t->tables[i].builds, &j);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	json_close(&j, '}');
+	(void)fputc('\n', out);
+}
