@@ -123,6 +123,7 @@ static void join_blocks(struct profile *p, struct container *rows)
 
 	container_join_blocks(rows, p->classes.steps, g->has_whole,
 			      g->blocks == GATHER_BLOCKS_OF_SESSIONS);
+	rows->block_lengths = gather_block_lengths(g);
 	classes_join_blocks(&p->classes);
 }
 

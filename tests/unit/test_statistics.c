@@ -214,7 +214,7 @@ static struct profile run_program(const struct program *p, size_t blocks, uint64
 
 static struct statistics_blocks blocks_of(const struct profile *p)
 {
-	return (struct statistics_blocks){ p->counts, p->totals, p->blocks, false };
+	return (struct statistics_blocks){ p->counts, p->totals, p->blocks, false, NULL };
 }
 
 static struct statistics_part whole_of(const struct profile *p, bool of_share)
@@ -230,6 +230,28 @@ static struct statistics_part whole_of(const struct profile *p, bool of_share)
 	whole.noise =
 		of_share ? statistics_share_noise(&blocks, 1) : statistics_count_noise(&blocks, 1);
 	return whole;
+}
+
+/* Blocks of which less was recorded have fewer samples. That is no noise. */
+static void lengths_of_blocks_are_no_noise(void)
+{
+	enum { BLOCKS = 16 };
+	uint64_t counts[BLOCKS], totals[BLOCKS], lengths[BLOCKS];
+	struct statistics_blocks blocks = { counts, totals, BLOCKS, false, NULL };
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		lengths[i] = i < BLOCKS / 2 ? 10000 : 4000;
+		counts[i] = lengths[i] / 10;
+		totals[i] = lengths[i] / 4;
+	}
+	CHECK(statistics_count_noise(&blocks, 1).factor > 10);
+	blocks.lengths = lengths;
+	CHECK_EQ(statistics_count_noise(&blocks, 1).factor, 1);
+	/* One without samples was recorded, too. */
+	counts[3] = totals[3] = 0;
+	CHECK(statistics_count_noise(&blocks, 1).factor > 10);
+	CHECK_EQ(statistics_share_noise(&blocks, 1).factor, 1);
 }
 
 /* Bursts of several lengths, in profiles of ten minutes and more: the interval holds the truth
@@ -404,6 +426,6 @@ static void many_comparisons_need_more(void)
 
 TESTS(T(intervals_are_wilsons), T(intervals_hold_the_truth_as_often_as_they_say),
       T(shares_differ_where_the_test_says), T(counts_differ_where_the_test_says),
-      T(weights_do_not_make_samples), T(bursts_are_noise), T(blocks_hide_no_difference),
-      T(equal_counts_differ_rarely), T(sessions_show_what_repeats), T(few_blocks_show_nothing),
-      T(chances_are_students), T(many_comparisons_need_more))
+      T(weights_do_not_make_samples), T(lengths_of_blocks_are_no_noise), T(bursts_are_noise),
+      T(blocks_hide_no_difference), T(equal_counts_differ_rarely), T(sessions_show_what_repeats),
+      T(few_blocks_show_nothing), T(chances_are_students), T(many_comparisons_need_more))

@@ -21,14 +21,15 @@ struct blocks {
 	size_t slots;	    /* counts for each class: the first is not used */
 };
 
-static struct blocks blocks_new(struct container *c, size_t count, bool are_sessions)
+static struct blocks blocks_new(struct container *c, const struct gather *g, size_t count)
 {
 	enum { SAMPLES_LEAST = 8 };
 	struct blocks b = { c, xcalloc(c->count + 1, sizeof(uint64_t *)), count + 1 };
 	size_t size = c->class_count * b.slots * sizeof(uint64_t), i;
 
 	c->block_count = count;
-	c->blocks_are_sessions = are_sessions;
+	c->blocks_are_sessions = g->blocks == GATHER_BLOCKS_OF_SESSIONS;
+	c->block_lengths = gather_block_lengths(g);
 	c->block_totals = xcalloc(1, size);
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
@@ -56,10 +57,10 @@ static void add_totals(const struct blocks *b, const struct chains_moment *momen
 }
 
 /* Adds up what the moments of the lines say of lines and functions. */
-static void count_blocks(struct chains *c, size_t count, bool are_sessions)
+static void count_blocks(struct chains *c, size_t count)
 {
-	struct blocks lines = blocks_new(&c->by_line, count, are_sessions);
-	struct blocks rows = blocks_new(&c->rows, count, are_sessions);
+	struct blocks lines = blocks_new(&c->by_line, c->gather, count);
+	struct blocks rows = blocks_new(&c->rows, c->gather, count);
 	_cleanup_free_ size_t *seen = xcalloc(c->rows.count + 1, sizeof(*seen));
 	size_t i, k;
 
@@ -97,7 +98,7 @@ static void make_lines(struct chains *c)
 							      .kind = ROW_IMAGE })
 			->counts[0] = c->lines[i].samples;
 	if (are_sessions || count >= STATISTICS_BLOCKS_LEAST)
-		count_blocks(c, count, are_sessions);
+		count_blocks(c, count);
 }
 
 /* --- matching --- */

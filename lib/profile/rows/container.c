@@ -62,6 +62,7 @@ void container_done(struct container *c)
 	free(c->beyond);
 	free(c->unchosen);
 	free(c->block_totals);
+	free(c->block_lengths);
 	arena_done(&c->arena);
 	*c = (struct container){ 0 };
 }
@@ -108,7 +109,7 @@ struct statistics_blocks container_blocks(const struct container *c, const uint6
 	if (!c->block_count || !blocks || !totals)
 		return (struct statistics_blocks){ 0 };
 	return (struct statistics_blocks){ blocks + at, totals + at, c->block_count,
-					   c->blocks_are_sessions };
+					   c->blocks_are_sessions, c->block_lengths };
 }
 
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,

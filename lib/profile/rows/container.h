@@ -100,6 +100,7 @@ struct container {
 	size_t block_count;	       /* 0: there are none */
 	bool blocks_are_sessions;      /* else parts of the time */
 	uint64_t *block_totals;	       /* as row->blocks */
+	uint64_t *block_lengths;       /* of parts of the time: how much was recorded; or NULL */
 	uint64_t *hidden;	       /* part of ->totals in rows that container_cut() removed */
 	size_t hidden_rows;
 	uint64_t *beyond; /* the same for container_top() */

@@ -120,12 +120,21 @@ static double variance(const struct deviation *d, bool are_sessions)
 	return sum / (double)d->waves;
 }
 
+/* What a block's part of the count is expected to be in proportion to: its samples or its length;
+ * 0: the block does not count. */
+static double base_of(const struct statistics_blocks *b, size_t i, bool of_share)
+{
+	if (of_share)
+		return (double)b->totals[i];
+	return b->lengths ? (double)b->lengths[i] : b->totals[i] > 0;
+}
+
 struct sums {
-	double count, total;
-	size_t blocks; /* with samples */
+	double count, base, total;
+	size_t blocks; /* that count */
 };
 
-static struct sums sums_of(const struct statistics_blocks *b)
+static struct sums sums_of(const struct statistics_blocks *b, bool of_share)
 {
 	struct sums s = { 0 };
 	size_t i;
@@ -133,7 +142,8 @@ static struct sums sums_of(const struct statistics_blocks *b)
 	for (i = 0; i < b->count; i++) {
 		s.count += (double)b->counts[i];
 		s.total += (double)b->totals[i];
-		s.blocks += b->totals[i] > 0;
+		s.base += base_of(b, i, of_share);
+		s.blocks += base_of(b, i, of_share) > 0;
 	}
 	return s;
 }
@@ -152,7 +162,7 @@ static struct statistics_noise noise_of(const struct deviation *d, bool are_sess
 static struct statistics_noise measure(const struct statistics_blocks *b, double weight,
 				       bool of_share)
 {
-	struct sums s = sums_of(b);
+	struct sums s = sums_of(b, of_share);
 	struct deviation d = { .waves = waves_of(s.blocks) };
 	double share = s.total > 0 ? s.count / s.total : 0;
 	double alone = of_share ? s.count * (1 - share) : s.count;
@@ -161,11 +171,10 @@ static struct statistics_noise measure(const struct statistics_blocks *b, double
 	if (s.blocks < (b->are_sessions ? 2 : STATISTICS_BLOCKS_LEAST))
 		return (struct statistics_noise){ weight, 0, 0 };
 	for (i = 0; i < b->count; i++) {
-		double expected =
-			of_share ? share * (double)b->totals[i] : s.count / (double)s.blocks;
+		double base = base_of(b, i, of_share);
 
-		if (b->totals[i])
-			add_deviation(&d, (double)b->counts[i] - expected, s.blocks);
+		if (base > 0)
+			add_deviation(&d, (double)b->counts[i] - s.count * base / s.base, s.blocks);
 	}
 	return noise_of(&d, b->are_sessions, alone > 0 ? variance(&d, b->are_sessions) / alone : 0,
 			weight);

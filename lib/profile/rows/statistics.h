@@ -44,6 +44,9 @@ struct statistics_blocks {
 	const uint64_t *counts, *totals;
 	size_t count;
 	bool are_sessions; /* they repeat each other; else they are parts of the time */
+	/* How much of each was recorded, in any unit, which counts are compared with; NULL: all of
+	 * all that have samples. */
+	const uint64_t *lengths;
 };
 
 /* The fewest parts of the time that show how much counts vary. */

@@ -296,6 +296,21 @@ static void choose_blocks(struct gather *g, const struct spec *spec)
 	g->slots = 1 + g->steps.count;
 }
 
+uint64_t *gather_block_lengths(const struct gather *g)
+{
+	const struct history *h;
+	uint64_t *lengths;
+	uint32_t i;
+
+	if (g->blocks != GATHER_BLOCKS_OF_TIME)
+		return NULL;
+	h = g->sessions[0].blocks ?: g->sessions[0].history;
+	lengths = xcalloc(g->steps.count, sizeof(*lengths));
+	for (i = 0; h && i < g->steps.count; i++)
+		lengths[i] = (uint64_t)MAX(history_covers_step(h, i)->covered_ms, INT64_C(0));
+	return lengths;
+}
+
 int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
 		 struct steps *ret, struct error *err)
 {

@@ -113,6 +113,9 @@ char *gather_code_path(const struct gather *g, const struct gather_file *f);
  * have no history in it. 0 or -EINVAL (steps_choose()). */
 int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
 		 struct steps *ret, struct error *err);
+/* How many milliseconds were recorded of each block of time; caller frees. NULL: the blocks are not
+ * of time. */
+uint64_t *gather_block_lengths(const struct gather *g);
 /* The time that the samples of a session are of, to be read from its chains; NULL: all. The history
  * may have longer slices than the chains, so it can be more than the window requested. */
 const struct window *gather_window(const struct gather_session *s);
