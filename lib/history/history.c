@@ -105,22 +105,40 @@ static void find_cover(struct history *h, struct reading *r)
 
 /* --- reading --- */
 
-/* Distributes the counts to their files. */
+/* Gives each file room for its counts, one file after the other. */
+static void make_room(struct history *h, const struct tally *t)
+{
+	size_t at = 0, i;
+
+	for (i = 0; t->slots && i <= t->mask; i++)
+		if (t->slots[i].file)
+			h->files[t->slots[i].file - 1].count++;
+	h->counts = xcalloc(t->used + 1, sizeof(*h->counts));
+	for (i = 0; i < h->count; i++) {
+		h->files[i].counts = &h->counts[at];
+		at += h->files[i].count;
+	}
+}
+
+/* Distributes the counts to their files. Sorting them would take longer than all else, and readers
+ * of samples sort them anyway. */
 static void deal_out(struct history *h, struct reading *r)
 {
-	size_t count, i;
-	_cleanup_free_ struct tally_entry *entries = tally_take(&r->tally, &count);
+	_cleanup_free_ size_t *next = xcalloc(r->file_count + 1, sizeof(*next));
+	const struct tally *t = &r->tally;
+	size_t i;
 
 	h->files = r->files;
 	h->count = r->file_count;
-	h->counts = xcalloc(count + 1, sizeof(*h->counts));
-	for (i = 0; i < count; i++) {
-		struct history_file *f = &h->files[entries[i].file - 1];
+	make_room(h, t);
+	for (i = 0; i < h->count; i++)
+		next[i] = (size_t)(h->files[i].counts - h->counts);
+	for (i = 0; t->slots && i <= t->mask; i++) {
+		const struct tally_entry *e = &t->slots[i];
 
-		h->counts[i] =
-			(struct history_count){ entries[i].key, entries[i].count, entries[i].step };
-		if (!f->count++)
-			f->counts = &h->counts[i];
+		if (e->file)
+			h->counts[next[e->file - 1]++] =
+				(struct history_count){ e->key, e->count, e->step };
 	}
 }
 
