@@ -6,7 +6,8 @@ import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
 import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
-import { csvOf, frameDifference, fullName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
+import { frameDifference, fullName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadSource } from './provider.js';
 import { Source } from './source.js';
@@ -307,7 +308,7 @@ function renderTabs() {
 	const isFlame = state.v === 'flame';
 	for (const id of ['directions', 'colour', 'recursion', 'key']) $(id).hidden = !isFlame;
 	$('tools').hidden = !['flame', 'functions', 'diff'].includes(state.v);
-	$('drawn').hidden = $('png').hidden = !isFlame && state.v !== 'diff';
+	$('drawn').hidden = !isFlame && state.v !== 'diff';
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
 	$('col').value = state.col;
 	$('merge').checked = hasOption('merge');
@@ -586,7 +587,7 @@ const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to m
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
 	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
-	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['q', 'quality'], ['d', 'dark or light'],
+	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['e', 'export'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
 
 function showKeys() {
@@ -631,11 +632,44 @@ function download(name, blob) {
 	setTimeout(() => URL.revokeObjectURL(a.href), 1000);
 }
 
+/** Compresses bytes as gzip. */
+function packed(bytes) {
+	// @ts-ignore: TypeScript 4.8 does not know it
+	return new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'))).blob();
+}
+
+/** The command that prints such a file of the window and the filters; '' if there is none. */
+function exportCommand(form) {
+	const options = page.chosen.length || hasOption('merge') ? filterOptions() : '', text = profile.head.options;
+	if (!form || options === null || (!profile.head.chains && form === '--folded')) return '';
+	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${page.window ? ` time:${windowText(page.window)}` : ''}`
+		.replace(/ +/g, ' ').trim();
+}
+
+/** Offers what is shown as files. */
+function showExports() {
+	const graph = { flame: graphs.main, diff: page.other ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
+	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
+		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
+	if (graph) offers.unshift(['Graph, SVG', 'flame-graph.svg', '', async () => graph.svg(`${command()} ${location.hash}`)],
+		['Graph, PNG', 'flame-graph.png', '', () => new Promise(done => { graph.canvas.toBlob(done); })]);
+	const row = ([title, file, form, make]) => {
+		const text = exportCommand(form);
+		return [el('dt', {}, el('button', { type: 'button', 'data-file': file, onclick: async () => download(file, new Blob([await make()])) }, title)),
+			el('dd', {}, text ? el('code', {}, text) : el('span', { class: 'dim' }, form ? 'no command of opreport gives it' : 'only from a page'),
+				text ? el('button', { type: 'button', 'aria-label': `Copy the command for ${title}`, onclick: () => copy(text) }, 'copy') : null)];
+	};
+	$('exports').replaceChildren(el('b', {}, 'Export'), el('p', { class: 'dim' }, 'The window and the filters that are shown, for other programs. ' +
+		'The commands give the same samples; the whole page is opreport --html=FILE.'),
+	el('dl', {}, offers.flatMap(row)), el('button', { type: 'button', onclick: () => $('exports').close() }, 'Close'));
+	$('exports').showModal();
+}
+
 function onKey(e) {
-	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open) return;
+	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open || $('exports').open) return;
 	const views = Object.keys(VIEWS), f = page.picked;
 	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
-		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), c: compare, '?': showKeys,
+		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
 		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
@@ -668,8 +702,7 @@ function listen() {
 	$('theme').onclick = switchTheme;
 	$('help').onclick = showKeys;
 	$('copy').onclick = () => copy(command());
-	$('png').onclick = () => (state.v === 'diff' ? graphs.diff : graphs.main).canvas.toBlob(b => download('flame-graph.png', b));
-	$('csv').onclick = () => download('functions.csv', new Blob([csvOf(page)], { type: 'text/csv' }));
+	$('export').onclick = showExports;
 	addEventListener('popstate', () => {
 		readState();
 		state.v ||= firstView();

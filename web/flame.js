@@ -378,6 +378,27 @@ export class Flame {
 		c.strokeRect(begin + line / 2, this.y(t.depth[i]) + line / 2, end - begin - line, this.rowHeight - 1 - line);
 	}
 
+	/** The graph as SVG, also what is outside of the view; frames narrower than half a pixel are left out. */
+	svg(note) {
+		const t = this.tree, p = this.o.palette(), c = this.c, k = this.w / (t.total[0] * (this.b - this.a));
+		const safe = s => visible(s).replace(/[&<>"]/g, x => `&#${x.charCodeAt(0)};`), out = [], left = this.a * t.total[0];
+		c.font = FONT;
+		for (let i = 0; i < t.n;) {
+			const x0 = Math.max(0, (t.x[i] - left) * k), x1 = Math.min(this.w, (t.x[i] + t.total[i] - left) * k), w = x1 - x0;
+			if (w < 0.5) {
+				i = t.end[i];
+				continue;
+			}
+			const f = t.func[i], name = this.o.name(f, i), y = (this.o.flip ? t.maxDepth - t.depth[i] : t.depth[i]) * ROW;
+			const colour = this.hit?.[f] ? p.match : this.o.colour(f, i), text = w > LABEL_MIN ? label(c, name, w - 8) : '';
+			out.push(`<g><title>${safe(name)}, ${t.total[i]} samples</title><rect x="${x0.toFixed(1)}" y="${y}" width="${Math.max(0.5, w - 1).toFixed(1)}" ` +
+				`height="${ROW - 1}" fill="${colour}"/>${text ? `<text x="${(x0 + 4).toFixed(1)}" y="${y + 13}">${safe(text)}</text>` : ''}</g>\n`);
+			i++;
+		}
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.w}" height="${(t.maxDepth + 1) * ROW}" font-family="sans-serif" font-size="12" fill="${p.text}">` +
+			`<desc>${safe(note)}</desc><rect width="100%" height="100%" fill="${p.bg}"/>\n${out.join('')}</svg>\n`;
+	}
+
 	/** The selected node in words. */
 	describe(i, share) {
 		return `${visible(this.o.name(this.tree.func[i], i))}, ${share}, depth ${this.tree.depth[i]}`;

@@ -109,7 +109,8 @@ export function functionRows(page) {
 export function showFunctions(page, host, note) {
 	const rows = functionRows(page), hidden = page.profile.head.hidden;
 	functionPage = page;
-	page.most = rows.reduce((most, r) => Math.max(most, r.self), 0) / page.n * 1.15 || 1;
+	page.most = [...rows].sort((a, b) => b.self - a.self).slice(0, 20)
+		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, page.blocks.ofFunction(r.f))[1]), 0) || 1;
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => functionPage.open(r.f), onPick: r => functionPage.pick(r.f), onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
@@ -313,12 +314,4 @@ export function showQuality(page, host) {
 export function kindsKey(page) {
 	const present = new Set(page.profile.func.kind);
 	return KINDS.map((name, k) => k && k < 9 && present.has(k) ? el('span', {}, swatch(page.palette.kind[k][2]), name) : null);
-}
-
-/** The functions as comma-separated values. */
-export function csvOf(page) {
-	const quote = s => `"${(/^[=+\-@\t\r]/.test(s) ? "'" : '') + s.replace(/"/g, '""')}"`;
-	const lines = functionRows(page).sort((a, b) => b.self - a.self)
-		.map(r => `${r.self},${r.total},${quote(r.name)},${quote(imagePath(page.profile, r.f))}`);
-	return 'self,total,function,image\n' + lines.join('\n') + '\n';
 }

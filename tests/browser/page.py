@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
 from page import read_page  # pylint: disable=wrong-import-position
@@ -319,6 +320,82 @@ def noise_is_that_of_opreport(b, url):
     return len(rows) == 3 and [row[4] for row in table(b, "diff-table")] == ["chance"] * 3
 
 
+def exported(b, name):
+    """The bytes of an export."""
+    b.js("window.files = []; URL.createObjectURL = blob => { blob.arrayBuffer().then(a => window.files.push([...new Uint8Array(a)])); "
+         "return 'blob:none'; }; HTMLAnchorElement.prototype.click = () => {};")
+    b.click("export")
+    b.driver.find_element(By.CSS_SELECTOR, f"#exports button[data-file='{name}']").click()
+    b.until(lambda: b.js("return window.files.length"))
+    command = b.js(f"return document.querySelector('#exports button[data-file=\\'{name}\\']').closest('dt').nextSibling.querySelector('code')?.textContent")
+    data = bytes(b.js("return window.files[0]"))
+    b.js("document.getElementById('exports').close()")
+    return data, command
+
+
+def fields(data):
+    """The fields of a protocol buffer: [(number, value)]."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            at += 1
+            shift += 7
+            if data[at - 1] < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        found.append((key >> 3, value))
+    return found
+
+
+def pprof_samples(data):
+    """{ stack of names, the outermost first: samples }"""
+    top = fields(gzip.decompress(data))
+    texts = [value.decode() for number, value in top if number == 6]
+    names = {dict(fields(value))[1]: texts[dict(fields(value))[2]] for number, value in top if number == 5}
+    stacks = {}
+    for number, value in top:
+        if number == 2:
+            sample = dict(fields(value))
+            stack = ";".join(names[f] for f in reversed(sample[1]))
+            stacks[stack] = fields(b"\x08" + sample[2])[0][1]
+    return stacks
+
+
+def exports_are_those_of_opreport(b, url):
+    for more in ("", "&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z&f=drop:lib.so:marked_second"):
+        b.open(url, f"v=flame{more}")
+        folded, command = exported(b, "folded.txt")
+        wanted = run(f"{BUILD}/tools/opreport", *shlex.split(command)[1:])
+        stacks = pprof_samples(exported(b, "profile.pb.gz")[0])
+        if sorted(folded.decode().splitlines()) != sorted(wanted.splitlines()) or \
+                stacks != {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in wanted.splitlines()}:
+            return False
+        shown, command = exported(b, "functions.json")
+        found = json.loads(run(f"{BUILD}/tools/opreport", *shlex.split(command)[1:]))["functions"]
+        if {(f["symbol"], f["self"], f["children"]) for f in json.loads(shown)["functions"]} != \
+                {(f["symbol"], f["self"], f["children"]) for f in found}:
+            return False
+        svg = ElementTree.fromstring(exported(b, "flame-graph.svg")[0])
+        if len(svg.findall(".//{http://www.w3.org/2000/svg}title")) < 4 or exported(b, "flame-graph.png")[0][:4] != b"\x89PNG" or \
+                not exported(b, "functions.csv")[0].startswith(b"self,total,function,image\n"):
+            return False
+    return True
+
+
+def hostile_names_are_text_in_svg(b, url):
+    b.open(url, "v=flame")
+    svg = ElementTree.fromstring(exported(b, "flame-graph.svg")[0])
+    return any((e.text or "").startswith("<script>") for e in svg.iter()) and not svg.findall(".//{*}script")
+
+
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
@@ -426,6 +503,8 @@ def main():
             report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
+            report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
+            report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
             for line in complaints:
