@@ -19,13 +19,28 @@ def read(path):
         return f.read()
 
 
+def declared(text):
+    """The names that a module declares at its top level."""
+    yield from re.findall(r"^(?:class|(?:async )?function\*?) ([\w$]+)", text, re.M)
+    for start in re.finditer(r"^(?:const|let) ", text, re.M):
+        depth, name = 0, True
+        for part in re.finditer(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[\[({]|[\])}]|[,;]|[\w$]+|=>|\S", text[start.end():]):
+            token = part[0]
+            depth += (token in ("[", "(", "{")) - (token in ("]", ")", "}"))
+            if depth == 0 and token == ";":
+                break
+            if name and re.match(r"[\w$]", token):
+                yield token
+            name = depth == 0 and token == ","
+
+
 def join_modules(paths):
     """The modules as one text."""
     seen, parts = {}, []
     for path in paths:
         text = re.sub(r"^import\b[^;]*;\n", "", read(path), flags=re.M)
         text = re.sub(r"^export ", "", text, flags=re.M)
-        for name in re.findall(r"^(?:const|let|class|(?:async )?function\*?) ([\w$]+)", text, re.M):
+        for name in declared(text):
             if name in seen:
                 sys.exit(f"join.py: {name} is in {seen[name]} and in {path}")
             seen[name] = path
