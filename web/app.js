@@ -7,12 +7,12 @@ import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
 import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { frameDifference, fullName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { frameDifference, fullName, groupName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadSource } from './provider.js';
 import { Source } from './source.js';
 
-const APPS_SHOWN = 8;
+const GROUPS_SHOWN = 8;
 /** Kinds of functions that opreport has no name for. */
 const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST];
 const $ = id => /** @type {any} */ (document.getElementById(id));
@@ -111,10 +111,11 @@ function losses(window) {
 }
 
 function compute() {
+	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length), timeOf, appColour, ...view(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length), timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
@@ -135,8 +136,8 @@ function colours() {
 	return shades;
 }
 
-function appColour(f) {
-	const k = series.apps.indexOf(f);
+function groupColour(group) {
+	const k = series.top.indexOf(group);
 	return colours().apps[k < 0 ? 8 : k];
 }
 
@@ -311,6 +312,8 @@ function renderTabs() {
 	$('drawn').hidden = !isFlame && state.v !== 'diff';
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
 	$('col').value = state.col;
+	$('by').value = state.by;
+	$('grouping').hidden = state.v !== 'functions';
 	$('merge').checked = hasOption('merge');
 	if (document.activeElement !== $('search')) $('search').value = state.q;
 	$('key').replaceChildren(...(state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
@@ -484,10 +487,11 @@ function command() {
 	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
 	const options = filterOptions();
-	if (options === null) return '';
+	if (options === null || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
+	const summary = state.g === 'image' ? '--merge=all' : '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
-	const form = { flame: '--chains', functions: '--children', overview: '', quality: '--children --quality', diff: '--children' };
-	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? '' : '-l';
+	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };
+	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : '-l';
 	return `opreport ${shown}${state.v === 'overview' ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
 }
 
@@ -523,9 +527,18 @@ function render() {
 
 // --- beginning ---
 
+/** Adds the samples of the timeline up by what the state says. */
+function makeSeries() {
+	if (series?.by === state.g) return;
+	series = { ...profile.series(GROUPS_SHOWN, state.g), by: state.g };
+	if (!timeline) return;
+	timeline.o.rows = series.rows;
+	makeLegend();
+}
+
 function makeTimeline() {
 	const s = profile.head.steps, hz = profile.head.hz;
-	series = profile.series(APPS_SHOWN);
+	makeSeries();
 	$('over').hidden = !s;
 	if (!s) return;
 	const gaps = [];
@@ -539,9 +552,13 @@ function makeTimeline() {
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
 		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
-	const legend = series.apps.map((f, k) => el('span', {}, swatch(colours().apps[k]), `${fullName(profile, f)} ${pct(series.sums.get(f) / profile.head.samples)} %`));
+	makeLegend();
+}
+
+function makeLegend() {
+	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${groupName(profile, state.g, g)} ${pct(series.sums.get(g) / profile.head.samples)} %`));
 	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
-	if (gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
+	if (timeline.o.gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
 	$('legend').replaceChildren(...legend);
 }
 
@@ -560,10 +577,10 @@ function windowChanged(which, window, done) {
 function timelineTip(event, step) {
 	if (!event || !(step >= 0)) return showTip(null);
 	const rows = series.rows.map((row, k) => [k, row[step]]).filter(r => r[1]).sort((a, b) => b[1] - a[1]).slice(0, 6);
-	const name = k => (k < series.apps.length ? fullName(profile, series.apps[k]) : `${series.others} others`);
+	const name = k => (k < series.top.length ? groupName(profile, state.g, series.top[k]) : `${series.others} others`);
 	const recorded = profile.head.steps.recorded[step];
 	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
-		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.apps.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
+		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.top.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
 }
 
 function makeGraphs() {
@@ -611,7 +628,7 @@ function switchTheme() {
 
 function makeLegendAgain() {
 	const swatches = $('legend').querySelectorAll('.swatch:not(.gap)');
-	swatches.forEach((s, k) => { s.style.background = colours().apps[k < series.apps.length ? k : 8]; });
+	swatches.forEach((s, k) => { s.style.background = colours().apps[k < series.top.length ? k : 8]; });
 }
 
 function compare() {
@@ -683,6 +700,7 @@ function listen() {
 	let typing = 0;
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).onclick = () => go({ dir: d, z: '' });
 	$('col').onchange = () => go({ col: $('col').value });
+	$('by').onchange = () => go({ by: $('by').value });
 	$('merge').onchange = () => go({ opt: $('merge').checked ? 'merge' : '', z: '' });
 	$('search').oninput = () => {
 		clearTimeout(typing);

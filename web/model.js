@@ -136,14 +136,12 @@ export class Profile {
 		this.lower = f.name.map(name => name.toLowerCase());
 	}
 
-	/** The application that each node is in. */
-	apps() {
-		if (!this.appOf) {
-			const t = this.base;
-			this.appOf = new Uint32Array(t.n);
-			for (let i = 1; i < t.n; i++) this.appOf[i] = t.depth[i] === 1 ? t.func[i] : this.appOf[t.parent[i]];
-		}
-		return this.appOf;
+	/** The group that each node's own samples are in: the application (a function), or the image or kind of its
+	 * function. */
+	groups(t, by) {
+		const of = new Uint32Array(t.n), list = this.func[by];
+		for (let i = 1; i < t.n; i++) of[i] = list ? list[t.func[i]] : t.depth[i] === 1 ? t.func[i] : of[t.parent[i]];
+		return of;
 	}
 
 	/** The samples of each node in steps [from, to); all of them, also those without time, if there is no
@@ -156,19 +154,19 @@ export class Profile {
 		return self;
 	}
 
-	/** Samples of each application in each step: the first ones, and all others together. */
-	series(most) {
-		const apps = this.apps(), { at, step, count } = this.columns, sums = new Map();
+	/** Samples of each group in each step: the first ones, and all others together. */
+	series(most, by) {
+		const of = this.groups(this.base, by), { at, step, count } = this.columns, sums = new Map();
 		for (let i = 0; i < this.base.n; i++) {
-			if (this.columns.self[i]) sums.set(apps[i], (sums.get(apps[i]) || 0) + this.columns.self[i]);
+			if (this.columns.self[i]) sums.set(of[i], (sums.get(of[i]) || 0) + this.columns.self[i]);
 		}
 		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]);
 		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
 		for (let i = 0; i < at.length; i++) {
-			const k = top.indexOf(apps[at[i]]);
+			const k = top.indexOf(of[at[i]]);
 			rows[k < 0 ? top.length : k][step[i]] += count[i];
 		}
-		return { apps: top, others: sums.size - top.length, rows, sums };
+		return { of, top, others: sums.size - top.length, rows, sums };
 	}
 
 	/** A tree without the functions in hidden: callers call their callees directly. With mergeRecursion,
@@ -200,17 +198,18 @@ export class Profile {
 		return left;
 	}
 
-	/** Self and total of each function; a sample counts once, however often the function is in its chain. */
-	functions(t) {
-		const self = new Float64Array(this.count), total = new Float64Array(this.count);
+	/** Self and total of each function, or of each group of functions if a list has them; a sample counts once,
+	 * however often the function or group is in its chain. */
+	functions(t, groups = null) {
+		const of = groups ? i => groups[t.func[i]] : i => t.func[i], self = new Float64Array(this.count), total = new Float64Array(this.count);
 		const open = new Uint32Array(this.count), path = [];
 		for (let i = 1; i < t.n; i++) {
 			if (!t.total[i]) {
 				i = t.end[i] - 1;
 				continue;
 			}
-			while (path.length && t.end[path[path.length - 1]] <= i) open[t.func[path.pop()]]--;
-			const f = t.func[i];
+			while (path.length && t.end[path[path.length - 1]] <= i) open[of(path.pop())]--;
+			const f = of(i);
 			self[f] += t.self[i];
 			if (!open[f]++) total[f] += t.total[i];
 			path.push(i);

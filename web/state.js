@@ -5,10 +5,13 @@ export const VIEWS = {
 	overview: 'Overview', flame: 'Flame graph', functions: 'Functions', source: 'Source', diff: 'Difference', quality: 'Quality',
 };
 
+/** What the timeline and Overview add samples up by; all but the first are also groups of functions. */
+export const GROUPINGS = ['application', 'image', 'kind'];
+
 /** v view, a and b windows "FROM..TO", f filters "+focus:KEY" in a list, fn function, dir direction, z zoom
- * as a path of functions, q search, col colour, sort, opt options, theme. */
+ * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, sort, opt options, theme. */
 const DEFAULTS = {
-	v: '', a: '', b: '', f: '', fn: '', dir: 'down', z: '', q: '', col: 'kind', sort: 'self', opt: '', theme: '',
+	v: '', a: '', b: '', f: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', sort: 'self', opt: '', theme: '',
 };
 
 export let state = { ...DEFAULTS };
@@ -34,6 +37,8 @@ export function readState() {
 	}
 	if (!(next.v in VIEWS)) next.v = '';
 	if (!['down', 'up', 'sandwich'].includes(next.dir)) next.dir = 'down';
+	if (!GROUPINGS.includes(next.g)) next.g = 'application';
+	if (!['function', ...GROUPINGS.slice(1)].includes(next.by)) next.by = 'function';
 	state = next;
 }
 

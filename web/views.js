@@ -4,6 +4,7 @@
 import { el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
 import { compareShares, independent, largestSure, wilson } from './statistics.js';
 import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
+import { GROUPINGS } from './state.js';
 import { Table } from './table.js';
 
 /** The name of a function, as long as there is room for. */
@@ -66,34 +67,42 @@ function noiseText(...blocks) {
 		'Intervals at 95 %, as if samples were independent: less than 8 slices of time show no more.';
 }
 
+/** The name of a group, of one of the groupings. */
+export function groupName(profile, by, group) {
+	if (by === 'application') return fullName(profile, group);
+	if (by === 'kind') return KINDS[group];
+	const image = profile.head.images[group];
+	return image ? visible(image.name ?? image.path.split('/').pop()) : '(no image)';
+}
+
 // --- functions ---
 
 let functionTable = null, functionPage = null;
 
 function functionColumns() {
 	const share = (c, r) => {
-		c.replaceChildren(pct(r.self / functionPage.n), el('small', {}, ` ${plusMinus(r.self, functionPage.n, functionPage.blocks.ofFunction(r.f))}`));
+		c.replaceChildren(pct(r.self / functionPage.n), el('small', {}, ` ${plusMinus(r.self, functionPage.n, r.noise())}`));
 	};
 	return [
 		{ id: 'self', title: 'Self %', width: '64px', narrow: '92px', cls: 'right', falls: true, key: r => r.self,
 			fill: share },
 		{ id: 'bar', title: '95 % interval', width: '190px', falls: true, key: r => r.self, init: newBar,
 			fill: (c, r) => {
-				const noise = functionPage.blocks.ofFunction(r.f);
+				const noise = r.noise();
 				fillBar(c.firstChild, r.self, functionPage, functionPage.most, noise);
 				c.title = shareText(r.self, functionPage.n, noise);
 			} },
 		{ id: 'total', title: 'Total %', width: '66px', narrow: '54px', cls: 'right', falls: true, key: r => r.total,
 			fill: (c, r) => {
 				c.textContent = pct(r.total / functionPage.n);
-				c.title = shareText(r.total, functionPage.n, functionPage.blocks.ofTotal(r.f));
+				c.title = r.f < 0 ? '' : shareText(r.total, functionPage.n, functionPage.blocks.ofTotal(r.f));
 			} },
 		{ id: 'samples', title: 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
 			fill: (c, r) => { c.textContent = int(r.self); } },
 		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
 			fill: (c, r) => { c.textContent = r.name; c.title = r.name; } },
 		{ id: 'image', title: 'Image', width: 'minmax(90px,190px)', narrow: '72px', cls: 'dim', key: r => r.image,
-			fill: (c, r) => { c.textContent = r.image; c.title = imagePath(functionPage.profile, r.f); } },
+			fill: (c, r) => { c.textContent = r.image; c.title = r.f < 0 ? '' : imagePath(functionPage.profile, r.f); } },
 	];
 }
 
@@ -102,19 +111,32 @@ export function functionRows(page) {
 	const { profile, functions } = page, rows = [];
 	for (let f = 1; f < profile.count; f++)
 		if (isShown(profile, f) && functions.total[f] && !(page.found && !page.found.hit[f]))
-			rows.push({ f, self: functions.self[f], total: functions.total[f], name: fullName(profile, f), image: imageName(profile, f) });
+			rows.push({ f, self: functions.self[f], total: functions.total[f], name: fullName(profile, f), image: imageName(profile, f),
+				noise: () => page.blocks.ofFunction(f) });
+	return rows;
+}
+
+/** The rows of groups of functions: own samples, and those with any function of the group in their chain. */
+function groupRows(page, by) {
+	const { profile, tree, blocks } = page, of = profile.func[by], { self, total } = profile.functions(tree, of), rows = [];
+	const nodes = group => [...tree.func.keys()].filter(i => of[tree.func[i]] === group).map(i => [i, i + 1]);
+	for (let g = 0; g < total.length; g++) {
+		const isGroup = by === 'image' ? g : g && g !== KIND_CUT;
+		if (isGroup && total[g])
+			rows.push({ f: -1, self: self[g], total: total[g], name: groupName(profile, by, g), image: '', noise: () => blocks.remember(`${by}${g}`, () => nodes(g)) });
+	}
 	return rows;
 }
 
 export function showFunctions(page, host, note) {
-	const rows = functionRows(page), hidden = page.profile.head.hidden;
+	const isGrouped = page.by !== 'function', rows = isGrouped ? groupRows(page, page.by) : functionRows(page), hidden = page.profile.head.hidden;
 	functionPage = page;
 	page.most = [...rows].sort((a, b) => b.self - a.self).slice(0, 20)
-		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, page.blocks.ofFunction(r.f))[1]), 0) || 1;
+		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
-		onOpen: r => functionPage.open(r.f), onPick: r => functionPage.pick(r.f), onSort: id => functionPage.sorted(id) });
+		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
-	note.textContent = `${int(rows.length)} functions` + (hidden && page.isPart ?
+	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}` + (hidden && page.isPart ?
 		`; shares of what is in chains of fewer than ${hidden.below} samples are missing in this window` : '') + `. ${noiseText(page.blocks)}`;
 }
 
@@ -139,32 +161,40 @@ function squeeze(row, most) {
 	return out;
 }
 
+/** Chooses what samples are added up by. */
+function groupingChoice(page) {
+	return el('label', { class: 'grouping' }, 'by ', el('select', { onchange: e => page.groupBy(e.target.value) },
+		GROUPINGS.map(g => el('option', { value: g, selected: g === page.grouping }, g === 'kind' ? 'kind of code' : g))));
+}
+
 export function showOverview(page, host) {
-	const { profile, palette } = page, apps = profile.apps(), sums = new Map(), rows = new Map();
-	const { at, step, count } = profile.columns;
-	for (let i = 1; i < profile.base.n; i++)
-		if (page.self[i]) sums.set(apps[i], (sums.get(apps[i]) || 0) + page.self[i]);
+	const { profile, tree, grouping } = page, { of: whole } = page.series, of = profile.groups(tree, grouping), sums = new Map(), rows = new Map();
+	const { at, step, count } = profile.columns, nodes = g => [...of.keys()].filter(i => of[i] === g).map(i => [i, i + 1]);
+	for (let i = 1; i < tree.n; i++)
+		if (tree.self[i]) sums.set(of[i], (sums.get(of[i]) || 0) + tree.self[i]);
 	const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
 	for (const [f] of top) rows.set(f, new Float64Array(profile.steps));
 	for (let i = 0; i < at.length; i++) {
-		const row = rows.get(apps[at[i]]);
+		const row = rows.get(whole[at[i]]);
 		if (row) row[step[i]] += count[i];
 	}
 	const most = top.length ? top[0][1] / page.n * 1.1 : 1;
-	const head = ['Application', 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
+	const head = [grouping === 'kind' ? 'Kind of code' : grouping === 'image' ? 'Image' : 'Application', 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
 	const cells = head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text));
 	for (const [f, k] of top) {
-		const colour = page.appColour(f), bar = el('div', { class: 'bar wide' }, el('u')), noise = page.blocks.ofTotal(f);
+		const colour = page.groupColour(f), bar = el('div', { class: 'bar wide' }, el('u'));
+		const noise = page.blocks.remember(`${grouping}${f}`, () => nodes(f)), name = groupName(profile, grouping, f);
 		fillBar(bar, k, page, most, noise);
-		cells.push(el('button', { type: 'button', title: 'Only this application', onclick: () => page.focus(f) }, swatch(colour), fullName(profile, f)),
+		cells.push(grouping !== 'application' ? el('div', { title: name }, swatch(colour), name) :
+			el('button', { type: 'button', title: 'Only this application', onclick: () => page.focus(f) }, swatch(colour), name),
 			el('div', { class: 'right' }, pct(k / page.n)), el('div', { class: 'right' }, plusMinus(k, page.n, noise)),
 			el('div', { class: 'right' }, page.timeOf(k)), bar,
 			profile.steps ? spark(squeeze(rows.get(f), 120), colour) : el('div', { class: 'wide' }));
 	}
-	host.replaceChildren(el('h2', {}, 'Who used the machine'), el('div', { class: 'users', role: 'table' }, cells),
+	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table' }, cells),
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
 			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
-		el('p', { class: 'dim' }, 'Press an application to see only it. Drag over the timeline to choose a window.'));
+		el('p', { class: 'dim' }, `${grouping === 'application' ? 'Press an application to see only it.' : 'Only own samples count.'} Drag over the timeline to choose a window.`));
 }
 
 // --- difference ---

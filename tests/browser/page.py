@@ -320,6 +320,18 @@ def noise_is_that_of_opreport(b, url):
     return len(rows) == 3 and [row[4] for row in table(b, "diff-table")] == ["chance"] * 3
 
 
+def groups_add_functions_up(b, url):
+    """Own samples of images are those of opreport; a chain through an image several times counts once."""
+    b.open(url, "v=functions&by=image")
+    rows = {row[4]: (int(row[3]), row[2]) for row in table(b, "functions")}
+    b.open(url, "v=overview&g=image")
+    shares = b.js("return [...document.querySelectorAll('#v-overview .users > *')].map(e => e.textContent)")
+    summary = json.loads(run(f"{BUILD}/tools/opreport", "--json", "--session-dir=one", "--merge=all"))["rows"]
+    own = {os.path.basename(row["image"]): row["samples"][0] for row in summary}
+    return rows == {"exe-pie": (own["exe-pie"], "100"), "lib.so": (own["lib.so"], "50.0")} and \
+        "exe-pie" in shares and shares[shares.index("lib.so") + 1] == "50.0" and "lib.so 50.0 %" in b.text("legend")
+
+
 def exported(b, name):
     """The bytes of an export."""
     b.js("window.files = []; URL.createObjectURL = blob => { blob.arrayBuffer().then(a => window.files.push([...new Uint8Array(a)])); "
@@ -503,6 +515,7 @@ def main():
             report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
+            report("groups_add_functions_up", groups_add_functions_up(wide, f"file://{work}/one.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
             report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
             complaints = wide.complaints() + narrow.complaints()
