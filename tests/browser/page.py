@@ -332,6 +332,13 @@ def groups_add_functions_up(b, url):
         "exe-pie" in shares and shares[shares.index("lib.so") + 1] == "50.0" and "lib.so 50.0 %" in b.text("legend")
 
 
+def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
+    b.open(url, "v=source")
+    b.type("m")
+    height = b.js("return [document.documentElement.scrollHeight, innerHeight, document.querySelector('main').clientHeight]")
+    return height[0] == height[1] and height[2] > height[1] / 2
+
+
 def exported(b, name):
     """The bytes of an export."""
     b.js("window.files = []; URL.createObjectURL = blob => { blob.arrayBuffer().then(a => window.files.push([...new Uint8Array(a)])); "
@@ -516,6 +523,8 @@ def main():
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
             report("groups_add_functions_up", groups_add_functions_up(wide, f"file://{work}/one.html"))
+            report("a_folded_timeline_leaves_the_page_as_high_as_the_screen",
+                   a_folded_timeline_leaves_the_page_as_high_as_the_screen(wide, f"file://{work}/bursts.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
             report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
             complaints = wide.complaints() + narrow.complaints()
