@@ -34,9 +34,9 @@ struct parser {
 	struct sandbox *sandbox;
 	struct parser_tokens tokens;	      /* of the thread that has tables built */
 	struct parser_tokens function_tokens; /* of the one that has functions read */
-	dev_t device;			      /* of "/" */
-	bool in_opener;			      /* this process opens the files for another one */
-	uint64_t lost;			      /* atomic, as is the next */
+	struct parser_home home;
+	bool in_opener; /* this process opens the files for another one */
+	uint64_t lost;	/* atomic, as is the next */
 	bool said_refused;
 	pthread_mutex_t lock; /* for all members below */
 	char *notes[NOTES_MAX];
@@ -52,15 +52,13 @@ int parser_new(struct parser **ret, struct error *err)
 						      .time_ms = TIME_MS,
 						      .serve = parser_serve };
 	struct sandbox *sandbox;
-	struct stat top = { 0 };
 	int r = sandbox_new(&config, &sandbox, err);
 
 	if (r < 0)
 		return r;
 	*ret = xcalloc(1, sizeof(**ret));
 	(*ret)->sandbox = sandbox;
-	(void)stat("/", &top);
-	(*ret)->device = top.st_dev;
+	parser_home_find(&(*ret)->home);
 	(void)pthread_mutex_init(&(*ret)->lock, NULL);
 	return 0;
 }
@@ -181,8 +179,14 @@ static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **
 	return r < 0 ? r : unwind_table_build(ef, rules, ret, err);
 }
 
+/* A file and the process that has it mapped; 0: none. */
+struct mapped {
+	int fd;
+	uint32_t tgid;
+};
+
 /* Has all of a file read, if its owner has time left. */
-static int ask_whole(struct parser *p, enum parser_what what, int fd, struct span *ret)
+static int ask_whole(struct parser *p, enum parser_what what, struct mapped file, struct span *ret)
 {
 	const struct parser_request request = { .what = what };
 	const bool is_table = what == PARSER_TABLE;
@@ -192,12 +196,12 @@ static int ask_whole(struct parser *p, enum parser_what what, int fd, struct spa
 	struct stat st;
 	int r;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(file.fd, &st) < 0)
 		return -errno;
-	owner = parser_owner(&st, p->device);
+	owner = parser_owner(&p->home, &st, file.tgid);
 	if (!parser_tokens_left(tokens, owner, begin_ns))
 		return -EDQUOT;
-	r = ask(p, is_table ? LANE_TABLES : LANE_FUNCTIONS, &request, fd, ret);
+	r = ask(p, is_table ? LANE_TABLES : LANE_FUNCTIONS, &request, file.fd, ret);
 	parser_tokens_spend(tokens, owner, clock_now_ns() - begin_ns);
 	return r;
 }
@@ -210,7 +214,7 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 
 	if (!p)
 		return build_here(fd, rules, ret, err);
-	r = ask_whole(p, PARSER_TABLE, fd, &in);
+	r = ask_whole(p, PARSER_TABLE, (struct mapped){ fd }, &in);
 	if (r == 0)
 		r = check(p, fd, parser_take_table(in, rules, ret));
 	sandbox_drop(p->sandbox, LANE_TABLES);
@@ -220,7 +224,7 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 int parser_functions(struct parser *p, int fd, void **ret, size_t *ret_size)
 {
 	struct span in;
-	int r = p ? ask_whole(p, PARSER_FUNCTIONS, fd, &in) : -EOPNOTSUPP;
+	int r = p ? ask_whole(p, PARSER_FUNCTIONS, (struct mapped){ fd }, &in) : -EOPNOTSUPP;
 
 	if (r < 0)
 		return r;
@@ -241,23 +245,23 @@ void parser_open_for_another(struct parser *p)
 	p->in_opener = true;
 }
 
-static int leave(struct parser *p, enum parser_what what, int fd, size_t *ret_size)
+static int leave(struct parser *p, enum parser_what what, struct mapped file, size_t *ret_size)
 {
 	struct span in = { 0 };
-	int r = ask_whole(p, what, fd, &in);
+	int r = ask_whole(p, what, file, &in);
 
 	*ret_size = in.left;
 	return r;
 }
 
-int parser_table_leave(struct parser *p, int fd, size_t *ret_size)
+int parser_table_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size)
 {
-	return leave(p, PARSER_TABLE, fd, ret_size);
+	return leave(p, PARSER_TABLE, (struct mapped){ fd, tgid }, ret_size);
 }
 
-int parser_functions_leave(struct parser *p, int fd, size_t *ret_size)
+int parser_functions_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size)
 {
-	return leave(p, PARSER_FUNCTIONS, fd, ret_size);
+	return leave(p, PARSER_FUNCTIONS, (struct mapped){ fd, tgid }, ret_size);
 }
 
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,

@@ -63,9 +63,9 @@ int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, voi
 struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane);
 /* Says that this is the process that opens the files. */
 void parser_open_for_another(struct parser *p);
-/* In that process: has the unwind table of @fd built; it stays in *@ret_size bytes of memory that
- * all share. 0 or -errno. */
-int parser_table_leave(struct parser *p, int fd, size_t *ret_size);
+/* In that process: has the unwind table of @fd built, which process @tgid has mapped; it stays in
+ * *@ret_size bytes of memory that all share. 0 or -errno. */
+int parser_table_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size);
 /* In the process that asked: parser_table() of what was left there. */
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 		      struct unwind_table **ret);
@@ -77,7 +77,7 @@ int parser_table_parse(const void *bytes, size_t size, struct unwind_rules *rule
 		       struct unwind_table **ret);
 
 /* The same for parser_functions(). */
-int parser_functions_leave(struct parser *p, int fd, size_t *ret_size);
+int parser_functions_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size);
 void *parser_functions_copy(struct parser *p, size_t *size);
 
 /* In the process that opens: has a portion of @fd read as parser_jit() does, beginning at @from;

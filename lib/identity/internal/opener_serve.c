@@ -54,7 +54,7 @@ static int table(const struct cookie_image *image, const struct cookie_mapped *w
 
 	if (fd < 0)
 		return -ENOENT;
-	r = parser_table_leave(parser, fd, &a->size);
+	r = parser_table_leave(parser, fd, where->tgid, &a->size);
 	return r == -ENOENT ? -ENODATA : r;
 }
 
@@ -68,7 +68,7 @@ static int functions(const struct cookie_image *image, const struct cookie_mappe
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -ENOENT;
 	a->owner = st.st_uid;
-	r = parser_functions_leave(parser, fd, &a->size);
+	r = parser_functions_leave(parser, fd, where->tgid, &a->size);
 	return r == -ENOENT ? -ENODATA : r;
 }
 
