@@ -69,6 +69,8 @@ enum counter_kind {
 	X(sample_filtered, INFO, "samples of other processes, ignored")                            \
 	X(sideband_lost, TROUBLE, "mapping records lost (resynchronised)",                         \
 	  "mapping records lost; the mappings were read again")                                    \
+	X(sideband_unread, TROUBLE, "times a process's mappings were not read again when due",     \
+	  "times the mappings of a process were used that may lack lost records")                  \
 	X(resync, INFO, "times the process table was read again")                                  \
 	X(throttled, TROUBLE, "times the kernel throttled sampling", NULL, "sample less often")    \
 	X(throttled_ns, INFO, "nanoseconds spent throttled")                                       \

@@ -233,6 +233,30 @@ static void reading_takes_part_of_a_turn(void)
 	expect(m, "/bin/sh /bin/sh+1010\n/bin/exec-was-lost /bin/exec-was-lost+1010\n");
 }
 
+/* The last samples cannot wait for another turn. */
+static void the_last_turn_is_longer(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/sh");
+	proc_process(m, 71, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	proc_process(m, 70, 1, "/bin/exec-was-lost");
+	bytes_lost(&m->bytes, 5, tick(m));
+	m->now_ns += 100000000;
+	apply(m);
+	m->sideband.spent_ns = 1000000000;
+	sample(m, USER, 71, 0x400010);
+	CHECK_EQ(m->stats.sideband_unread, 1);
+	sideband_finish(&m->sideband);
+	m->sideband.spent_ns = 1000000000;
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 71, 0x400010);
+	CHECK_EQ(m->stats.sideband_unread, 1);
+	expect(m, "/bin/sh /bin/sh+1010\n/bin/exec-was-lost /bin/exec-was-lost+1010\n"
+		  "/bin/sh /bin/sh+1010\n");
+}
+
 /* Not so after an exec whose record was there. */
 static void only_what_was_known_before_is_doubted(void)
 {
@@ -507,9 +531,10 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(address_in_no_mapping_is_looked_up_once_more),
       T(what_is_mapped_now_says_nothing_of_long_ago), T(lost_records_are_made_good_from_proc),
       T(all_of_proc_is_read_for_a_share_of_the_time), T(reading_takes_part_of_a_turn),
-      T(only_what_was_known_before_is_doubted), T(records_older_than_the_reading_are_old_news),
-      T(kernel_threads_are_their_own_application), T(threads_belong_to_their_process),
-      T(only_the_family_is_kept), T(command_is_sampled_from_its_exec_on),
-      T(anonymous_code_counts_from_its_start), T(library_that_replaces_another_takes_its_addresses),
-      T(mappings_that_pile_up_are_read_again), T(files_that_were_never_sampled_are_forgotten),
-      T(guests_and_hypervisors_have_no_mapping), T(changed_kernel_code_is_noticed))
+      T(the_last_turn_is_longer), T(only_what_was_known_before_is_doubted),
+      T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
+      T(threads_belong_to_their_process), T(only_the_family_is_kept),
+      T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
+      T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_again),
+      T(files_that_were_never_sampled_are_forgotten), T(guests_and_hypervisors_have_no_mapping),
+      T(changed_kernel_code_is_noticed))

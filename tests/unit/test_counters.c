@@ -316,6 +316,7 @@ static const struct {
 	{ "sample_lost_no_path", "live/chains_full.sh", NULL },
 	{ "sample_filtered", "unit/test_attribution.c", "only_the_family_is_kept" },
 	{ "sideband_lost", "unit/test_attribution.c", "lost_records_are_made_good_from_proc" },
+	{ "sideband_unread", "unit/test_attribution.c", "the_last_turn_is_longer" },
 	{ "resync", "unit/test_attribution.c", "lost_records_are_made_good_from_proc" },
 	{ "throttled", "unit/test_counters.c", "throttling_is_counted_with_its_time" },
 	{ "throttled_ns", "unit/test_counters.c", "throttling_is_counted_with_its_time" },

@@ -350,6 +350,8 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	sideband_tidy(&d->sideband, d->now_ns);
 	if (d->attribution.unwinder)
 		unwinder_round(d->attribution.unwinder);
+	if (all && !d->sampling.running)
+		sideband_finish(&d->sideband);
 	tell_kernel_change(d);
 	until_ns = !all ? d->now_ns - HORIZON_NS : d->sampling.running ? d->now_ns : UINT64_MAX;
 	drain_patiently(d, until_ns, all && !d->sampling.running ? WAIT_LAST_MS : WAIT_MS);

@@ -23,9 +23,9 @@ enum { PRUNE_EVERY_NS = 2000000000 };
  * the time. */
 enum { READ_SHARE = 20 };
 
-/* Between two syncs, processes are read for about so long. The last one may have very many
- * mappings. */
-enum { READ_TURN_NS = 20000000 };
+/* Between two syncs, processes are read for about so long; after sampling, nothing else waits. The
+ * last one may have very many mappings. */
+enum { READ_TURN_NS = 20000000, READ_TURN_LAST_NS = 2000000000 };
 
 /* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
  * builds and tests all day would collect them without end. */
@@ -37,6 +37,7 @@ void sideband_init(struct sideband *s, const struct process_source *from,
 	*s = (struct sideband){ .processes = PROCESS_TABLE_INIT,
 				.from = *from,
 				.stats = stats,
+				.turn_ns = READ_TURN_NS,
 				.cookie_limit = COOKIES_MIN };
 }
 
@@ -277,7 +278,7 @@ static bool is_doubtful(const struct sideband *s, const struct process *p, uint6
 
 static bool has_turn(const struct sideband *s)
 {
-	return s->spent_ns < READ_TURN_NS;
+	return s->spent_ns < s->turn_ns;
 }
 
 /* Notes whether the sample has to wait until processes may be read again. */
@@ -301,8 +302,10 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 
 	if (tgid == UINT32_MAX)
 		return NULL; /* the kernel's last steps for an exited process */
-	if (is_known(s, p, now_ns))
+	if (is_known(s, p, now_ns)) {
+		s->stats->sideband_unread += wanted(s, p) && is_doubtful(s, p, now_ns);
 		return wanted(s, p) ? p : NULL;
+	}
 	if (s->follow && !wanted(s, p))
 		return NULL;
 	p = process_make(&s->processes, tgid);
@@ -373,6 +376,7 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 
 	s->processes.changes += !has_turn(s); /* what was not read then is looked up again */
 	s->spent_ns = 0;
+	s->turn_ns = READ_TURN_NS;
 	s->waits = false;
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
@@ -381,6 +385,12 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 		read_again(s, now_ns);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
+}
+
+void sideband_finish(struct sideband *s)
+{
+	s->spent_ns = 0;
+	s->turn_ns = READ_TURN_LAST_NS;
 }
 
 bool sideband_any_followed(const struct sideband *s)

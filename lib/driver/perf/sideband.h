@@ -28,6 +28,7 @@ struct sideband {
 	bool lost;	       /* they were, and it was not read since */
 	uint64_t doubt_ns;     /* what was known of processes before may lack lost records; 0: no */
 	uint64_t spent_ns;     /* on reading processes since sideband_tidy() */
+	uint64_t turn_ns;      /* how long they may be read in all */
 	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
 	uint64_t pruned_ns;    /* when stale mappings were last looked for */
@@ -59,6 +60,10 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
 /* Does the housekeeping between two syncs: forgets processes that are gone, and checks whether
  * kernel modules came or went. */
 void sideband_tidy(struct sideband *s, uint64_t now_ns);
+
+/* Allows more time for reading processes, until sideband_tidy(): the last samples are handled, and
+ * none can wait for the next turn. */
+void sideband_finish(struct sideband *s);
 
 /* Whether any followed process is alive. */
 bool sideband_any_followed(const struct sideband *s);
