@@ -106,6 +106,9 @@ static const struct seccomp_confine_call calls[] = {
 	{ "ioctl", SECCOMP_CONFINE_MASKED(1, IOCTL_TYPE, IOCTL_PERF) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, FS_IOC_GETVERSION) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) }, /* isatty() */
+	/* Threads that one with a better priority starts. */
+	{ "getpriority" },
+	{ "setpriority", SECCOMP_CONFINE_IS(2, 0) },
 	/* Files. */
 	{ "access" },
 	{ "faccessat" },

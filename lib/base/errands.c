@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/niceness.h"
 
 #include <linux/capability.h>
 #include <pthread.h>
@@ -68,6 +69,7 @@ static void *serve(void *data)
 	struct errand *e;
 
 	renounce(s->kind);
+	niceness_reset();
 	(void)pthread_mutex_lock(&s->lock);
 	while (!s->ends) {
 		e = take(&s->waiting);

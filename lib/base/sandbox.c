@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sandbox.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/procfs.h"
@@ -65,19 +66,14 @@ static int map_lanes(struct sandbox *s)
 static int start_nursery(struct sandbox *s)
 {
 	struct sandbox_shared *shared[SANDBOX_LANES_MAX];
-	int ends[2];
 	unsigned int i;
 
 	for (i = 0; i < SANDBOX_LANES_MAX; i++)
 		shared[i] = s->lanes[i].shared;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	s->pid = fork();
+	s->pid = child_start(s->config.name, &s->nursery);
 	if (s->pid == 0)
-		sandbox_nurse(&s->config, ends[1], shared);
-	(void)close(ends[1]);
-	s->nursery = ends[0];
-	return s->pid < 0 ? -errno : 0;
+		sandbox_nurse(&s->config, shared);
+	return MIN(s->pid, 0);
 }
 
 /* In a worker: what it asks the sandbox at its back goes over @socket. */
@@ -134,7 +130,7 @@ void sandbox_free(struct sandbox *s)
 	cleanup_closep(&s->nursery);
 	cleanup_closep(&s->stop);
 	if (s->pid > 0)
-		(void)waitpid(s->pid, NULL, 0);
+		child_wait(s->pid);
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/keeper.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/niceness.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 
@@ -66,7 +68,8 @@ static void renounce(void)
 	(void)syscall(SYS_capset, &head, none);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	(void)setpriority(PRIO_PROCESS, 0, LOWEST);
+	(void)niceness_set(LOWEST);
+	niceness_set_session(LOWEST);
 	(void)syscall(SYS_ioprio_set, 1, 0, IDLE_DISK);
 	if (!SANITIZED) /* its shadow memory would count */
 		(void)setrlimit(RLIMIT_DATA, &heap);
@@ -150,51 +153,21 @@ static _noreturn_ void keep(keeper_work *work, int socket)
 	_exit(0);
 }
 
-/* Drops what was inherited, except for its end of the socket. */
-static _noreturn_ void begin(keeper_work *work, const int ends[2], pid_t parent)
-{
-	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
-	sigset_t none;
-	size_t i;
-
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
-		_exit(1);
-	for (i = 0; i < ARRAY_SIZE(ignored); i++)
-		(void)signal(ignored[i], SIG_IGN);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)prctl(PR_SET_NAME, "oprofile-keeper", 0, 0, 0);
-	(void)close(ends[0]);
-	(void)dup2(ends[1], 0);
-	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
-	renounce();
-	keep(work, 0);
-}
-
 /* --- its user --- */
 
 int keeper_new(keeper_work *work, struct keeper **ret, struct error *err)
 {
-	pid_t parent = getpid(), pid;
-	int ends[2];
+	int socket;
+	pid_t pid = child_start("oprofile-keeper", &socket);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_errno(err, -errno, "cannot start the keeper of the history");
-	pid = fork();
-	if (pid == 0)
-		begin(work, ends, parent);
-	(void)close(ends[1]);
-	if (pid < 0) {
-		int r = -errno;
-
-		(void)close(ends[0]);
-		return error_errno(err, r, "cannot start the keeper of the history");
+	if (pid == 0) {
+		renounce();
+		keep(work, socket);
 	}
+	if (pid < 0)
+		return error_errno(err, pid, "cannot start the keeper of the history");
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct keeper){ .pid = pid, .socket = ends[0], .limit_ms = LIMIT_MS };
+	**ret = (struct keeper){ .pid = pid, .socket = socket, .limit_ms = LIMIT_MS };
 	return 0;
 }
 
@@ -203,8 +176,7 @@ void keeper_free(struct keeper *k)
 	if (!k)
 		return;
 	(void)close(k->socket);
-	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(k->pid);
 	free(k->trouble);
 	free(k);
 }

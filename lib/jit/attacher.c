@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "jit/attacher.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "jit/internal/hotspot.h"
@@ -140,51 +141,21 @@ static void keep_few(void)
 		_exit(1);
 }
 
-/* Drops what was inherited, except for its end of the socket. */
-static _noreturn_ void begin(const int ends[2], pid_t parent)
-{
-	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
-	sigset_t none;
-	size_t i;
-
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() != parent)
-		_exit(1);
-	for (i = 0; i < ARRAY_SIZE(ignored); i++)
-		(void)signal(ignored[i], SIG_IGN);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)prctl(PR_SET_NAME, "oprofile-java", 0, 0, 0);
-	(void)close(ends[0]);
-	(void)dup2(ends[1], 0);
-	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
-	keep_few();
-	serve(0);
-}
-
 /* --- its user --- */
 
 int attacher_new(struct attacher **ret, struct error *err)
 {
-	pid_t parent = getpid(), pid;
-	int ends[2];
+	int socket;
+	pid_t pid = child_start("oprofile-java", &socket);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_errno(err, -errno, "cannot start the process that asks Java");
-	pid = fork();
-	if (pid == 0)
-		begin(ends, parent);
-	(void)close(ends[1]);
-	if (pid < 0) {
-		int r = -errno;
-
-		(void)close(ends[0]);
-		return error_errno(err, r, "cannot start the process that asks Java");
+	if (pid == 0) {
+		keep_few();
+		serve(socket);
 	}
+	if (pid < 0)
+		return error_errno(err, pid, "cannot start the process that asks Java");
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct attacher){ .pid = pid, .socket = ends[0] };
+	**ret = (struct attacher){ .pid = pid, .socket = socket };
 	return 0;
 }
 
@@ -193,8 +164,7 @@ void attacher_free(struct attacher *a)
 	if (!a)
 		return;
 	(void)close(a->socket);
-	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(a->pid);
 	free(a);
 }
 

@@ -6,6 +6,7 @@
 
 #include <linux/capability.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ struct note {
 	int gate; /* readable when it may go on, or -1 */
 	bool ran;
 	uint64_t rights; /* effective capabilities of the thread */
+	int nice;
 };
 
 static uint64_t rights(void)
@@ -32,7 +34,7 @@ static void run(struct errand *e)
 	eventfd_t value;
 
 	n->rights = rights();
-
+	n->nice = getpriority(PRIO_PROCESS, 0);
 	n->ran = n->gate < 0 || eventfd_read(n->gate, &value) == 0;
 }
 
@@ -48,7 +50,7 @@ static uint64_t add(struct errands *s, int number, int gate, int *dropped)
 {
 	struct note *n = xcalloc(1, sizeof(*n));
 
-	*n = (struct note){ { .run = run, .drop = drop }, number, dropped, gate, false, 0 };
+	*n = (struct note){ { .run = run, .drop = drop }, number, dropped, gate, false, 0, 0 };
 	return errands_add(s, &n->errand);
 }
 
@@ -124,5 +126,23 @@ static void the_thread_has_only_the_rights_that_it_needs(void)
 		 rights() & (CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH)));
 }
 
+/* One that drains samples may start it. */
+static void the_thread_has_no_better_priority(void)
+{
+	int dropped = 0;
+	_cleanup_(errands_freep) struct errands *s = NULL;
+	_cleanup_free_ struct note *n = NULL;
+
+	if (setpriority(PRIO_PROCESS, 0, -5) < 0)
+		SKIP("this user may not have a better priority");
+	CHECK_EQ(errands_new(ERRANDS_OUTSIDE, &s, NULL), 0);
+	CHECK(errands_wait(s, add(s, 1, -1, &dropped), 10000));
+	n = (struct note *)errands_take(s);
+	CHECK_EQ(n->nice, 0);
+	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -5);
+	(void)setpriority(PRIO_PROCESS, 0, 0);
+}
+
 TESTS(T(errands_come_back_in_order), T(one_that_waits_holds_up_the_later_ones_only),
-      T(what_is_not_taken_is_dropped), T(the_thread_has_only_the_rights_that_it_needs))
+      T(what_is_not_taken_is_dropped), T(the_thread_has_only_the_rights_that_it_needs),
+      T(the_thread_has_no_better_priority))

@@ -302,35 +302,13 @@ static int end(struct abandoned *a, pid_t pid)
 	return SIGKILL;
 }
 
-/* Drops what was inherited from the parent, except for the socket and the shared memory. */
-static void leave(const struct sandbox_config *config, int socket)
-{
-	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
-	sigset_t none;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ignored); i++)
-		(void)signal(ignored[i], SIG_IGN);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)signal(SIGBUS, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)prctl(PR_SET_NAME, config->name, 0, 0, 0);
-	(void)dup2(socket, 0);
-	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
-	(void)!chdir("/");
-}
-
-void sandbox_nurse(const struct sandbox_config *config, int socket,
-		   struct sandbox_shared *const *shared)
+void sandbox_nurse(const struct sandbox_config *config, struct sandbox_shared *const *shared)
 {
 	pid_t workers[SANDBOX_LANES_MAX] = { 0 };
 	struct abandoned abandoned = { .count = 0 };
 	struct sandbox_order order;
 	int fd;
 
-	leave(config, socket);
 	renounce(config->opens);
 	while (sandbox_receive(0, &order, sizeof(order), &fd) == sizeof(order)) {
 		struct sandbox_outcome outcome = { 0 };

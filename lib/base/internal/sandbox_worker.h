@@ -37,9 +37,9 @@ struct sandbox_done {
 int sandbox_send(int socket, const void *bytes, size_t size, int fd);
 /* Receives up to @room bytes, and a descriptor or -1 in *@ret_fd; their number, 0 at the end. */
 ssize_t sandbox_receive(int socket, void *bytes, size_t room, int *ret_fd);
-/* The nursery: forks workers as ordered over @socket until that is closed. @shared is the memory of
- * each lane. */
-_noreturn_ void sandbox_nurse(const struct sandbox_config *config, int socket,
+/* The nursery: forks workers as ordered over the socket at descriptor 0, until that is closed.
+ * @shared is the memory of each lane. */
+_noreturn_ void sandbox_nurse(const struct sandbox_config *config,
 			      struct sandbox_shared *const *shared);
 
 struct sandbox;
