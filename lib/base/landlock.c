@@ -21,6 +21,8 @@ enum { ASK_VERSION = 1, PATH_BENEATH = 1 };
 enum {
 	EXECUTE = 1 << 0,
 	WRITE_FILE = 1 << 1,
+	READ_FILE = 1 << 2,
+	READ_DIR = 1 << 3,
 	REMOVE_DIR = 1 << 4,
 	REMOVE_FILE = 1 << 5,
 	MAKE_CHAR = 1 << 6,
@@ -74,10 +76,11 @@ static int allow(int ruleset, const char *directory, uint64_t files, struct erro
 	return 0;
 }
 
-int landlock_enter(const char *const *directories, size_t count, struct error *err)
+/* Forbids @all, and whatever the kernel can forbid except for reading, but for the directories. */
+static int enter(struct ruleset all, const char *const *directories, size_t count,
+		 struct error *err)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_VERSION);
-	struct ruleset all = { 0 };
 	_cleanup_close_ int ruleset = -1;
 	size_t i;
 	int r = 0;
@@ -102,4 +105,14 @@ int landlock_enter(const char *const *directories, size_t count, struct error *e
 	    syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return error_errno(err, -errno, "cannot enter Landlock");
 	return 0;
+}
+
+int landlock_enter(const char *const *directories, size_t count, struct error *err)
+{
+	return enter((struct ruleset){ 0 }, directories, count, err);
+}
+
+int landlock_enter_closed(struct error *err)
+{
+	return enter((struct ruleset){ .files = READ_FILE | READ_DIR }, NULL, 0, err);
 }

@@ -19,3 +19,6 @@
  * renamed and removed. Sets no_new_privs. 0; -ENOSYS if the kernel has no Landlock or does not use
  * it; or another -errno. */
 int landlock_enter(const char *const *directories, size_t count, struct error *err);
+/* The same for a thread that opens no files at all: it cannot read what it has not opened yet,
+ * either. */
+int landlock_enter_closed(struct error *err);

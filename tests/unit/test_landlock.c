@@ -69,6 +69,41 @@ static void only_named_directories_are_writable(void)
 	free(s.outside);
 }
 
+/* What a process that may open nothing must not be able to do; 0 or the line that fails. */
+static int act_closed(const struct scene *s)
+{
+	char byte;
+
+	if (open(s->outside, O_RDONLY | O_CLOEXEC) >= 0 || errno != EACCES)
+		return __LINE__;
+	if (open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 || errno != EACCES)
+		return __LINE__;
+	if (open(s->outside, O_WRONLY | O_CLOEXEC) >= 0 || errno != EACCES)
+		return __LINE__;
+	return pread(s->open, &byte, 1, 0) == 1 ? 0 : __LINE__;
+}
+
+static void a_closed_process_cannot_read_either(void)
+{
+	_cleanup_directory_ char *out = test_directory();
+	struct scene s = { .outside = path_join(out, "file") };
+	int status = 0;
+	pid_t pid;
+
+	CHECK_EQ(path_write(s.outside, "x", 0600, NULL), 0);
+	s.open = open(s.outside, O_RDONLY | O_CLOEXEC);
+	pid = fork();
+	if (pid == 0) {
+		int r = landlock_enter_closed(NULL);
+
+		_exit(r == -ENOSYS ? 0 : r < 0 ? 254 : act_closed(&s));
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+	(void)close(s.open);
+	free(s.outside);
+}
+
 static void missing_directory_is_an_error(void)
 {
 	static const char *const none[] = { "/none" };
@@ -79,4 +114,5 @@ static void missing_directory_is_an_error(void)
 		CHECK_EQ(r, -ENOENT);
 }
 
-TESTS(T(only_named_directories_are_writable), T(missing_directory_is_an_error))
+TESTS(T(only_named_directories_are_writable), T(missing_directory_is_an_error),
+      T(a_closed_process_cannot_read_either))

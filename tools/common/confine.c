@@ -9,6 +9,7 @@
 #include "base/seccomp_confine.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "tools/common/confine_calls.h"
 #include "tools/common/tool.h"
 
 #include <asm/ioctls.h>
@@ -40,27 +41,16 @@ static enum { BY_USER, WANTED, ALWAYS, NEVER } choice;
  * owners and times, nor what is open already: no chmod(2) of any kind, not even as a file is made,
  * and no signal by fcntl(2), F_SETOWN. */
 static const struct seccomp_confine_call calls[] = {
-	{ "read" },
-	{ "readv" },
-	{ "pread64" },
-	{ "write" },
-	{ "writev" },
+	CONFINE_CALLS_OF_ALL,
 	{ "pwrite64" },
 	{ "pwritev" },
-	{ "lseek" },
 	{ "open", SECCOMP_CONFINE_WITHOUT(2, S_ISUID | S_ISGID) },
 	{ "openat", SECCOMP_CONFINE_WITHOUT(3, S_ISUID | S_ISGID) },
-	{ "close" },
 	{ "dup" },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_DUPFD_CLOEXEC) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFD) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_SETFD) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_OFD_GETLK) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_OFD_SETLK) },
 	{ "stat" },
 	{ "lstat" },
-	{ "fstat" },
 	{ "newfstatat" },
 	{ "statx" },
 	{ "statfs" },
@@ -91,29 +81,14 @@ static const struct seccomp_confine_call calls[] = {
 	{ "msync" }, /* opcheck --repair */
 	{ "syncfs" },
 	{ "copy_file_range" },
-	{ "sendfile" },
 	{ "fadvise64" },
 	{ "umask" },
 	{ "memfd_create" },
-	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mremap" },
-	{ "munmap" },
-	{ "madvise" },
-	{ "brk" },
 	{ "eventfd2" }, /* oprofiled --replay */
-	{ "futex" },
 	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
 	{ "set_robust_list" },
 	{ "rseq" },
-	{ "exit" },
-	{ "exit_group" },
-	{ "rt_sigaction" },
-	{ "rt_sigprocmask" },
-	{ "rt_sigreturn" },
 	{ "sigaltstack" },
-	{ "getpid" },
-	{ "gettid" },
 	{ "getuid" },
 	{ "geteuid" },
 	{ "getgid" },
@@ -125,12 +100,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* asks, does not set */
 	{ "getrlimit" },
 	{ "sched_getaffinity" },
-	{ "sched_yield" },
-	{ "clock_gettime" },
 	{ "clock_nanosleep" },
-	{ "gettimeofday" },
-	{ "time" },
-	{ "getrandom" },
 	{ "sysinfo" },
 	{ "uname" },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) },

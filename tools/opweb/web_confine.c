@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "base/seccomp_confine.h"
 #include "tools/common/confine.h"
+#include "tools/common/confine_calls.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
@@ -20,12 +21,7 @@
 /* What libmicrohttpd and the C library need to serve open sockets. Its own descriptors for waiting
  * are open when the list applies. */
 static const struct seccomp_confine_call calls[] = {
-	{ "read" },
-	{ "readv" },
-	{ "pread64" },
-	{ "write" },
-	{ "writev" },
-	{ "sendfile" },
+	CONFINE_CALLS_OF_ALL,
 	{ "recvfrom" },
 	{ "recvmsg" },
 	{ "sendto" },
@@ -43,34 +39,8 @@ static const struct seccomp_confine_call calls[] = {
 	{ "ppoll" },
 	{ "select" },
 	{ "pselect6" },
-	{ "close" },
-	{ "lseek" },
-	{ "fstat" },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_DUPFD_CLOEXEC) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_SETFL) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFD) },
-	{ "fcntl", SECCOMP_CONFINE_IS(1, F_SETFD) },
-	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mremap" },
-	{ "munmap" },
-	{ "madvise" },
-	{ "brk" },
-	{ "futex" },
-	{ "clock_gettime" },
-	{ "gettimeofday" },
-	{ "time" },
-	{ "getrandom" },
-	{ "getpid" },
-	{ "gettid" },
-	{ "rt_sigaction" },
-	{ "rt_sigprocmask" },
-	{ "rt_sigreturn" },
 	{ "restart_syscall" },
-	{ "sched_yield" },
-	{ "exit" },
-	{ "exit_group" },
 };
 
 /* Called in a signal handler. */
@@ -109,7 +79,7 @@ int web_confine_enter(struct error *err)
 		return r;
 	tzset(); /* which would open a file with the first date */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (landlock_enter(NULL, 0, &why) < 0)
+	if (landlock_enter_closed(&why) < 0)
 		r = do_without(&why, err);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (r == 0 && seccomp_confine_enter(calls, ARRAY_SIZE(calls), say_refused, NULL, &why) < 0)
