@@ -21,9 +21,18 @@
 #include <unistd.h>
 
 enum {
-	ASK_MS = 5000,	   /* how long a virtual machine may take */
-	GRACE_S = 1,	   /* more, after which the child ends, whatever it is doing */
-	ABANDONED_MAX = 4, /* children that do not even end then */
+	ASK_MS = 5000,	 /* how long a virtual machine may take */
+	GRACE_MS = 1000, /* more, after which the child is killed; and until it has ended then */
+	STUCK_MAX = 16,
+};
+
+/* Children that do not end although they were killed: a file system of their user hangs. */
+struct stuck {
+	struct {
+		pid_t pid;
+		uid_t uid;
+	} children[STUCK_MAX];
+	size_t count;
 };
 
 struct attacher {
@@ -55,15 +64,15 @@ static int become(const struct hotspot *who)
 	return drop_capabilities();
 }
 
-/* Asks the virtual machine; 0 or -errno. */
-static int ask(const struct attacher_question *question)
+/* Asks the virtual machine of @uid; 0 or -errno. */
+static int ask(const struct attacher_question *question, uid_t uid)
 {
 	struct hotspot_target t = { .inner = question->inner, .root = -1, .pidfd = -1 };
 	char path[32];
 	int r;
 
 	(void)signal(SIGALRM, SIG_DFL);
-	(void)alarm(ASK_MS / 1000 + GRACE_S);
+	(void)alarm((ASK_MS + GRACE_MS) / 1000);
 	/* The descriptors are closed when the child ends. */
 	t.pidfd = (int)syscall(SYS_pidfd_open, question->tgid, 0);
 	if (t.pidfd < 0)
@@ -74,25 +83,67 @@ static int ask(const struct attacher_question *question)
 		return -errno;
 	r = hotspot_look("", question->tgid, &t.who);
 	if (r == 0)
-		r = become(&t.who);
+		r = t.who.uid == uid ? become(&t.who) : -EAGAIN;
 	return r < 0 ? r : hotspot_ask(&t, clock_now_ms() + ASK_MS);
 }
 
 /* --- in the process --- */
 
-/* Waits for the child; ends if nobody waits for its answer any more. Returns its result, or
- * -EHOSTDOWN if it does not end. */
-static int await(pid_t pid, int socket)
+/* Forgets the children that have ended after all. */
+static void reap(struct stuck *s)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->count; i++)
+		if (waitpid(s->children[i].pid, NULL, WNOHANG) == 0)
+			s->children[kept++] = s->children[i];
+	s->count = kept;
+}
+
+/* Whether a child of @uid hangs, or no more may. */
+static bool is_refused(const struct stuck *s, uid_t uid)
+{
+	size_t i = 0;
+
+	while (i < s->count && s->children[i].uid != uid)
+		i++;
+	return i < s->count || s->count == STUCK_MAX;
+}
+
+/* Waits until the child has ended, and kills it after a while: its user may have stopped it. Ends
+ * if nobody waits for its answer any more. Returns whether it has ended. */
+static bool has_ended(pid_t pid, int socket)
 {
 	struct pollfd fds[] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
 				{ .fd = socket, .events = POLLRDHUP } };
-	int status, n = poll(fds, ARRAY_SIZE(fds), ASK_MS + 2 * GRACE_S * 1000);
+	int n = poll(fds, ARRAY_SIZE(fds), ASK_MS + GRACE_MS);
 
-	(void)close(fds[0].fd);
+	if (n <= 0 || fds[1].revents)
+		(void)kill(pid, SIGKILL);
 	if (fds[1].revents)
 		_exit(0);
 	if (n <= 0)
+		n = poll(fds, 1, GRACE_MS);
+	(void)close(fds[0].fd);
+	return n > 0;
+}
+
+/* Has a child ask; returns its result, or -EHOSTDOWN if it does not end. */
+static int ask_in_child(const struct attacher_question *question, uid_t uid, int socket,
+			struct stuck *s)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(-ask(question, uid));
+	if (pid < 0)
+		return -errno;
+	if (!has_ended(pid, socket)) {
+		s->children[s->count].pid = pid;
+		s->children[s->count++].uid = uid;
 		return -EHOSTDOWN;
+	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIME;
@@ -102,27 +153,29 @@ static int await(pid_t pid, int socket)
 static _noreturn_ void serve(int socket)
 {
 	struct attacher_question question;
-	int abandoned = 0;
+	struct stuck stuck = { .count = 0 };
 
-	while (abandoned < ABANDONED_MAX &&
-	       recv(socket, &question, sizeof(question), 0) == sizeof(question)) {
+	while (recv(socket, &question, sizeof(question), 0) == sizeof(question)) {
 		struct attacher_answer answer = { .tgid = question.tgid,
 						  .serial = question.serial };
-		pid_t pid = fork();
+		uid_t uid;
 
-		if (pid == 0)
-			_exit(-ask(&question));
-		answer.code = pid < 0 ? -errno : await(pid, socket);
-		abandoned += answer.code == -EHOSTDOWN;
+		reap(&stuck);
+		answer.code = hotspot_owner("", question.tgid, &uid);
+		if (answer.code == 0)
+			answer.code = is_refused(&stuck, uid)
+					      ? -EBUSY
+					      : ask_in_child(&question, uid, socket, &stuck);
 		(void)send(socket, &answer, sizeof(answer), MSG_NOSIGNAL);
 	}
 	_exit(0);
 }
 
-/* Keeps only the capabilities to find a process and to become its user, as far as there are any. */
+/* Keeps only the capabilities to find a process, to become its user and to kill a child that has
+ * done so, as far as there are any. */
 static void keep_few(void)
 {
-	static const unsigned int kept[] = { CAP_SETUID, CAP_SETGID, CAP_SYS_PTRACE,
+	static const unsigned int kept[] = { CAP_SETUID, CAP_SETGID, CAP_KILL, CAP_SYS_PTRACE,
 					     CAP_DAC_READ_SEARCH };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct set[2] = { 0 }, few[2] = { 0 };
@@ -207,6 +260,10 @@ const char *attacher_why(int code)
 		return "it is older than JDK 17, which can write a map; load the agent instead";
 	case -EBADMSG:
 		return "it refused to write a map";
+	case -EEXIST:
+		return "its /tmp/perf-PID.map is a link or not its own";
+	case -EBUSY:
+		return "another process of its user was asked, and hangs";
 	case -ETIME:
 		return "it did not answer";
 	case -EPERM:

@@ -129,11 +129,15 @@ static _noreturn_ void play(const char *root, const sigset_t *quit, const char *
 	_exit(0);
 }
 
+/* What somebody left where the map of a process is to be written. */
+typedef void planter(const char *map, const char *victim);
+
 /* Asks a process that gives @answer, or none; returns the result. */
-static int ask(const char *answer, int ms)
+static int ask(const char *answer, int ms, planter *plant_map)
 {
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_free_ char *tmp = xasprintf("%s/tmp", root), *trigger = NULL;
+	_cleanup_free_ char *tmp = xasprintf("%s/tmp", root), *trigger = NULL, *map = NULL;
+	_cleanup_free_ char *victim = xasprintf("%s/other", root);
 	struct hotspot_target t;
 	sigset_t quit, before;
 	pid_t pid;
@@ -151,6 +155,9 @@ static int ask(const char *answer, int ms)
 				     .inner = (uint32_t)pid,
 				     .root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC),
 				     .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
+	map = xasprintf("%s/perf-%d.map", tmp, (int)pid);
+	if (plant_map)
+		plant_map(map, victim);
 	r = hotspot_ask(&t, clock_now_ms() + ms);
 	trigger = xasprintf("%s/tmp/.attach_pid%d", root, (int)pid);
 	CHECK(access(trigger, F_OK) < 0);
@@ -163,13 +170,46 @@ static int ask(const char *answer, int ms)
 
 static void it_is_woken_and_asked(void)
 {
-	CHECK_EQ(ask("0\nCommand executed successfully\n", LONG_MS), 0);
-	CHECK_EQ(ask("1\nUnknown diagnostic command\n", LONG_MS), -ENOSYS);
+	CHECK_EQ(ask("0\nCommand executed successfully\n", LONG_MS, NULL), 0);
+	CHECK_EQ(ask("1\nUnknown diagnostic command\n", LONG_MS, NULL), -ENOSYS);
 }
 
 static void one_that_does_not_wake_up_is_not_waited_for(void)
 {
-	CHECK_EQ(ask(NULL, SHORT_MS), -ETIME);
+	CHECK_EQ(ask(NULL, SHORT_MS, NULL), -ETIME);
+}
+
+static void leave_own(const char *map, const char *victim _unused_)
+{
+	CHECK_EQ(path_write(map, "", 0644, NULL), 0);
+}
+
+static void leave_link(const char *map, const char *victim)
+{
+	CHECK_EQ(path_write(victim, "", 0644, NULL), 0);
+	CHECK_EQ(symlink(victim, map), 0);
+}
+
+static void leave_loose_link(const char *map, const char *victim)
+{
+	CHECK_EQ(symlink(victim, map), 0);
+}
+
+static void leave_second_name(const char *map, const char *victim)
+{
+	CHECK_EQ(path_write(victim, "", 0644, NULL), 0);
+	CHECK_EQ(link(victim, map), 0);
+}
+
+/* HotSpot would follow them. */
+static void a_file_that_is_not_its_map_is_not_written(void)
+{
+	static const char done[] = "0\nCommand executed successfully\n";
+
+	CHECK_EQ(ask(done, LONG_MS, leave_own), 0);
+	CHECK_EQ(ask(done, LONG_MS, leave_link), -EEXIST);
+	CHECK_EQ(ask(done, LONG_MS, leave_loose_link), -EEXIST);
+	CHECK_EQ(ask(done, LONG_MS, leave_second_name), -EEXIST);
 }
 
 static void the_socket_of_another_process_is_not_used(void)
@@ -198,4 +238,5 @@ static void the_socket_of_another_process_is_not_used(void)
 
 TESTS(T(only_what_catches_the_signal_is_asked), T(a_process_that_has_ended_is_not_asked),
       T(an_answer_has_a_number_first), T(it_is_woken_and_asked),
-      T(one_that_does_not_wake_up_is_not_waited_for), T(the_socket_of_another_process_is_not_used))
+      T(one_that_does_not_wake_up_is_not_waited_for), T(the_socket_of_another_process_is_not_used),
+      T(a_file_that_is_not_its_map_is_not_written))

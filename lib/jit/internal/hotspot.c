@@ -127,6 +127,13 @@ int hotspot_status(const char *status, struct hotspot *ret)
 	return 0;
 }
 
+int hotspot_owner(const char *root, uint32_t tgid, uid_t *ret)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%u/status", tgid), *status = NULL;
+
+	return path_read(root, path, &status, NULL) < 0 ? -ESRCH : effective(status, "\nUid:", ret);
+}
+
 int hotspot_look(const char *root, uint32_t tgid, struct hotspot *ret)
 {
 	_cleanup_free_ char *path = xasprintf("/proc/%u/status", tgid), *status = NULL;
@@ -242,6 +249,22 @@ static ssize_t read_answer(int fd, int64_t end_ms, char answer[ANSWER_MAX])
 	return (ssize_t)size;
 }
 
+/* Whether the virtual machine would not write a map of its own: it follows links. Where @name is
+ * free, /proc/sys/fs/protected_symlinks stops a link that is put there now. */
+static bool is_planted(const struct hotspot_target *t)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "/tmp/perf-%u.map", t->inner);
+	fd = open_regular_find(t->root, name);
+	if (fd < 0)
+		return fd != -ENOENT;
+	return fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != t->who.uid ||
+	       st.st_nlink != 1;
+}
+
 int hotspot_answer(const char *text, size_t size)
 {
 	static const char unknown[] = "Unknown diagnostic command";
@@ -255,10 +278,13 @@ int hotspot_ask(const struct hotspot_target *t, int64_t end_ms)
 {
 	/* The version of the protocol, the command, and three arguments. */
 	static const char question[] = "1\0jcmd\0Compiler.perfmap\0\0";
-	_cleanup_close_ int fd = try_connect(t);
+	_cleanup_close_ int fd = -1;
 	char answer[ANSWER_MAX];
 	ssize_t n;
 
+	if (is_planted(t))
+		return -EEXIST;
+	fd = try_connect(t);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		fd = wake(t, end_ms);
 	if (fd < 0)

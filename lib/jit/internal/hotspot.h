@@ -28,6 +28,9 @@ struct hotspot {
  * it is not HotSpot, -EOPNOTSUPP if it was started with an option that forbids it, or -errno. */
 int hotspot_look(const char *root, uint32_t tgid, struct hotspot *ret);
 
+/* Finds out whose process @tgid is, without touching its memory. 0 or -errno. */
+int hotspot_owner(const char *root, uint32_t tgid, uid_t *ret);
+
 /* Reads user and group from the text of /proc/PID/status. 0; -EOPNOTSUPP if the process does not
  * catch the signal, or -EBADMSG. */
 int hotspot_status(const char *status, struct hotspot *ret);
@@ -42,7 +45,8 @@ struct hotspot_target {
 
 /* Asks for the map and waits until it is written, but at most until @end_ms, as of clock_now_ms().
  * The caller has the user and group of the process. 0; -ENOSYS if it does not know the command,
- * -EBADMSG if it refuses, -ETIME, or -errno. */
+ * -EBADMSG if it refuses, -EEXIST if the file that it would write is a link or another user's,
+ * -ETIME, or -errno. */
 int hotspot_ask(const struct hotspot_target *t, int64_t end_ms);
 
 /* The meaning of an answer: as hotspot_ask(). */

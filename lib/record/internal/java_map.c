@@ -41,10 +41,10 @@ static bool is_final(int code)
 
 void java_map_note(struct java_map *map, const struct attacher_answer *answer)
 {
-	if (!answer->code) {
+	if (!answer->code)
 		map->failures = 0;
+	if (!answer->code || answer->code == -EBUSY)
 		return;
-	}
 	if (!map->failures && answer->code != -ENOEXEC)
 		log_info("process %u: no names of its Java code: %s", answer->tgid,
 			 attacher_why(answer->code));

@@ -2,7 +2,8 @@
 /*
  * When a Java virtual machine is asked to write its perf map (jit/attacher.h): if samples are in
  * code of a process that no file describes, and again if there is new code, at growing intervals.
- * One that cannot be asked is not asked again; one that does not answer only a few times.
+ * One that cannot be asked is not asked again; one that does not answer only a few times, and one
+ * whose user's processes hang when they do no longer.
  *
  *	java_map_want(attacher, jit_files_query(files), serial, &map);
  *	...

@@ -230,7 +230,8 @@ static void take_java_map(struct jit_reader *r)
 		return;
 	java_map_note(&p->java, &answer);
 	p->again = p->again || answer.code == 0;
-	(void)jit_process_search(p);
+	/* What it does not describe now is asked for when it is met again. */
+	p->found = jit_process_search(p) || answer.code == 0;
 }
 
 /* Begins to read maps again that were written again. */
