@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "control/daemonrc.h"
+#include "event_box.h"
 #include "rights.h"
 #include "tools/common/tool.h"
 
@@ -68,8 +69,11 @@ static int take_events(struct daemon_options *o, struct error *err)
 {
 	_cleanup_free_ char *stored = settings_events(&o->settings);
 	const char *feature = o->settings.ext_feature;
-	int n = event_parse_all(events ?: stored ?: "default", o->events, &o->derived, err);
+	const char *specs = events ?: stored ?: "default";
+	int n = event_box_try(specs, err);
 
+	if (n == 0)
+		n = event_parse_all(specs, o->events, &o->derived, err);
 	o->event_count = (size_t)MAX(n, 0);
 	if (n < 0 || !feature)
 		return MIN(n, 0);

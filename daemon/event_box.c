@@ -4,15 +4,19 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 #include "event/catalog.h"
+#include "event/evderived.h"
 #include "event/event.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { TIME_MS = 1000 };
+enum { TIME_MS = 1000, TRIAL_CPU_S = 2, TRIAL_S = 60 };
 
 static const char obeyed[] = "LIBPFM_";
 
@@ -101,6 +105,36 @@ void event_box_clean_environment(void)
 		else
 			i++;
 	}
+}
+
+int event_box_try(const char *specs, struct error *err)
+{
+	const struct rlimit cpu = { TRIAL_CPU_S, TRIAL_CPU_S };
+	struct event events[EVENT_MAX];
+	struct evderived derived;
+	pid_t pid = fork();
+	bool is_late;
+	int status = 0;
+
+	if (pid == 0) {
+		(void)setrlimit(RLIMIT_CPU, &cpu);
+		(void)alarm(TRIAL_S);
+		/* The reason why it fails is for the caller, who parses them, too. */
+		(void)event_parse_all(specs, events, &derived, NULL);
+		_exit(0);
+	}
+	if (pid < 0)
+		return error_errno(err, -errno, "cannot start a process");
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	is_late =
+		WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL);
+	return error_set(err, -EINVAL,
+			 "the events '%s': libpfm4 %s when it looks them up; choose others with "
+			 "opcontrol --event",
+			 specs, is_late ? "does not return" : "crashes");
 }
 
 struct event_box {

@@ -25,6 +25,10 @@ struct event_terms;
 /* Unsets the variables that libpfm4 would obey. */
 void event_box_clean_environment(void);
 
+/* Parses the events that the daemon is started with in another process first. 0 if this process can
+ * do it and live, whatever the result; -EINVAL if not. */
+int event_box_try(const char *specs, struct error *err);
+
 /* Makes the box; 0 or -errno. Caller frees. */
 int event_box_new(struct event_box **ret, struct error *err);
 /* NULL is fine. */

@@ -77,6 +77,23 @@ static void library_that_fails_costs_the_request(void)
 	}
 }
 
+/* So that one that is stored does not end the daemon at each start. */
+static void events_are_tried_before_the_daemon_uses_them(void)
+{
+	struct error err = ERROR_INIT;
+
+	fault = NONE;
+	CHECK_EQ(event_box_try("PAGE_FAULTS:500", &err), 0);
+	CHECK_EQ(event_box_try("NO_SUCH_EVENT:500", &err), 0);
+	fault = ABORTS;
+	CHECK_EQ(event_box_try("PAGE_FAULTS:500", &err), -EINVAL);
+	CHECK(strstr(err.text, "'PAGE_FAULTS:500': libpfm4 crashes"));
+	fault = HANGS;
+	CHECK_EQ(event_box_try("PAGE_FAULTS:500", &err), -EINVAL);
+	CHECK(strstr(err.text, "libpfm4 does not return"));
+	fault = NONE;
+}
+
 static void the_environment_is_not_obeyed(void)
 {
 	static char without_value[] = "LIBPFM_X";
@@ -95,4 +112,4 @@ static void the_environment_is_not_obeyed(void)
 }
 
 TESTS(T(events_are_looked_up), T(library_that_fails_costs_the_request),
-      T(the_environment_is_not_obeyed))
+      T(events_are_tried_before_the_daemon_uses_them), T(the_environment_is_not_obeyed))
