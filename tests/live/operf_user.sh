@@ -41,6 +41,10 @@ ln -s user/c "$dir/c"
 report c
 holds "children have their shares" c 5000
 
+install -m 711 "$live/truth_chains" "$dir/closed_program"
+as_user operf --session-dir="$dir/user/u" "$dir/closed_program" 0.5 >"$dir/output" 2>&1
+has "why a program that may not be read has no samples" "only root can sample a program"
+
 fails "the whole machine is not for everyone" 1 as_user operf --session-dir="$dir/user/x" --system-wide
 has "and the remedy is given" "perf_event_paranoid\|CAP_PERFMON"
 fails "nor another's process" 1 as_user operf --session-dir="$dir/user/y" --pid=$$

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Returns whether samples lost to full CPU buffers may belong to other processes. */
 static bool lost_for_others(const struct driver_stats *driver)
@@ -38,17 +39,27 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 	return all;
 }
 
+/* How many periods a command may work without a sample by chance. */
+static const double chance_periods = 20;
+
 static void print_no_samples(const struct summary *s, const struct collector *c)
 {
 	size_t count;
 	const struct event *event = collector_events(c, &count);
 	double period_ms = 1e3 / (double)(event->rate_hz ?: s->rate_hz);
+	double used_ms = (double)s->target->cpu_ns / 1e6;
+	bool is_command = s->target->kind == TARGET_COMMAND;
 
-	if (s->target->kind == TARGET_COMMAND && event->is_timer)
+	if (is_command && event->is_timer && geteuid() && used_ms > chance_periods * period_ms)
+		(void)fprintf(stderr,
+			      "operf: no samples of %.1f ms of CPU time: only root can sample a "
+			      "program that the user may not read, or that changes its user\n",
+			      used_ms);
+	else if (is_command && event->is_timer)
 		(void)fprintf(stderr,
 			      "operf: no samples: the command used %.1f ms of CPU time, and a "
 			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
-			      (double)s->target->cpu_ns / 1e6, period_ms);
+			      used_ms, period_ms);
 	else if (event->is_timer)
 		(void)fprintf(stderr, "operf: no samples: the target used almost no CPU time\n");
 	else
