@@ -21,7 +21,7 @@ for way in file memfd; do
 	head -4 "$dir/$way.report" | sed 's/^/# /'
 	grep -v '^#' "$dir/$way.report" >"$dir/output"
 	ok "  have their names" test "$(share $way)" -ge 999
-	ok "  as the header says" grep -q 'files gone or changed' "$dir/$way.report"
+	ok "  as the header says" grep -q 'files gone, changed or' "$dir/$way.report"
 done
 ok "opcheck finds nothing" opcheck "$dir/file"
 
@@ -39,6 +39,15 @@ report memfd
 is "damaged functions are not shown" "$(share memfd)" 0
 opcheck "$dir/memfd" >"$dir/checked" 2>&1
 ok "  but named by opcheck" grep -q 'symbols/.*damaged functions' "$dir/checked"
+
+# A file in its place that cannot be read.
+cp "$live/truth_chains" "$dir/word"
+ok "a program that became a text" profile text "$dir/word" 1 1 99
+echo text >"$dir/word.new"
+mv "$dir/word.new" "$dir/word"
+report text
+ok "  has its names" grep -q ' word  *chain_b' "$dir/text.report"
+is "  without a warning that it has none" "$(cat "$dir/text.err")" ""
 
 cp "$live/truth_chains" "$dir/program"
 ok "one build" profile build "$dir/program" 1 1 99

@@ -32,7 +32,7 @@ ok "a program replaced while it runs" profile replaced sh "$dir/meanwhile" "$dir
 	"mv $dir/other $dir/program"
 image_has "is an image of its own" replaced program
 ok "and the report says that the file is another" sh -c \
-	"opreport --session-dir='$dir/replaced' -l | grep '^Note: 1 of .* gone or changed'"
+	"opreport --session-dir='$dir/replaced' -l | grep '^Note: 1 of .* gone, changed or'"
 
 ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 2 25 75
 image_has "is called by its memfd" memfd memfd:truth

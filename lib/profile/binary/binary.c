@@ -484,8 +484,8 @@ bool binary_is_here(struct binaries *bs, uint32_t image, const struct sfile_head
 	struct elffile *debug;
 	bool found;
 
-	s.quiet = true;
 	found = search_find(&s);
+	free(s.unreadable);
 	elffile_close(s.changed);
 	*ret_lines = false;
 	if (!found)

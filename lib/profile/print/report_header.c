@@ -258,8 +258,8 @@ void report_header_text(const struct report *r, FILE *out)
 			      r->skipped == 1 ? "is" : "are");
 	if (r->gone)
 		(void)fprintf(out,
-			      "Note: %zu of %zu files gone or changed; shown with the functions "
-			      "that they had when sampled\n",
+			      "Note: %zu of %zu files gone, changed or not readable; shown with "
+			      "the functions that they had when sampled\n",
 			      r->gone, r->files);
 	print_quality(l, recorded, out);
 	for (i = 0; i < l->count; i++)

@@ -56,9 +56,8 @@ static bool try_file(struct search *s, const char *path)
 		return false;
 	s->bs->opened++;
 	if (elffile_open(path, &ef, &err) < 0) {
-		if (!s->quiet)
-			log_warn("%s; its samples are shown without symbols", err.text);
-		s->unreadable = true;
+		if (!s->unreadable)
+			s->unreadable = xstrdup(err.text);
 		return false;
 	}
 	if (is_profiled(s, ef)) {
@@ -244,8 +243,12 @@ bool search_file(struct search *s, enum binary_why *ret)
 			warn_changed(s);
 		*ret = BINARY_CHANGED;
 	} else {
+		if (s->unreadable && !kept)
+			log_warn("%s; its samples are shown without symbols", s->unreadable);
 		*ret = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
 	}
+	free(s->unreadable);
+	s->unreadable = NULL;
 	elffile_close(s->changed);
 	return found;
 }

@@ -69,8 +69,7 @@ struct search {
 	const char *path;	 /* in the profiled system */
 	struct elffile *ef;	 /* the file that was taken */
 	struct elffile *changed; /* one that was found but is not the right one */
-	bool unreadable;	 /* one was found but could not be opened */
-	bool quiet;		 /* no warnings */
+	char *unreadable;	 /* why one that was found could not be opened, or NULL */
 	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
 	char *read_path; /* of the file that ->read found; the caller frees */
 };
@@ -89,7 +88,8 @@ void search_places_done(struct search_places *p);
 /* A search for image number @image, whose samples are in a file with @header; not started yet. */
 struct search search_for(struct binaries *bs, uint32_t image, const struct sfile_header *header);
 /* Looks for the file: below each root at its paths, then in the image paths by its name, then among
- * what was downloaded. True with s->ef; the caller closes that and s->changed. */
+ * what was downloaded. True with s->ef; the caller closes that and s->changed,
+ * and frees s->unreadable. */
 bool search_find(struct search *s);
 /* The path of the functions that were kept of the file when it was sampled; caller frees. NULL if
  * there are none. */
