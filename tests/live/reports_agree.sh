@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles of twenty real programs, with call chains, and without them by thread and CPU: all reports agree with
-# each other, with what is stored, with those of archives, and with the programs' code
-# (tests/truth/check.py).
+# Profiles of twenty real programs, with call chains, and without them by thread and CPU; and of threads, new
+# code, and interpreters with all of these and cgroups: all reports agree with each other, with what is stored,
+# with those of archives, and with the programs' code (tests/truth/check.py).
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling
@@ -56,4 +56,20 @@ has "  and callers are checked" "^# step direct: [0-9]\{3,\}"
 ok "programs are sampled by thread and CPU" operf --driver="$driver" --rate=997 --separate-thread \
 	--separate-cpu --session-dir="$dir/apart" sh "$dir/work"
 agree "  reports agree" apart
+
+cat >"$dir/mixed" <<'END'
+truth_jit 1
+truth_threads 200
+python3 -c "
+def a(n): return sum(i * i for i in range(n))
+for _ in range(300): a(5000)"
+perl -e 'for $i (1 .. 2000000) { $s .= chr($i % 64 + 32) if $i % 3 }'
+! command -v node >/dev/null || node --perf-basic-prof -e "
+function a(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
+for (let i = 0; i < 300; i++) a(1e6)"
+END
+ok "code made at run time and threads are sampled with everything apart" operf --driver="$driver" \
+	--rate=997 --callgraph --separate-thread --separate-cpu --separate-cgroup \
+	--session-dir="$dir/mixed.session" sh "$dir/mixed"
+agree "  reports agree" mixed.session
 done_testing

@@ -31,7 +31,7 @@ def base(path):
 
 def bracketed(image):
     name = base(image)
-    return name if name.startswith("[kernel]") else f"[{name}]"
+    return name if name.startswith("[") else f"[{name}]"
 
 
 def folded_name(frame):
