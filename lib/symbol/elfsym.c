@@ -89,11 +89,13 @@ static bool is_plt_name(const char *name)
 	return length > n && !strcmp(name + length - n, "@plt");
 }
 
-/* Whether it is a name for internal use of compilers and assemblers: mapping symbols ($x) of ARM,
- * AArch64 and RISC-V, local labels (.L1). */
+/* Whether it is a name for internal use of compilers and assemblers: mapping symbols ($x, $d.7,
+ * $xrv64i2p1) of ARM, AArch64 and RISC-V, local labels (.L1). Erlang's names begin with $, too. */
 static bool is_internal_name(const char *name)
 {
-	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+	if (name[0] == '$' && name[1] && strchr("adtx", name[1]))
+		return !name[2] || name[2] == '.' || !strncmp(name, "$xrv", 4);
+	return name[0] == '\0' || (name[0] == '.' && name[1] == 'L');
 }
 
 /* Adds a symbol of code that ends with its section (or segment) @code. */
