@@ -80,10 +80,45 @@ for where in "" thread; do
 		"$(stat_of $run python_ring_full)"
 done
 
+session=$dir/python
+opreport --session-dir="$session" -d -g --merge=all --json lib-image:"$program" >"$dir/details" 2>/dev/null
+opreport --session-dir="$session" --chains --json >"$dir/chains" 2>/dev/null
+ok "its lines and stacks are those of Python itself" \
+	"$python" "$OP_SOURCE_ROOT/tests/live/python_check.py" "$program" "$dir/details" "$dir/chains"
+sed 's/^/# /' "$dir/output" | tail -n 2
+
 opannotate --session-dir="$dir/python" --source truth_python.py >"$dir/annotated" 2>/dev/null
 awk '/^ *[0-9]+ .*:/ { all += $1; if (/for i in range\(n\):|total \+= i & 7/) loop += $1 }
 END { printf "%d of %d samples\n", loop, all; exit !(all > 500 && loop >= 0.7 * all) }' "$dir/annotated" >"$dir/output"
 result $? "its own time is in the lines of its loop"
+
+# Processes that follow each other, as the workers of a server do.
+# shellcheck disable=SC2016 # expanded by the inner shell
+ok "a program that is started again and again" profile again --callgraph=200 \
+	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" "$1" 0.2; done' "$python" "$program"
+opreport --session-dir="$dir/again" --children -n >"$dir/children" 2>/dev/null
+awk '$5 == "truth_python.py" { print $NF }' "$dir/children" | sort >"$dir/functions"
+cp "$dir/children" "$dir/output"
+ok "  has each function once" test "$(wc -l <"$dir/functions")" -ge 15 -a -z "$(uniq -d "$dir/functions")"
+
+# Scripts that are gone before anybody can ask for their names.
+mkdir "$dir/scripts"
+i=0
+while [ $i -lt 500 ]; do
+	printf 'def short_%d():\n    for i in range(600000):\n        pass\nshort_%d()\n' $i $i >"$dir/scripts/$i.py"
+	i=$((i + 1))
+done
+# shellcheck disable=SC2016
+ok "500 short scripts" profile short --callgraph=200 \
+	sh -c 'for script in "$1"/*.py; do "$0" -I -S "$script"; done' "$python" "$dir/scripts"
+opreport --session-dir="$dir/short" -l -f -n --merge=all >"$dir/output" 2>/dev/null
+awk -v below="$dir/scripts/" 'index($3, below) == 1 { all += $1; if ($NF ~ /^short_/) { named += $1; seen++ } }
+	/ <module>$/ && index($3, below) == 1 { named += $1 }
+	END { printf "%d of %d samples are named, in %d scripts\n", named, all, seen
+		exit !(seen >= 475 && named >= 0.99 * all) }' "$dir/output" >"$dir/counted"
+held=$?
+sed 's/^/# /' "$dir/counted"
+result $held "  have names"
 mkdir "$dir/below"
 cat >"$dir/above.py" <<'EOF'
 def burn():
