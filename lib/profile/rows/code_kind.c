@@ -73,12 +73,20 @@ static size_t find_maker(const char *shown)
 	return space ? find_runtime(space + 1) : ARRAY_SIZE(runtimes);
 }
 
-/* The kind of code made at run time. What the names in a perf map say comes first. */
+/* Code that the kernel puts into each process. */
+static bool is_of_kernel(const char *name)
+{
+	return !strcmp(name, "[vdso]") || !strcmp(name, "[vsyscall]");
+}
+
+/* The kind of code in memory without a file. What the names in a perf map say comes first. */
 static enum code_kind kind_of_memory(const struct gather *g, const struct row *row)
 {
 	static const char python[] = "py::";
 	size_t i = find_maker(g->images[programs_shown(g, row->image)].id.name);
 
+	if (is_of_kernel(g->images[row->image].id.name))
+		return CODE_NATIVE;
 	if (row->symbol && !strncmp(row->symbol->name, python, strlen(python)))
 		return CODE_PYTHON;
 	return i < ARRAY_SIZE(runtimes) ? runtimes[i].kind : CODE_JIT;
