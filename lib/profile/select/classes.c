@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "profile/select/cgroup_label.h"
 #include "profile/select/gather.h"
 
 #include <errno.h>
@@ -188,33 +189,46 @@ static bool tid_follows_tgid(const struct classes *c)
 	return true;
 }
 
-/* The last part of the cgroup's path if it is unique here, because columns are narrow. */
-static const char *cgroup_name(const struct classes *c, const struct class *class)
+/* The short name of a cgroup; caller frees. */
+static char *short_cgroup(const struct class *class)
 {
-	const char *whole = class->task.cgroup ?: "all", *name = path_base(whole);
+	const char *whole = class->task.cgroup ?: "all";
+	char *label = cgroup_label(whole);
+
+	return label ?: xstrdup(*path_base(whole) ? path_base(whole) : whole);
+}
+
+/* The short name if it is unique here, because columns are narrow; caller frees. */
+static char *cgroup_name(const struct classes *c, const struct class *class)
+{
+	_cleanup_free_ char *name = short_cgroup(class);
 	size_t i;
 
-	if (!*name)
-		return whole;
 	for (i = 0; i < c->count; i++) {
-		const char *other = c->classes[i].task.cgroup ?: "all";
+		const struct class *other = &c->classes[i];
+		_cleanup_free_ char *of_other = NULL;
 
-		if (strcmp(other, whole) && !strcmp(path_base(other), name))
-			return whole;
+		if (!compare_cgroup(other, class))
+			continue;
+		of_other = short_cgroup(other);
+		if (!strcmp(of_other, name))
+			return xstrdup(class->task.cgroup ?: "all");
 	}
-	return name;
+	return STEAL(name);
 }
 
 /* Adds the value of a class on an axis, as in a specification. */
 static void add_value(struct strbuf *out, const struct classes *c, enum class_axis axis,
 		      const struct class *class)
 {
+	_cleanup_free_ char *cgroup = axis == AXIS_CGROUP ? cgroup_name(c, class) : NULL;
+
 	switch (axis) {
 	case AXIS_EVENT:
 		strbuf_adds(out, class->event);
 		break;
 	case AXIS_CGROUP:
-		strbuf_addf(out, "cgroup:%s", cgroup_name(c, class));
+		strbuf_addf(out, "cgroup:%s", cgroup);
 		break;
 	case AXIS_TGID:
 		strbuf_addf(out, "tgid:%" PRId64, class->task.tgid);

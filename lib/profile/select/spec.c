@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "profile/select/cgroup_label.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
@@ -366,11 +367,14 @@ static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t nu
 }
 
 /* Returns whether @pattern is the cgroup or one above it: its path or, without a slash, the name of
- * any part of it. */
+ * any part of it, or the short name of a container. */
 static bool is_in_cgroup(const char *pattern, const char *cgroup)
 {
+	_cleanup_free_ char *label = cgroup_label(cgroup);
 	const char *at = cgroup;
 
+	if (label && fnmatch(pattern, label, FNM_LEADING_DIR) == 0)
+		return true;
 	if (!strcmp(pattern, "/") || !strcmp(pattern, cgroup))
 		return true;
 	if (strchr(pattern, '/'))
