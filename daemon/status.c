@@ -34,7 +34,7 @@ static void answer_events(const struct status *status, struct strbuf *answer)
 
 static void answer_counter(const struct counter *c, uint64_t value, struct strbuf *answer)
 {
-	_cleanup_free_ char *text = counter_text(c);
+	_cleanup_free_ char *text = counter_text(c, value);
 
 	control_answer(answer, "counter", "%s %" PRIu64 " %s", c->name, value, text);
 }

@@ -277,6 +277,11 @@ int text_unescape_field(char *s)
 	return 0;
 }
 
+char *text_count(uint64_t count, const char *name)
+{
+	return xasprintf("%" PRIu64 " %s%s", count, name, count == 1 ? "" : "s");
+}
+
 char *text_duration(uint64_t seconds)
 {
 	static const struct {

@@ -44,5 +44,7 @@ void text_shell_word(struct strbuf *out, const char *word);
 void text_add_field(struct strbuf *out, const char *s);
 /* Undoes text_add_field(), in place; 0 or -EBADMSG. */
 int text_unescape_field(char *s);
+/* A number of things with their name in English, "1 sample", "2 samples"; caller frees. */
+char *text_count(uint64_t count, const char *name);
 /* A length of time in its two largest units: "3 days 4 h", "1 h 5 min", "12 s"; caller frees. */
 char *text_duration(uint64_t seconds);

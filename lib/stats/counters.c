@@ -77,9 +77,11 @@ char *counter_meaning(const struct counter *c)
 	return c->remedy ? xasprintf("%s; %s", text, c->remedy) : xstrdup(text);
 }
 
-char *counter_text(const struct counter *c)
+char *counter_text(const struct counter *c, uint64_t value)
 {
 	_cleanup_free_ char *meaning = counter_meaning(c);
 
-	return c->kind == COUNTER_LOST ? xasprintf("samples lost: %s", meaning) : STEAL(meaning);
+	if (c->kind != COUNTER_LOST)
+		return STEAL(meaning);
+	return xasprintf("sample%s lost: %s", value == 1 ? "" : "s", meaning);
 }

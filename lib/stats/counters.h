@@ -251,4 +251,4 @@ uint64_t *counter_place(const struct counter *c, void *stats);
 char *counter_meaning(const struct counter *c);
 /* The same in words that can follow its value: "samples lost: the CPU buffers were full; ...".
  * Caller frees. */
-char *counter_text(const struct counter *c);
+char *counter_text(const struct counter *c, uint64_t value);

@@ -444,12 +444,13 @@ static void each_counter_has_words(void)
 	const struct counter *c;
 
 	for (size_t i = 0; (c = counter_at(i)); i++) {
-		_cleanup_free_ char *text = counter_text(c);
+		_cleanup_free_ char *text = counter_text(c, 2), *one = counter_text(c, 1);
 
 		CHECK(*text);
 		CHECK(counter_find(c->name) == c);
 		CHECK(c->log || c->source == COUNTER_OF_SESSION);
 		CHECK(!strncmp(text, "samples lost: ", 14) == (c->kind == COUNTER_LOST));
+		CHECK(!strncmp(one, "sample lost: ", 13) == (c->kind == COUNTER_LOST));
 	}
 	CHECK(!counter_find("chain_"));
 }

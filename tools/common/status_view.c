@@ -23,7 +23,7 @@ static void add_counter(const char *name, uint64_t value, void *data)
 {
 	struct strbuf *lines = data;
 	const struct counter *c = counter_find(name);
-	_cleanup_free_ char *text = c ? counter_text(c) : xstrdup("");
+	_cleanup_free_ char *text = c ? counter_text(c, value) : xstrdup("");
 
 	/* The counters of single CPUs are in directories: too many to show. */
 	if (value && !strchr(name, '/'))

@@ -83,6 +83,14 @@ static void print_json(struct json *j, const struct finding *f)
 	json_close(j, '}');
 }
 
+static void add_undamaged(struct strbuf *line, const struct check_result *found)
+{
+	_cleanup_free_ char *nodes = text_count(found->nodes, "node");
+	_cleanup_free_ char *samples = text_count(found->samples, "sample");
+
+	strbuf_addf(line, "undamaged: %s, %s", nodes, samples);
+}
+
 /* Names of files are not trusted: control characters are made visible. */
 static void print_text(const struct finding *f)
 {
@@ -91,8 +99,7 @@ static void print_text(const struct finding *f)
 	strbuf_addf(&line, "%s: ", f->path);
 	switch (f->action) {
 	case ACTION_NONE:
-		strbuf_addf(&line, "undamaged: %" PRIu64 " nodes, %" PRIu64 " samples",
-			    f->result->nodes, f->result->samples);
+		add_undamaged(&line, f->result);
 		break;
 	case ACTION_LEFT:
 		strbuf_addf(&line, "%s%s%s", f->text, f->failed ? "; not repaired: " : "",

@@ -27,7 +27,7 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 
 	for (size_t i = 0; (c = counter_at(i)); i++) {
 		uint64_t value = c->kind == COUNTER_LOST ? counter_value(c, driver, record) : 0;
-		_cleanup_free_ char *text = counter_text(c);
+		_cleanup_free_ char *text = counter_text(c, value);
 
 		if (value)
 			(void)fprintf(stderr, "operf: %" PRIu64 " %s\n", value, text);
@@ -83,12 +83,13 @@ static const char *merge_hint(unsigned int separate)
 static void print_result(const struct summary *s, uint64_t samples, uint64_t lost, bool for_others)
 {
 	_cleanup_(strbuf_done) struct strbuf directory = STRBUF_INIT;
+	_cleanup_free_ char *taken = text_count(samples, "sample");
 
 	if (s->session_dir) {
 		strbuf_adds(&directory, " --session-dir=");
 		text_shell_word(&directory, s->session_dir);
 	}
-	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n", samples,
+	(void)fprintf(stderr, "operf: %s, %s%" PRIu64 " lost\n", taken,
 		      for_others ? "at most " : "", lost);
 	(void)fprintf(stderr, "operf: see them with: opreport%s -l%s\n", strbuf_text(&directory),
 		      merge_hint(s->separate));

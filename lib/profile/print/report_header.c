@@ -2,6 +2,7 @@
 #include "profile/print/report_header.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
 #include "profile/print/internal/chains_quality.h"
@@ -131,8 +132,10 @@ static void print_percent(const char *before, double share, const char *after, F
 
 static void print_loss(const struct loss *loss, double all, FILE *out)
 {
+	_cleanup_free_ char *samples = text_count(loss->value, "sample");
+
 	if (loss->is_samples) {
-		(void)fprintf(out, "Lost: %" PRIu64 " samples", loss->value);
+		(void)fprintf(out, "Lost: %s", samples);
 		print_percent(" (", (double)loss->value / all, " %), ", out);
 		(void)fprintf(out, "%s [%s]\n", loss->meaning, loss->name);
 	} else {
