@@ -50,6 +50,7 @@ static const struct opt_cmdline cmdline = {
 	.summary = "Sample the whole machine into sample files. Usually started by opcontrol or "
 		   "the service manager; other settings are taken from daemonrc.",
 	.opts = opts,
+	.acts = true,
 };
 
 static int read_file(struct settings *s, struct error *err)

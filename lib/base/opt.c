@@ -119,7 +119,7 @@ static int opt_store(const struct opt *opt, const char *arg, struct error *err)
 static int unknown_option(const struct getopt_tables *t, const char *word, struct error *err)
 {
 	_cleanup_free_ char *name = xstrndup(word + 2, strcspn(word + 2, "="));
-	const char *nearest = NULL;
+	const struct opt *nearest = NULL;
 	/* A name that differs in more than a third is another word, not a typing error. */
 	unsigned int best = MIN(((unsigned int)strlen(name) + 1) / 3 + 1, 4u), distance;
 	size_t i;
@@ -128,12 +128,12 @@ static int unknown_option(const struct getopt_tables *t, const char *word, struc
 		distance = text_distance(name, t->all[i]->name);
 		if (distance < best && t->all[i]->help) {
 			best = distance;
-			nearest = t->all[i]->name;
+			nearest = t->all[i];
 		}
 	}
-	if (nearest)
+	if (nearest && !nearest->destroys)
 		return error_set(err, -EINVAL, "unknown option '--%s'; did you mean '--%s'?", name,
-				 nearest);
+				 nearest->name);
 	return error_set(err, -EINVAL, "unknown option '--%s'", name);
 }
 
@@ -168,6 +168,8 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 	int c, i, r;
 
 	tables_init(&t, cmdline);
+	if (cmdline->acts && argc == 2 && !strcmp(argv[1], "-V"))
+		return OPT_VERSION;
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts.text, t.longs, NULL)) != -1) {

@@ -39,6 +39,7 @@ struct opt {
 			   * ("[LEVEL]") if it may be left out, which OPT_CALL sees as NULL */
 	const char *help; /* one or more lines, no full stop; NULL: accepted but not shown */
 	int (*call)(const char *arg, void *target, struct error *err); /* 0 or negative */
+	bool destroys; /* never proposed for a mistyped option */
 };
 
 #define OPT_END                                                                                    \
@@ -52,6 +53,7 @@ struct opt_cmdline {
 	const char *summary; /* one sentence for --help */
 	const char *epilog;  /* lines after the options, wrapped, or NULL */
 	const struct opt *opts;
+	bool acts; /* acts without operands: a lone -V, often the version, just shows it */
 	bool stop_at_operand; /* the first operand ends the options (operf COMMAND --its-option) */
 };
 

@@ -162,6 +162,7 @@ static const struct opt opts[] = { { 'f', "flag", OPT_FLAG, &flag, NULL, "set th
 				   { 'w', "word", OPT_STRING, &word, "WORD", "take a word", NULL },
 				   { 0, "number", OPT_U64, &number, "N", "take a number", NULL },
 				   { 0, "path", OPT_PATH, &word, "FILE", "take a path", NULL },
+				   { 0, "wipe", OPT_FLAG, &flag, NULL, "wipe", NULL, true },
 				   OPT_END };
 
 static int parse(struct opt_cmdline cmdline, struct error *err, const char *line)
@@ -180,7 +181,8 @@ static int parse(struct opt_cmdline cmdline, struct error *err, const char *line
 
 static void options_come_from_the_table(void)
 {
-	struct opt_cmdline plain = { .tool = "t" }, stop = { .tool = "t", .stop_at_operand = true };
+	struct opt_cmdline plain = { .tool = "t" }, stop = { .tool = "t", .stop_at_operand = true },
+			   acts = { .tool = "t", .acts = true };
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(parse(plain, &err, "t a --number=5 -f"), 3);
@@ -191,6 +193,10 @@ static void options_come_from_the_table(void)
 	/* Three letters of four are another option. */
 	CHECK_EQ(parse(plain, &err, "t --fold"), -EINVAL);
 	CHECK_STR(err.text, "unknown option '--fold'");
+	CHECK_EQ(parse(plain, &err, "t --wipee"), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--wipee'");
+	CHECK_EQ(parse(acts, &err, "t -V"), OPT_VERSION);
+	CHECK_EQ(parse(acts, &err, "t -V -f"), -EINVAL);
 	CHECK_EQ(parse(plain, &err, "t --number=x"), -EINVAL);
 	CHECK_STR(err.text, "--number: 'x' is not a number");
 	CHECK_EQ(parse(plain, &err, "t -x"), -EINVAL);

@@ -178,7 +178,18 @@ static void long_text_is_cut_by_characters(void)
 	}
 }
 
-TESTS(T(long_errors_end_in_dots), T(text_wraps_at_blanks), T(control_characters_become_visible),
-      T(lines_keep_tabs_and_their_end), T(one_control_character_anywhere_is_seen),
-      T(strings_take_numbers_and_formats_of_any_length), T(utf8_is_distinguished_from_other_bytes),
-      T(words_are_quoted_for_a_shell), T(long_text_is_cut_by_characters))
+static void counts_have_their_number(void)
+{
+	_cleanup_free_ char *none = text_count(0, "sample"), *one = text_count(1, "sample"),
+			    *two = text_count(2, "sample");
+
+	CHECK_STR(none, "0 samples");
+	CHECK_STR(one, "1 sample");
+	CHECK_STR(two, "2 samples");
+}
+
+TESTS(T(counts_have_their_number), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
+      T(control_characters_become_visible), T(lines_keep_tabs_and_their_end),
+      T(one_control_character_anywhere_is_seen), T(strings_take_numbers_and_formats_of_any_length),
+      T(utf8_is_distinguished_from_other_bytes), T(words_are_quoted_for_a_shell),
+      T(long_text_is_cut_by_characters))

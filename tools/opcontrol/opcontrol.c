@@ -65,6 +65,8 @@ static int note_option(const char *arg _unused_, void *target, struct error *err
 /* clang-format off */
 #define DO(letter, name, id, arg, help)                                                            \
 	{ letter, name, OPT_CALL, (void *)&control_actions[id], arg, help, queue_action }
+#define DESTROY(name, id, arg, help)                                                               \
+	{ 0, name, OPT_CALL, (void *)&control_actions[id], arg, help, queue_action, true }
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Actions, done in the order given", NULL },
 	DO(0, "setup", ACTION_SETUP, NULL, "only store the given settings"),
@@ -72,20 +74,20 @@ static const struct opt opts[] = {
 	DO('s', "start", ACTION_START, NULL, "start sampling, and the daemon if none runs"),
 	DO('d', "dump", ACTION_DUMP, NULL, "write out all samples taken so far, for reports"),
 	DO('t', "stop", ACTION_STOP, NULL, "stop sampling; the daemon keeps running"),
-	DO(0, "reset", ACTION_RESET, NULL, "delete the samples of the current session"),
+	DESTROY("reset", ACTION_RESET, NULL, "delete the samples of the current session"),
 	DO(0, "save", ACTION_SAVE, "NAME", "save the current session as NAME, start an empty one"),
 	DO(0, "list-sessions", ACTION_LIST_SESSIONS, NULL,
 	  "list the sessions, with times, sizes, events and commands"),
-	DO(0, "delete", ACTION_DELETE, "NAME", "delete the session NAME"),
+	DESTROY("delete", ACTION_DELETE, "NAME", "delete the session NAME"),
 	DO(0, "history", ACTION_HISTORY, NULL,
 	  "list the time that the history of each session covers"),
 	DO(0, "status", ACTION_STATUS, NULL, "show the daemon's state, and losses"),
-	DO('h', "shutdown", ACTION_SHUTDOWN, NULL, "stop sampling and end the daemon"),
+	DESTROY("shutdown", ACTION_SHUTDOWN, NULL, "stop sampling and end the daemon"),
 	DO('l', "list-events", ACTION_LIST_EVENTS, NULL, "list the available events"),
 	DO(0, "check", ACTION_CHECK, NULL,
 	  "show what can be profiled here, and how to enable the rest"),
 	DO(0, "init", ACTION_INIT, NULL, "do nothing (no kernel module is needed)"),
-	DO(0, "deinit", ACTION_DEINIT, NULL, "do --shutdown, then --umount"),
+	DESTROY("deinit", ACTION_DEINIT, NULL, "do --shutdown, then --umount"),
 	DO(0, "mount", ACTION_MOUNT, "[DIR]",
 	  "mount oprofilefs, the daemon's controls as files (/dev/oprofile)"),
 	DO(0, "umount", ACTION_UMOUNT, "[DIR]", "unmount it"),
@@ -125,6 +127,7 @@ static const struct opt_cmdline cmdline = {
 		  "  opcontrol --dump && opreport\n"
 		  "  opcontrol --shutdown\n",
 	.opts = opts,
+	.acts = true,
 };
 
 /* Whether any setting but the session directory was given. */
