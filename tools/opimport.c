@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 static struct {
-	const char *abi, *output;
+	const char *abi, *output, *session_dir;
 	bool force, verbose;
 } options;
 
@@ -26,6 +26,8 @@ static const struct opt opts[] = {
 	  "the description of the other machine (default: the file abi of INPUT's session)" },
 	{ 'o', "output", OPT_PATH, &options.output, "FILE",
 	  "where to write: a file, or a directory if INPUT is one (required)" },
+	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
+	  "convert the session directory DIR, the same as INPUT" },
 	{ 'f', "force", OPT_FLAG, &options.force, NULL,
 	  "convert even if INPUT is from this kind of machine, and overwrite files" },
 	{ 'V', "verbose", OPT_FLAG, &options.verbose, NULL, "report how much was converted" },
@@ -35,7 +37,7 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opimport",
-	.usage = "[OPTION]... --output=FILE INPUT",
+	.usage = "[OPTION]... --output=FILE INPUT | --session-dir=DIR",
 	.summary = "Convert a sample file or a session directory from a machine with another word "
 		   "size or byte order.",
 	.epilog = "INPUT is a sample file, or a session directory (with abi and samples/). "
@@ -133,21 +135,23 @@ int main(int argc, char **argv)
 	struct abi abi = { 0 };
 	struct error err = ERROR_INIT;
 	int r, status = 0, operands = tool_options(&cmdline, argc, argv);
+	int inputs = argc - operands + (options.session_dir != NULL);
+	const char *input = options.session_dir ?: argv[operands];
 
-	if (argc - operands != 1)
-		return tool_usage("%s", operands == argc ? "no input is given"
-							 : "more than one input is given");
+	if (inputs != 1)
+		return tool_usage("%s",
+				  inputs ? "more than one input is given" : "no input is given");
 	if (!options.output)
 		return tool_usage("--output=FILE is required");
-	r = access(argv[operands], R_OK) < 0 ? error_errno(&err, -errno, "%s", argv[operands]) : 0;
+	r = access(input, R_OK) < 0 ? error_errno(&err, -errno, "%s", input) : 0;
 	/* What --abi names is read with the rights of whoever named it. */
 	if (r == 0 && options.abi)
-		r = read_abi(argv[operands], &abi, &err);
+		r = read_abi(input, &abi, &err);
 	if (r == 0)
-		r = owner_become(argv[operands], OWNER_EXCEPT_OUTPUT, NULL, &err);
+		r = owner_become(input, OWNER_EXCEPT_OUTPUT, NULL, &err);
 	if (r == 0)
-		r = confine(argv[operands], &status, &err);
+		r = confine(input, &status, &err);
 	if (r == 0)
-		r = import(argv[operands], &abi, &err);
+		r = import(input, &abi, &err);
 	return r < 0 ? tool_fail(&err) : status ?: tool_finish(0);
 }

@@ -25,12 +25,14 @@
 enum { EXIT_DAMAGE = 1, EXIT_TROUBLE = 2 };
 
 static bool repair, json, quiet, verbose;
+static const char *session_dir;
 
 static const struct opt opts[] = {
 	{ 'r', "repair", OPT_FLAG, &repair, NULL,
 	  "repair damaged files; move those beyond repair to the session's damaged/" },
 	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print nothing, only set the exit status" },
 	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "also list undamaged files" },
+	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR", "check the session directory DIR" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print JSON" },
 	CONFINE_OPTION,
 	OPT_END
@@ -450,13 +452,13 @@ int main(int argc, char **argv)
 
 	if (json && !quiet)
 		begin_json(&c.json);
+	if (operands == argc && !session_dir)
+		session_dir = place_has("oprofile_data", "samples") ? "oprofile_data"
+								    : "/var/lib/oprofile";
+	if (session_dir)
+		check_operand(&c, session_dir, operands == argc);
 	for (i = operands; i < argc; i++)
 		check_operand(&c, argv[i], i == argc - 1);
-	if (operands == argc)
-		check_operand(&c,
-			      place_has("oprofile_data", "samples") ? "oprofile_data"
-								    : "/var/lib/oprofile",
-			      true);
 	if (json && !quiet)
 		end_json(&c);
 	else if (!quiet && (c.sums.files || !c.sums.trouble))
