@@ -203,7 +203,9 @@ static int read_sources(struct reading *r, const struct history_source *list, si
 
 static int say_no_history(const char *samples, struct error *err)
 {
-	return error_set(err, -ENOENT, "%s: the session has no history, so times are not known",
+	return error_set(err, -ENOENT,
+			 "%s: no times are recorded; a daemon records them every ten seconds, and "
+			 "when 'opcontrol --dump' asks it to",
 			 samples);
 }
 

@@ -90,7 +90,7 @@ static void probe_paranoid(const char *root, struct probe_result *ret)
 	       level <= 0   ? "the whole system may be sampled"
 	       : level == 1 ? "your own processes may be sampled, in the kernel too"
 	       : level == 2 ? "your own processes may be sampled, in user space only"
-			    : "nothing may be sampled");
+			    : "kernels of Debian, Ubuntu and others refuse everything");
 	if (level > 0)
 		verdict(ret, level > 2 ? PROBE_MISSING : PROBE_WARN,
 			level > 2 ? "sysctl kernel.perf_event_paranoid=2, or run as root"

@@ -97,10 +97,9 @@ void probe_hardware_event(const char *root _unused_, struct probe_result *ret)
 	if (!no_pmu)
 		return;
 	ret->verdict = PROBE_WARN;
-	(void)snprintf(
-		ret->remedy, sizeof(ret->remedy),
-		"the clock samples instead (timer mode), which is fine; a virtual machine has "
-		"counters where its host passes a PMU on");
+	(void)snprintf(ret->remedy, sizeof(ret->remedy),
+		       "none needed: the clock samples instead (timer mode); a virtual machine has "
+		       "counters only if its host exposes a PMU");
 }
 
 void probe_mlock(const char *root, struct probe_result *ret)

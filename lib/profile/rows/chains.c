@@ -442,7 +442,8 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	collect_done(&collect);
 	if (r == 0 && !c->samples)
 		r = error_set(err, -ENODATA, "%s: no call chain %s", c->gather->sessions[0].samples,
-			      c->unchosen ? "has the functions that are chosen"
+			      c->unchosen ? "contains a chosen function; --children lists those "
+					    "that they contain"
 					  : "matches the specification");
 	return r;
 }
