@@ -84,7 +84,9 @@ static const struct seccomp_confine_call calls[] = {
 	{ "fadvise64" },
 	{ "umask" },
 	{ "memfd_create" },
-	{ "eventfd2" }, /* oprofiled --replay */
+	{ "eventfd2" }, /* oprofiled --replay, as the next two */
+	{ "getpriority" },
+	{ "setpriority", SECCOMP_CONFINE_IS(2, 0) },
 	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
 	{ "set_robust_list" },
 	{ "rseq" },
