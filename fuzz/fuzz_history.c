@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static void put_file(const char *path, struct span bytes)
@@ -34,11 +35,32 @@ static void put_slice(const char *path, struct span content)
 		abort();
 }
 
-/* All counts are those of a file that has a name, each key once, in order. */
+static int compare_keys(const void *pa, const void *pb)
+{
+	const struct history_count *a = pa, *b = pb;
+
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Each key has counts, once. */
+static void check_counts(const struct history_file *f)
+{
+	_cleanup_free_ struct history_count *sorted = xcalloc(f->count + 1, sizeof(*sorted));
+	size_t i;
+
+	if (f->count)
+		memcpy(sorted, f->counts, f->count * sizeof(*sorted));
+	qsort(sorted, f->count, sizeof(*sorted), compare_keys);
+	for (i = 0; i < f->count; i++)
+		if (!sorted[i].count || (i && sorted[i].key == sorted[i - 1].key))
+			abort();
+}
+
+/* All counts are those of a file that has a name. */
 static void read_all(const char *samples)
 {
 	_cleanup_(history_freep) struct history *h = NULL;
-	size_t i, k;
+	size_t i;
 
 	if (history_read(samples, &WINDOW_ALL, NULL, &h, NULL) < 0)
 		return;
@@ -46,9 +68,7 @@ static void read_all(const char *samples)
 		const struct history_file *f = history_file_at(h, i);
 		_cleanup_free_ char *mangled = sname_mangle(&f->about.name);
 
-		for (k = 0; k < f->count; k++)
-			if (!f->counts[k].count || (k && f->counts[k].key <= f->counts[k - 1].key))
-				abort();
+		check_counts(f);
 		if (!*mangled)
 			abort();
 	}
