@@ -10,6 +10,7 @@ from reports import Failed, name_of
 
 # The kernel may do something for a task that has no user space.
 IN_DOUBT = "fp_end", "no_user", "no_mapping"
+RUN_TIME = "java", "javascript", "php", "ruby", "run-time"
 ALL = ("--top=1000000000",)
 
 
@@ -36,8 +37,8 @@ def bracketed(image):
 
 def folded_name(frame):
     name = frame.get("symbol") or bracketed(frame["image"])
-    name += "_[i]" if frame.get("inlined") else ""
-    return stack_word(name + ("_[k]" if frame["kernel"] else ""))
+    marks = ("_[k]", frame["kernel"]), ("_[j]", frame["kind"] in RUN_TIME), ("_[i]", frame.get("inlined"))
+    return stack_word(name + next((mark for mark, is_true in marks if is_true), ""))
 
 
 def stack_word(name):
