@@ -76,7 +76,12 @@ static size_t find_maker(const char *shown)
 /* Code that the kernel puts into each process. */
 static bool is_of_kernel(const char *name)
 {
-	return !strcmp(name, "[vdso]") || !strcmp(name, "[vsyscall]");
+	static const char *const parts[] = { "[vdso]", "[vdso32]", "[vsyscall]" };
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(parts) && strcmp(name, parts[i]) != 0)
+		i++;
+	return i < ARRAY_SIZE(parts);
 }
 
 /* The kind of code in memory without a file. What the names in a perf map say comes first. */
@@ -103,16 +108,6 @@ enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 	if (i->id.kind == SNAME_ANON)
 		return kind_of_memory(g, row);
 	return row->is_go ? CODE_GO : CODE_NATIVE;
-}
-
-enum code_kind code_kind_run_by(const struct gather *g, uint32_t image)
-{
-	const struct gather_image *i = &g->images[image];
-	size_t at = i->id.kind == SNAME_ROOT && !source_image_is(i->manifest)
-			    ? find_runtime(path_base(i->display))
-			    : ARRAY_SIZE(runtimes);
-
-	return at < ARRAY_SIZE(runtimes) ? runtimes[at].kind : CODE_NATIVE;
 }
 
 const char *code_kind_remedy(const char *shown)

@@ -39,9 +39,6 @@ const char *code_kind_name(enum code_kind kind);
 enum code_kind code_kind_of(const struct gather *g, const struct row *row);
 /* Whether code of this kind was made at run time. */
 bool code_kind_is_jit(enum code_kind kind);
-/* The kind of code that an image runs or makes as an interpreter or compiler (libpython3.11.so,
- * libjvm.so); CODE_NATIVE if it is none. */
-enum code_kind code_kind_run_by(const struct gather *g, uint32_t image);
 /* How the code of the image called @shown, "[JIT node]", gets names; NULL if that is not known.
  * Static. */
 const char *code_kind_remedy(const char *shown);
