@@ -590,6 +590,8 @@ function makeGraphs() {
 				const d = name === 'diff' && i ? frameDifference(page, i) : null;
 				return (d?.differs ? (d.change > 0 ? '▲ ' : '▼ ') : '') + shortName(profile, f);
 			},
+			title: i => (name === 'diff' ? `A ${pct(page.tree.total[i] / page.n)} %, B ${pct(page.B.tree.total[i] / page.B.n)} %` :
+				`${graphs[name].tree.total[i]} samples`),
 			onHover: (i, e) => frameTip(graphs[name], i, e),
 			onSelect: i => showDetail(name === 'diff' ? null : graphs[name], i, graphs[name].tree.func[i]),
 			onZoom: i => { if (name === 'main' && state.dir === 'down') zoomed(graphs[name], i); else if (name === 'main') showPath(graphs[name], i); },

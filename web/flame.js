@@ -61,7 +61,7 @@ function pixel(colour, over = '', strength = 1) {
 }
 
 /** Options: label, flip (the root is at the bottom), palette(), name(f, i), colour(f, i), onSelect(i),
- * onOpen(i), onZoom(i), onHover(i, event), onDraw(statistics). */
+ * title(i) (after the name, in SVG), onOpen(i), onZoom(i), onHover(i, event), onDraw(statistics). */
 export class Flame {
 	constructor(host, options) {
 		this.host = host;
@@ -385,13 +385,13 @@ export class Flame {
 		c.font = FONT;
 		for (let i = 0; i < t.n;) {
 			const x0 = Math.max(0, (t.x[i] - left) * k), x1 = Math.min(this.w, (t.x[i] + t.total[i] - left) * k), w = x1 - x0;
-			if (w < 0.5) {
+			if (!(w >= 0.5)) {
 				i = t.end[i];
 				continue;
 			}
 			const f = t.func[i], name = this.o.name(f, i), y = (this.o.flip ? t.maxDepth - t.depth[i] : t.depth[i]) * ROW;
 			const colour = this.hit?.[f] ? p.match : this.o.colour(f, i), text = w > LABEL_MIN ? label(c, name, w - 8) : '';
-			out.push(`<g><title>${safe(name)}, ${t.total[i]} samples</title><rect x="${x0.toFixed(1)}" y="${y}" width="${Math.max(0.5, w - 1).toFixed(1)}" ` +
+			out.push(`<g><title>${safe(name)}, ${this.o.title(i)}</title><rect x="${x0.toFixed(1)}" y="${y}" width="${Math.max(0.5, w - 1).toFixed(1)}" ` +
 				`height="${ROW - 1}" fill="${colour}"/>${text ? `<text x="${(x0 + 4).toFixed(1)}" y="${y + 13}">${safe(text)}</text>` : ''}</g>\n`);
 			i++;
 		}

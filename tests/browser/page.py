@@ -415,6 +415,16 @@ def hostile_names_are_text_in_svg(b, url):
     return any((e.text or "").startswith("<script>") for e in svg.iter()) and not svg.findall(".//{*}script")
 
 
+def graphs_are_whole_in_svg(b, url):
+    """Frames of Difference have both shares; an empty graph has no frames."""
+    b.open(url, "v=diff&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+    titles = [e.text for e in ElementTree.fromstring(exported(b, "flame-graph.svg")[0]).iter("{http://www.w3.org/2000/svg}title")]
+    b.open(url, "v=flame&f=drop:exe-pie:main")
+    empty = exported(b, "flame-graph.svg")[0]
+    return "all, A 100 %, B 100 %" in titles and any("marked_second, A 0 %, B 42.9 %" in title for title in titles) and \
+        b"NaN" not in empty and b"<title>" not in empty
+
+
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
@@ -527,6 +537,7 @@ def main():
                    a_folded_timeline_leaves_the_page_as_high_as_the_screen(wide, f"file://{work}/bursts.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
             report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
+            report("graphs_are_whole_in_svg", graphs_are_whole_in_svg(wide, f"file://{work}/one.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
             for line in complaints:
