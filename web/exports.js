@@ -2,14 +2,19 @@
 // What is shown, for other programs: folded stacks, pprof's format, tables.
 import { visible } from './fmt.js';
 import { wilson } from './statistics.js';
-import { KIND_APPLICATION } from './color.js';
-import { functionRows, imagePath } from './views.js';
-
-const KIND_KERNEL = 3;
+import { KIND_APPLICATION, KIND_CUT, KIND_REST } from './color.js';
+import { functionRows, groupName, imagePath } from './views.js';
 
 /** The name of a function without the mark that tells it from others of its name. */
 function plainName(profile, f) {
-	return visible(profile.func.name[f]).replace(/ ·\d+$/, '');
+	return visible(profile.plain[f]);
+}
+
+/** The name of a function as opreport has it in folded stacks: code without a symbol is its image. */
+function foldedName(profile, f) {
+	const { kind, address, image, mark } = profile.func, isFunction = ![KIND_APPLICATION, KIND_CUT, KIND_REST].includes(kind[f]);
+	const file = isFunction && !address[f] ? groupName(profile, 'image', image[f]) : '';
+	return (!file ? plainName(profile, f) : file[0] === '[' ? file : `[${file}]`).replace(/;/g, ':') + (mark[f] ?? '');
 }
 
 /** Calls each(functions, samples) for each node with samples of its own; the outermost function is first. */
@@ -24,9 +29,7 @@ function eachChain(tree, each) {
 
 /** Folded stacks, as opreport --folded prints them: equal names are one. */
 export function foldedOf(page) {
-	const { profile } = page, { kind, image } = profile.func, sums = new Map();
-	const part = f => plainName(profile, f).replace(/;/g, ':') +
-		(kind[f] === KIND_KERNEL || (kind[f] !== KIND_APPLICATION && profile.head.images[image[f]]?.name) ? '_[k]' : '');
+	const names = [], sums = new Map(), part = f => (names[f] ??= foldedName(page.profile, f));
 	eachChain(page.tree, (path, samples) => {
 		const text = path.map(part).join(';');
 		sums.set(text, (sums.get(text) || 0) + samples);

@@ -118,6 +118,7 @@ export class Profile {
 	distinguish() {
 		const f = this.func, seen = new Map(), used = new Map();
 		this.key = new Array(this.count).fill('');
+		this.plain = [...f.name];
 		this.byKey = new Map();
 		for (let i = 1; i < this.count; i++) {
 			const image = this.head.images[f.image[i]];

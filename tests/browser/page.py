@@ -80,9 +80,23 @@ file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
     during 3 main 50
 """
 
+
+def golden_session(name):
+    """The description of the session of a test of opreport."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), f"../golden/opreport/{name}/session"), encoding="utf-8") as f:
+        return f.read()
+
+
 # Bursts of some seconds, so that shares are known less well than the number of samples says.
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/opreport/errors-bursts/session"), encoding="utf-8") as bursts:
-    BURSTS = bursts.read()
+BURSTS = golden_session("errors-bursts")
+INLINED_CHAINS = golden_session("inlines-chains")
+
+# Code without symbols, and made at run time.
+MARKED = golden_session("chains-no-symbols") + """
+file /opt/node anon:anon:77:0x0:0x8fff TIMER.0.0.77.all.all
+    1 1
+chain /opt/node TIMER.0.0.77.all.all complete 1 anon:anon:77:0x0:0x8fff 1 ./elf/lib.so marked_first+4
+"""
 
 # mix() is inlined into hot(), and the source is not there.
 INLINED = """
@@ -415,6 +429,18 @@ def hostile_names_are_text_in_svg(b, url):
     return any((e.text or "").startswith("<script>") for e in svg.iter()) and not svg.findall(".//{*}script")
 
 
+def folded_stacks_have_images_and_marks(b, place):
+    """Code without a symbol is its image; that made at run time and that inlined have marks."""
+    lines = []
+    for name in ("marked", "inlined-chains"):
+        b.open(f"{place}/{name}.html", "v=flame")
+        folded, command = exported(b, "folded.txt")
+        lines += folded.decode().splitlines()
+        if sorted(folded.decode().splitlines()) != sorted(run(f"{BUILD}/tools/opreport", *shlex.split(command)[1:]).splitlines()):
+            return False
+    return all(any(part in line for line in lines) for part in ("_[j]", "_[i]", "[lib-stripped.so]"))
+
+
 def graphs_are_whole_in_svg(b, url):
     """Frames of Difference have both shares; an empty graph has no frames."""
     b.open(url, "v=diff&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
@@ -428,9 +454,11 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS)):
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
+    subprocess.run([f"{BUILD}/tests/golden/mksession", "inlined-chains"], input=INLINED_CHAINS, text=True, check=True)
+    run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     make_hostile("one.html", "hostile.html")
 
 
@@ -537,6 +565,7 @@ def main():
                    a_folded_timeline_leaves_the_page_as_high_as_the_screen(wide, f"file://{work}/bursts.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
             report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
+            report("folded_stacks_have_images_and_marks", folded_stacks_have_images_and_marks(wide, f"file://{work}"))
             report("graphs_are_whole_in_svg", graphs_are_whole_in_svg(wide, f"file://{work}/one.html"))
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)

@@ -185,7 +185,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 /* --- folded stacks --- */
 
 /* Adds a function's name as part of a folded stack: without semicolons and control characters, with
- * the mark by which tools colour functions of the kernel, made at run time, and inlined. */
+ * the mark by which tools colour it. */
 static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
 		     const struct row *row)
 {
@@ -200,12 +200,7 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 	for (at = b->text + from; *at; at++)
 		if (*at == ';')
 			*at = ':';
-	if (c->is_kernel[row->image])
-		strbuf_adds(b, "_[k]");
-	else if (code_kind_is_jit(code_kind_of(r->gather, row)))
-		strbuf_adds(b, "_[j]");
-	else if (row->is_inlined)
-		strbuf_adds(b, "_[i]");
+	strbuf_adds(b, code_kind_mark(r->gather, row, c->is_kernel[row->image]));
 }
 
 static char *fold(const struct report *r, const struct chains *c, const struct chains_line *l)

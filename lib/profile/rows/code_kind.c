@@ -110,6 +110,15 @@ enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 	return row->is_go ? CODE_GO : CODE_NATIVE;
 }
 
+const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel)
+{
+	if (is_kernel)
+		return "_[k]";
+	if (code_kind_is_jit(code_kind_of(g, row)))
+		return "_[j]";
+	return row->is_inlined ? "_[i]" : "";
+}
+
 const char *code_kind_remedy(const char *shown)
 {
 	size_t i = find_maker(shown);

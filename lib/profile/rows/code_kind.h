@@ -39,6 +39,9 @@ const char *code_kind_name(enum code_kind kind);
 enum code_kind code_kind_of(const struct gather *g, const struct row *row);
 /* Whether code of this kind was made at run time. */
 bool code_kind_is_jit(enum code_kind kind);
+/* The mark by which tools colour functions of the kernel, made at run time, and inlined: "_[k]" or
+ * ""; @is_kernel: the row's image is part of the kernel. Static. */
+const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel);
 /* How the code of the image called @shown, "[JIT node]", gets names; NULL if that is not known.
  * Static. */
 const char *code_kind_remedy(const char *shown);

@@ -171,6 +171,26 @@ static void write_kinds(const struct page_functions *f, struct json *j)
 	json_close(j, ']');
 }
 
+/* The marks of folded stacks. */
+static void write_marks(const struct page_functions *f, struct json *j)
+{
+	const struct report *r = f->report;
+	size_t i;
+
+	json_open(j, "mark", '[');
+	json_string(j, NULL, NULL);
+	for (i = 0; i < r->container->count; i++) {
+		const struct row *row = row_at(f, i);
+		bool in_kernel = r->chains && r->chains->is_kernel
+					 ? r->chains->is_kernel[row->image]
+					 : is_kernel(r, row->image);
+		const char *mark = code_kind_mark(r->gather, row, in_kernel);
+
+		json_string(j, NULL, *mark ? mark : NULL);
+	}
+	json_close(j, ']');
+}
+
 /* Writes a number of ->images, from 1; 0 for functions in none. */
 static void write_image_numbers(const struct page_functions *f, const uint32_t *numbers,
 				struct json *j)
@@ -258,5 +278,7 @@ void page_functions_write(const struct page_functions *f, struct json *j)
 	write_image_numbers(f, numbers, j);
 	json_line(j);
 	write_addresses(f, j);
+	json_line(j);
+	write_marks(f, j);
 	json_close(j, '}');
 }
