@@ -660,7 +660,8 @@ function packed(bytes) {
 /** The command that prints such a file of the window and the filters; '' if there is none. */
 function exportCommand(form) {
 	const options = page.chosen.length || hasOption('merge') ? filterOptions() : '', text = profile.head.options;
-	if (!form || options === null || (!profile.head.chains && form === '--folded')) return '';
+	if (!form || options === null || (form === '--folded' && (!profile.head.chains || hasOption('merge')))) return '';
+	if (profile.head.hidden && (page.isPart || form === '--folded')) return '';
 	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${page.window ? ` time:${windowText(page.window)}` : ''}`
 		.replace(/ +/g, ' ').trim();
 }
@@ -678,7 +679,7 @@ function showExports() {
 			el('dd', {}, text ? el('code', {}, text) : el('span', { class: 'dim' }, form ? 'no command of opreport gives it' : 'only from a page'),
 				text ? el('button', { type: 'button', 'aria-label': `Copy the command for ${title}`, onclick: () => copy(text) }, 'copy') : null)];
 	};
-	$('exports').replaceChildren(el('b', {}, 'Export'), el('p', { class: 'dim' }, 'The window and the filters that are shown, for other programs. ' +
+	$('exports').replaceChildren(el('b', {}, 'Export'), el('p', { class: 'dim' }, 'The window and the filters that are shown, for other programs; a search leaves nothing out. ' +
 		'The commands give the same samples; the whole page is opreport --html=FILE.'),
 	el('dl', {}, offers.flatMap(row)), el('button', { type: 'button', onclick: () => $('exports').close() }, 'Close'));
 	$('exports').showModal();

@@ -103,18 +103,19 @@ function sortedRows(page) {
 	return functionRows(page).sort((a, b) => b.self - a.self);
 }
 
-/** The functions as comma-separated values. */
+/** All functions as comma-separated values, also those that a search does not find. */
 export function csvOf(page) {
 	const quote = s => `"${(/^[=+\-@\t\r]/.test(s) ? "'" : '') + s.replace(/"/g, '""')}"`;
-	const lines = sortedRows(page).map(r => `${r.self},${r.total},${quote(r.name)},${quote(imagePath(page.profile, r.f))}`);
+	const lines = sortedRows(page).map(r => `${r.self},${r.total},${quote(plainName(page.profile, r.f))},${quote(imagePath(page.profile, r.f))}`);
 	return 'self,total,function,image\n' + lines.join('\n') + '\n';
 }
 
-/** The functions as JSON, with the interval of their own share, in percent. */
+/** The same functions as JSON, with the interval of their own share, in percent. */
 export function jsonOf(page) {
 	const { head, func } = page.profile, functions = sortedRows(page).map(r => {
+		const name = plainName(page.profile, r.f);
 		const [low, high] = wilson(r.self, page.n, page.blocks.ofFunction(r.f));
-		return { symbol: r.name, linkage_name: func.link[r.f] ?? r.name, image: imagePath(page.profile, r.f), self: r.self, children: r.total,
+		return { symbol: name, linkage_name: func.link[r.f] ?? name, image: imagePath(page.profile, r.f), self: r.self, children: r.total,
 			percent: 100 * r.self / page.n, percent_from: 100 * low, percent_to: 100 * high };
 	});
 	return JSON.stringify({ event: head.event, samples: page.n, lost: page.lost, functions }, null, 1) + '\n';

@@ -106,11 +106,11 @@ function functionColumns() {
 	];
 }
 
-/** The rows of functions that the search finds. */
+/** The rows of functions. */
 export function functionRows(page) {
 	const { profile, functions } = page, rows = [];
 	for (let f = 1; f < profile.count; f++)
-		if (isShown(profile, f) && functions.total[f] && !(page.found && !page.found.hit[f]))
+		if (isShown(profile, f) && functions.total[f])
 			rows.push({ f, self: functions.self[f], total: functions.total[f], name: fullName(profile, f), image: imageName(profile, f),
 				noise: () => page.blocks.ofFunction(f) });
 	return rows;
@@ -129,7 +129,8 @@ function groupRows(page, by) {
 }
 
 export function showFunctions(page, host, note) {
-	const isGrouped = page.by !== 'function', rows = isGrouped ? groupRows(page, page.by) : functionRows(page), hidden = page.profile.head.hidden;
+	const isGrouped = page.by !== 'function', hidden = page.profile.head.hidden;
+	const rows = isGrouped ? groupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]);
 	functionPage = page;
 	page.most = [...rows].sort((a, b) => b.self - a.self).slice(0, 20)
 		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;

@@ -429,6 +429,19 @@ def hostile_names_are_text_in_svg(b, url):
     return any((e.text or "").startswith("<script>") for e in svg.iter()) and not svg.findall(".//{*}script")
 
 
+def all_functions_are_exported(b, url):
+    """Also those that a search does not find; no command gives stacks without recursion."""
+    b.open(url, "v=functions&q=marked_second")
+    found = len(table(b, "functions"))
+    shown, command = exported(b, "functions.json")
+    wanted = json.loads(run(f"{BUILD}/tools/opreport", *shlex.split(command)[1:]))["functions"]
+    csv = exported(b, "functions.csv")[0].decode()
+    b.open(url, "v=functions&opt=merge")
+    _, folded = exported(b, "folded.txt")
+    return found == 1 and sorted(f["symbol"] for f in json.loads(shown)["functions"]) == sorted(f["symbol"] for f in wanted) and \
+        len(csv.splitlines()) == len(wanted) + 1 and folded is None
+
+
 def folded_stacks_have_images_and_marks(b, place):
     """Code without a symbol is its image; that made at run time and that inlined have marks."""
     lines = []
@@ -565,6 +578,7 @@ def main():
                    a_folded_timeline_leaves_the_page_as_high_as_the_screen(wide, f"file://{work}/bursts.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
             report("hostile_names_are_text_in_svg", hostile_names_are_text_in_svg(wide, f"file://{work}/hostile.html"))
+            report("all_functions_are_exported", all_functions_are_exported(wide, f"file://{work}/one.html"))
             report("folded_stacks_have_images_and_marks", folded_stacks_have_images_and_marks(wide, f"file://{work}"))
             report("graphs_are_whole_in_svg", graphs_are_whole_in_svg(wide, f"file://{work}/one.html"))
             complaints = wide.complaints() + narrow.complaints()
