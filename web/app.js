@@ -115,7 +115,7 @@ function compute() {
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length), timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge')), timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
@@ -487,7 +487,8 @@ function command() {
 	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
 	const options = filterOptions();
-	if (options === null || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
+	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
+	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
 	const summary = state.g === 'image' ? '--merge=all' : '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };

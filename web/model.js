@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The profile: a tree of functions in preorder, and when the samples of its nodes were taken.
 
-import { KIND_APPLICATION } from './color.js';
+import { KIND_APPLICATION, KINDS } from './color.js';
 
 /** A tree as parallel arrays; the subtree of node i is [i, end[i]). */
 export class Tree {
@@ -155,12 +155,18 @@ export class Profile {
 		return self;
 	}
 
+	/** The own samples of each group that has some. Those by image or kind are exact if self, those of each
+	 * function, are: it also has what was too small for the tree. */
+	sumsOf(t, of, self, by) {
+		const sums = new Map();
+		if (this.func[by]) this.groupSums(self, by).forEach((k, g) => { if (k) sums.set(g, k); });
+		else t.self.forEach((k, i) => { if (i && k) sums.set(of[i], (sums.get(of[i]) || 0) + k); });
+		return sums;
+	}
+
 	/** Samples of each group in each step: the first ones, and all others together. */
 	series(most, by) {
-		const of = this.groups(this.base, by), { at, step, count } = this.columns, sums = new Map();
-		for (let i = 0; i < this.base.n; i++) {
-			if (this.columns.self[i]) sums.set(of[i], (sums.get(of[i]) || 0) + this.columns.self[i]);
-		}
+		const of = this.groups(this.base, by), { at, step, count } = this.columns, sums = this.sumsOf(this.base, of, this.allFunctions().self, by);
 		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]);
 		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
 		for (let i = 0; i < at.length; i++) {
@@ -202,8 +208,8 @@ export class Profile {
 	/** Self and total of each function, or of each group of functions if a list has them; a sample counts once,
 	 * however often the function or group is in its chain. */
 	functions(t, groups = null) {
-		const of = groups ? i => groups[t.func[i]] : i => t.func[i], self = new Float64Array(this.count), total = new Float64Array(this.count);
-		const open = new Uint32Array(this.count), path = [];
+		const of = groups ? i => groups[t.func[i]] : i => t.func[i], room = Math.max(this.count, KINDS.length), self = new Float64Array(room);
+		const total = new Float64Array(room), open = new Uint32Array(room), path = [];
 		for (let i = 1; i < t.n; i++) {
 			if (!t.total[i]) {
 				i = t.end[i] - 1;
@@ -225,7 +231,15 @@ export class Profile {
 			all.self[i + 1] = self[i];
 			all.total[i + 1] = total[i];
 		}
+		if (self.length) all.self[this.rest] = all.total[this.rest] = 0;
 		return all;
+	}
+
+	/** Own samples of each group of functions, of those of each function: a list by group. */
+	groupSums(self, by) {
+		const sums = new Float64Array(Math.max(this.count, KINDS.length));
+		for (let f = 1; f < this.count; f++) sums[this.func[by][f]] += self[f];
+		return sums;
 	}
 
 	/** The functions whose name has the text or matches /expression/, and the samples with at least one of

@@ -67,6 +67,13 @@ function noiseText(...blocks) {
 		'Intervals at 95 %, as if samples were independent: less than 8 slices of time show no more.';
 }
 
+/** What shares do not have, of a tree that was too large for the page; alsoWhole: these do not have it in the whole
+ * profile, either. */
+function missingText({ profile: { head: { hidden } }, isPart }, alsoWhole = '') {
+	if (!hidden || (!isPart && !alsoWhole)) return '';
+	return `${isPart ? 'shares' : alsoWhole} of what is in chains of fewer than ${hidden.below} samples are missing${isPart ? ' in this window' : ''}`;
+}
+
 /** The name of a group, of one of the groupings. */
 export function groupName(profile, by, group) {
 	if (by === 'application') return fullName(profile, group);
@@ -118,27 +125,28 @@ export function functionRows(page) {
 
 /** The rows of groups of functions: own samples, and those with any function of the group in their chain. */
 function groupRows(page, by) {
-	const { profile, tree, blocks } = page, of = profile.func[by], { self, total } = profile.functions(tree, of), rows = [];
+	const { profile, tree, blocks } = page, of = profile.func[by], { total } = profile.functions(tree, of), rows = [];
+	const self = profile.groupSums(page.functions.self, by);
 	const nodes = group => [...tree.func.keys()].filter(i => of[tree.func[i]] === group).map(i => [i, i + 1]);
 	for (let g = 0; g < total.length; g++) {
 		const isGroup = by === 'image' ? g : g && g !== KIND_CUT;
-		if (isGroup && total[g])
-			rows.push({ f: -1, self: self[g], total: total[g], name: groupName(profile, by, g), image: '', noise: () => blocks.remember(`${by}${g}`, () => nodes(g)) });
+		if (isGroup && (total[g] || self[g]))
+			rows.push({ f: -1, self: self[g], total: Math.max(self[g], total[g]), name: groupName(profile, by, g), image: '', noise: () => blocks.remember(`${by}${g}`, () => nodes(g)) });
 	}
 	return rows;
 }
 
 export function showFunctions(page, host, note) {
-	const isGrouped = page.by !== 'function', hidden = page.profile.head.hidden;
+	const isGrouped = page.by !== 'function';
 	const rows = isGrouped ? groupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]);
+	const missing = missingText(page, isGrouped ? 'totals' : '');
 	functionPage = page;
 	page.most = [...rows].sort((a, b) => b.self - a.self).slice(0, 20)
 		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
-	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}` + (hidden && page.isPart ?
-		`; shares of what is in chains of fewer than ${hidden.below} samples are missing in this window` : '') + `. ${noiseText(page.blocks)}`;
+	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}${missing && '; ' + missing}. ${noiseText(page.blocks)}`;
 }
 
 // --- overview ---
@@ -169,10 +177,9 @@ function groupingChoice(page) {
 }
 
 export function showOverview(page, host) {
-	const { profile, tree, grouping } = page, { of: whole } = page.series, of = profile.groups(tree, grouping), sums = new Map(), rows = new Map();
+	const { profile, tree, grouping } = page, { of: whole } = page.series, of = profile.groups(tree, grouping), rows = new Map();
+	const sums = profile.sumsOf(tree, of, page.functions.self, grouping);
 	const { at, step, count } = profile.columns, nodes = g => [...of.keys()].filter(i => of[i] === g).map(i => [i, i + 1]);
-	for (let i = 1; i < tree.n; i++)
-		if (tree.self[i]) sums.set(of[i], (sums.get(of[i]) || 0) + tree.self[i]);
 	const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
 	for (const [f] of top) rows.set(f, new Float64Array(profile.steps));
 	for (let i = 0; i < at.length; i++) {
@@ -195,7 +202,8 @@ export function showOverview(page, host) {
 	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table' }, cells),
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
 			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
-		el('p', { class: 'dim' }, `${grouping === 'application' ? 'Press an application to see only it.' : 'Only own samples count.'} Drag over the timeline to choose a window.`));
+		el('p', { class: 'dim' }, `${grouping === 'application' ? 'Press an application to see only it.' : 'Only own samples count.'} Drag over the timeline to choose a window.`),
+		el('p', { class: 'dim' }, grouping === 'application' ? '' : missingText(page)));
 }
 
 // --- difference ---

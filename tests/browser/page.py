@@ -18,7 +18,7 @@ import time
 from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
-from page import read_page  # pylint: disable=wrong-import-position
+from page import read_page, totals  # pylint: disable=wrong-import-position
 
 try:
     from selenium import webdriver
@@ -110,23 +110,44 @@ def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def write_page(path, copy, head, numbers):
+    """Copies a page with another head and the bytes of its columns."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    packed = json.dumps(head).encode()
+    packed += b" " * (-len(packed) % 4)
+    data = struct.pack("<I", len(packed)) + packed + numbers
+    with open(copy, "w", encoding="utf-8") as f:
+        f.write(re.sub(r'(?<=id="data">)[^<]*', base64.b64encode(gzip.compress(data)).decode(), text))
+
+
+def make_pruned(path, pruned):
+    """Copies a page, with the last node of its tree as if that had been too small to show."""
+    head, columns = read_page(path)
+    own, everywhere = totals(columns)
+    functions, numbers, listed = list(columns["func"]), b"", []
+    head["hidden"] = {"below": 300, "nodes": 1, "samples": columns["self"][-1]}
+    functions[-1] = len(head["functions"]["name"]) - 1
+    count = range(1, len(head["functions"]["address"]))
+    columns.update(func=functions, func_self=[own.get(f, 0) for f in count], func_total=[everywhere.get(f, 0) for f in count])
+    for name, values in columns.items():
+        listed.append([name, 4, len(numbers), len(values)])
+        numbers += struct.pack(f"<{len(values)}I", *values)
+    head["columns"] = listed
+    write_page(path, pruned, head, numbers)
+
+
 def make_hostile(path, hostile):
     """Copies a page, with other names for its functions, and for all images."""
     head, _ = read_page(path)
     with open(path, encoding="utf-8") as f:
-        text = f.read()
-    old = re.search(r'id="data">([^<]*)<', text)[1]
-    data = gzip.decompress(base64.b64decode(old))
+        data = gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', f.read())[1]))
     length, = struct.unpack_from("<I", data)
     for i in range(1, len(head["functions"]["name"]) - 1):
         head["functions"]["name"][i] = NAMES[(i - 1) % len(NAMES)]
     for image in head["images"][1:]:
         image["path"] = "/" + HOSTILE[0]
-    packed = json.dumps(head).encode()
-    packed += b" " * (-len(packed) % 4)
-    data = struct.pack("<I", len(packed)) + packed + data[4 + length:]
-    with open(hostile, "w", encoding="utf-8") as f:
-        f.write(text.replace(old, base64.b64encode(gzip.compress(data)).decode()))
+    write_page(path, hostile, head, data[4 + length:])
 
 
 class Browser:
@@ -346,6 +367,17 @@ def groups_add_functions_up(b, url):
         "exe-pie" in shares and shares[shares.index("lib.so") + 1] == "50.0" and "lib.so 50.0 %" in b.text("legend")
 
 
+def groups_have_what_the_tree_has_not(b, url):
+    """Shares of images are those of their functions if the tree was too large; those of a window are said to miss it."""
+    b.open(url, "v=overview&g=image")
+    shares = b.js("return [...document.querySelectorAll('#v-overview .users > *')].map(e => e.textContent)")
+    b.open(url, "v=functions&by=image")
+    own = {row[4]: int(row[3]) for row in table(b, "functions")}
+    b.open(url, "v=overview&g=image&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+    return shares[shares.index("lib.so") + 1] == "50.0" and own == {"exe-pie": 500, "lib.so": 500} and \
+        "fewer than 300 samples" in b.text("v-overview") and not b.text("command")
+
+
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
     b.open(url, "v=source")
     b.type("m")
@@ -473,6 +505,7 @@ def make_pages():
     subprocess.run([f"{BUILD}/tests/golden/mksession", "inlined-chains"], input=INLINED_CHAINS, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     make_hostile("one.html", "hostile.html")
+    make_pruned("one.html", "pruned.html")
 
 
 def serve(*words):
@@ -574,6 +607,7 @@ def main():
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
             report("groups_add_functions_up", groups_add_functions_up(wide, f"file://{work}/one.html"))
+            report("groups_have_what_the_tree_has_not", groups_have_what_the_tree_has_not(wide, f"file://{work}/pruned.html"))
             report("a_folded_timeline_leaves_the_page_as_high_as_the_screen",
                    a_folded_timeline_leaves_the_page_as_high_as_the_screen(wide, f"file://{work}/bursts.html"))
             report("exports_are_those_of_opreport", exports_are_those_of_opreport(wide, f"file://{work}/one.html"))
