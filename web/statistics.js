@@ -116,7 +116,7 @@ function measureNoise(counts, totals, weight) {
 	return factor <= weight ? { weight, factor: 1, degrees: Infinity } : { weight: factor, factor: factor / weight, degrees: waves };
 }
 
-/** The blocks that opreport makes of a window: the number of each step's, -1 outside of the window; and how many. */
+/** The blocks that opreport makes of a window, at multiples of their length in local time: the number of each step's, -1 outside of the window; and how many. */
 function chooseBlocks(steps, window) {
 	const [first, last] = window, of = new Int16Array(steps.count).fill(-1);
 	const used = [...of.keys()].filter(i => i >= first && i < last && steps.to_ms[i]);
@@ -124,7 +124,7 @@ function chooseBlocks(steps, window) {
 	const begin = Math.min(...used.map(i => steps.from_ms[i])), end = Math.max(...used.map(i => steps.to_ms[i]));
 	const slices = Math.floor((end - begin) / SLICE_MS);
 	const length = Math.max((Math.floor(slices / MOST_BLOCKS) + 1) * SLICE_MS, steps.length_ms);
-	const from = Math.floor(begin / length) * length, count = Math.max(1, Math.ceil((end - from) / length));
+	const from = Math.floor((begin + steps.east_ms) / length) * length - steps.east_ms, count = Math.max(1, Math.ceil((end - from) / length));
 	for (const i of used)
 		of[i] = Math.min(count - 1, Math.max(0, Math.floor(((steps.from_ms[i] + steps.to_ms[i]) / 2 - from) / length)));
 	return { of, count };

@@ -118,6 +118,11 @@ bool steps_begins_at(const struct steps *s, uint32_t i, int64_t length_ms)
 	return (begin_ms + east_of(begin_ms) * 1000) % length_ms == 0;
 }
 
+int64_t steps_east_ms(const struct steps *s)
+{
+	return east_of(s->begin_ms) * 1000;
+}
+
 char *steps_length_text(int64_t length_ms)
 {
 	static const struct {

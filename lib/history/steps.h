@@ -33,6 +33,8 @@ int steps_choose(const struct window *span, int64_t length_ms, uint32_t most, st
 uint32_t steps_at(const struct steps *s, const struct window *slice);
 /* When step number @i begins and ends. */
 struct window steps_window(const struct steps *s, uint32_t i);
+/* How far local time is ahead of UTC when the steps begin. */
+int64_t steps_east_ms(const struct steps *s);
 /* A length of time as window_duration() reads it: "1h30m"; the caller frees. */
 char *steps_length_text(int64_t length_ms);
 /* The usual length of time that is a multiple of the steps' and at least @columns of them, so that

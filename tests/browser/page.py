@@ -98,6 +98,12 @@ file /opt/node anon:anon:77:0x0:0x8fff TIMER.0.0.77.all.all
 chain /opt/node TIMER.0.0.77.all.all complete 1 anon:anon:77:0x0:0x8fff 1 ./elf/lib.so marked_first+4
 """
 
+# Pairs of slices, the two of which are in different blocks of 20 seconds in this zone, not in UTC.
+LOCAL_ZONE = "XXX-0:00:10"
+LOCAL = "cpu 4\n" + "".join(f"slice {1795442400 + 40 * i + s} {1795442410 + 40 * i + s}\n" for i in range(32) for s in (0, 10)) + \
+    "file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all\n" + \
+    "".join(f"    during {i + 1} main {900 if i % 4 < 2 else 100} marked_first {100 + i % 2 * 300}\n" for i in range(64))
+
 # mix() is inlined into hot(), and the source is not there.
 INLINED = """
 cpu 4
@@ -338,18 +344,31 @@ def a_short_slice_can_be_chosen(b, url):
     return shown == {("marked_first", "exe-pie"): 400} and [r["samples"] for r in rows["rows"]] == [[400]]
 
 
+def intervals_are_those_of_opreport(b, session, window="", zone="UTC"):
+    shown = dict(b.js("return [...document.querySelectorAll('#functions .tr:not([hidden])')].map(r => "
+                      "[r.querySelectorAll('.td')[4].textContent, r.querySelectorAll('.td')[1].title])"))
+    rows = json.loads(run("env", f"TZ={zone}", f"{BUILD}/tools/opreport", "--json", "--errors", "-l", f"--session-dir={session}",
+                          *([f"time:{window}"] if window else [])))["rows"]
+    for row in rows:
+        low, high = (float(x) for x in re.search(r"\((\S+) to (\S+)\)", shown[row["symbol"]]).groups())
+        if abs(low - row["percent_from"][0]) > 0.06 or abs(high - row["percent_to"][0]) > 0.06:
+            return False
+    return rows
+
+
+def blocks_begin_in_local_time(b, url):
+    """Blocks of time begin at multiples of their length in the time zone of opreport."""
+    b.open(url, "v=functions")
+    return intervals_are_those_of_opreport(b, "local", zone=LOCAL_ZONE) and not intervals_are_those_of_opreport(b, "local", zone="UTC")
+
+
 def noise_is_that_of_opreport(b, url):
     """Intervals, which blocks of time widen, and verdicts about two windows are those of opreport."""
     for window in ("", "2026-11-23T14:00:00Z..2026-11-23T14:01:40Z", "2026-11-23T14:00:00Z..2026-11-23T14:01:10Z"):
         b.open(url, f"v=functions&a={window}")
-        shown = dict(b.js("return [...document.querySelectorAll('#functions .tr:not([hidden])')].map(r => "
-                          "[r.querySelectorAll('.td')[4].textContent, r.querySelectorAll('.td')[1].title])"))
-        rows = json.loads(run(f"{BUILD}/tools/opreport", "--json", "--errors", "-l", "--session-dir=bursts",
-                              *([f"time:{window}"] if window else [])))["rows"]
-        for row in rows:
-            low, high = (float(x) for x in re.search(r"\((\S+) to (\S+)\)", shown[row["symbol"]]).groups())
-            if abs(low - row["percent_from"][0]) > 0.06 or abs(high - row["percent_to"][0]) > 0.06:
-                return False
+        rows = intervals_are_those_of_opreport(b, "bursts", window)
+        if not rows:
+            return False
     halves = ("2026-11-23T14:00:00Z..2026-11-23T14:01:40Z", "2026-11-23T14:01:40Z..2026-11-23T14:03:20Z")
     b.open(url, f"v=diff&a={halves[0]}&b={halves[1]}")
     return len(rows) == 3 and [row[4] for row in table(b, "diff-table")] == ["chance"] * 3
@@ -499,9 +518,9 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED)):
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
-        run(f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
+        run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     subprocess.run([f"{BUILD}/tests/golden/mksession", "inlined-chains"], input=INLINED_CHAINS, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     make_hostile("one.html", "hostile.html")
@@ -606,6 +625,7 @@ def main():
             report("a_program_is_not_its_function", a_program_is_not_its_function(wide, f"file://{work}/twin.html"))
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
+            report("blocks_begin_in_local_time", blocks_begin_in_local_time(wide, f"file://{work}/local.html"))
             report("groups_add_functions_up", groups_add_functions_up(wide, f"file://{work}/one.html"))
             report("groups_have_what_the_tree_has_not", groups_have_what_the_tree_has_not(wide, f"file://{work}/pruned.html"))
             report("a_folded_timeline_leaves_the_page_as_high_as_the_screen",

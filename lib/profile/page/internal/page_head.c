@@ -197,6 +197,7 @@ static void write_steps(const struct report *r, struct json *j)
 	json_i64(j, "begin_ms", steps.begin_ms);
 	json_i64(j, "length_ms", steps.length_ms);
 	json_u64(j, "count", steps.count);
+	json_i64(j, "east_ms", steps_east_ms(&steps));
 	write_cover(&steps, cover, j);
 	json_close(j, '}');
 }
