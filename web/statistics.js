@@ -140,12 +140,13 @@ export class Blocks {
 		this.known = new Map();
 	}
 
-	/** Sorts the samples by node, when they are first asked for. */
+	/** Sorts the samples by node, when they are first asked for. Of several sessions there are no blocks: the data do
+	 * not say which session a sample is of. */
 	prepare() {
 		if (!this.source) return;
 		const { profile, window, view: { self, tree, map } } = this.source;
 		const { at, step, count } = profile.columns, steps = profile.head.steps;
-		const blocks = steps ? chooseBlocks(steps, window || [0, steps.count]) : { of: [], count: 0 };
+		const blocks = steps && profile.head.session_count === 1 ? chooseBlocks(steps, window || [0, steps.count]) : { of: [], count: 0 };
 		const isIn = i => blocks.of[step[i]] >= 0 && self[at[i]] > 0, node = i => (map ? map[at[i]] : at[i]);
 		this.source = null;
 		this.totals = new Float64Array(blocks.count);

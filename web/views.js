@@ -61,8 +61,9 @@ function isShown(profile, f) {
 }
 
 /** Where intervals come from. */
-function noiseText(...blocks) {
+function noiseText(head, ...blocks) {
 	const used = Math.min(...blocks.map(b => b.used));
+	if (head.session_count > 1) return 'Intervals at 95 %, as if samples were independent: those of opreport --errors are measured between the sessions.';
 	return used ? `Intervals at 95 %: how much counts vary is measured between ${used} parts of the time.` :
 		'Intervals at 95 %, as if samples were independent: less than 8 slices of time show no more.';
 }
@@ -146,7 +147,7 @@ export function showFunctions(page, host, note) {
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
-	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}${missing && '; ' + missing}. ${noiseText(page.blocks)}`;
+	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}${missing && '; ' + missing}. ${noiseText(page.profile.head, page.blocks)}`;
 }
 
 // --- overview ---
@@ -282,7 +283,7 @@ export function showDifference(page, host, note) {
 		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
 		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
 		`the rest of ${int(rows.length)} is within chance: grey. ` +
-		noiseText(page.blocks, page.B.blocks);
+		noiseText(page.profile.head, page.blocks, page.B.blocks);
 }
 
 /** The colour and the mark of a frame in the flame graph of both windows. */

@@ -89,6 +89,7 @@ def golden_session(name):
 
 # Bursts of some seconds, so that shares are known less well than the number of samples says.
 BURSTS = golden_session("errors-bursts")
+BURSTS_TWICE = f"session first\n{BURSTS}session second\n{BURSTS}"
 INLINED_CHAINS = golden_session("inlines-chains")
 
 # Code without symbols, and made at run time.
@@ -356,6 +357,12 @@ def intervals_are_those_of_opreport(b, session, window="", zone="UTC"):
     return rows
 
 
+def sessions_are_no_blocks(b, url):
+    """How much counts vary between sessions is not measured, and the page says so."""
+    b.open(url, "v=functions")
+    return "between the sessions" in b.text("functions-note")
+
+
 def blocks_begin_in_local_time(b, url):
     """Blocks of time begin at multiples of their length in the time zone of opreport."""
     b.open(url, "v=functions")
@@ -521,8 +528,10 @@ def make_pages():
     for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    subprocess.run([f"{BUILD}/tests/golden/mksession", "inlined-chains"], input=INLINED_CHAINS, text=True, check=True)
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE)):
+        subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
+    run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
     make_hostile("one.html", "hostile.html")
     make_pruned("one.html", "pruned.html")
 
@@ -626,6 +635,7 @@ def main():
             report("a_short_slice_can_be_chosen", a_short_slice_can_be_chosen(wide, f"file://{work}/short.html"))
             report("noise_is_that_of_opreport", noise_is_that_of_opreport(wide, f"file://{work}/bursts.html"))
             report("blocks_begin_in_local_time", blocks_begin_in_local_time(wide, f"file://{work}/local.html"))
+            report("sessions_are_no_blocks", sessions_are_no_blocks(wide, f"file://{work}/sessions.html"))
             report("groups_add_functions_up", groups_add_functions_up(wide, f"file://{work}/one.html"))
             report("groups_have_what_the_tree_has_not", groups_have_what_the_tree_has_not(wide, f"file://{work}/pruned.html"))
             report("a_folded_timeline_leaves_the_page_as_high_as_the_screen",

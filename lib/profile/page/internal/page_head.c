@@ -243,6 +243,7 @@ void page_head_write(const struct report *r, struct json *j)
 	write_setup(r, j);
 	write_command(r, j);
 	json_line(j);
+	json_u64(j, "session_count", r->gather->session_count);
 	json_sessions(r, j);
 	json_line(j);
 	write_header(r, j);
