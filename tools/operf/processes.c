@@ -41,7 +41,9 @@ static int add_word(const char *word, void *data)
 
 int processes_add(const char *arg, void *target, struct error *err)
 {
-	if (*arg && parse_list(arg, ',', add_word, target) == 0)
+	size_t length = strlen(arg);
+
+	if (length && arg[length - 1] != ',' && parse_list(arg, ',', add_word, target) == 0)
 		return 0;
 	return error_set(err, -EINVAL, "--pid=%s: not a list of process ids", arg);
 }
