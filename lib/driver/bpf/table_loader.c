@@ -2,7 +2,6 @@
 #include "driver/bpf/table_loader.h"
 
 #include "base/mem.h"
-#include "base/niceness.h"
 #include "driver/bpf/sampler_images.h"
 
 #include <bpf/libbpf.h>
@@ -86,7 +85,6 @@ static void *serve(void *data)
 	bool prepares;
 
 	renounce();
-	niceness_reset();
 	while (!fds[1].revents) {
 		n = poll(fds, ARRAY_SIZE(fds), waits_ms);
 		if (n < 0)
