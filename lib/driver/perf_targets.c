@@ -22,15 +22,15 @@ static void add_thread(uint32_t tid, void *data)
 	add(data, (pid_t)tid);
 }
 
-/* Adds the threads of @pid; 0 or -ESRCH. */
-static int add_process(const struct driver_config *config, pid_t pid, struct list *list,
-		       struct error *err)
+/* Adds the threads of all processes; 0, or -ESRCH if all of them have ended. */
+static int add_processes(const struct driver_config *config, struct list *list, struct error *err)
 {
-	size_t before = list->count;
+	size_t i;
 
-	if (procfs_tids(config->root, (uint32_t)pid, add_thread, list) < 0 || list->count == before)
-		return error_set(err, -ESRCH, "process %d: no such process", pid);
-	return 0;
+	(void)procfs_tids(config->root, (uint32_t)config->pid, add_thread, list);
+	for (i = 0; i < config->other_count; i++)
+		(void)procfs_tids(config->root, (uint32_t)config->others[i], add_thread, list);
+	return list->count ? 0 : error_set(err, -ESRCH, "process %d: no such process", config->pid);
 }
 
 int perf_targets_find(struct perf_targets *ret, const struct driver_config *config,
@@ -42,9 +42,7 @@ int perf_targets_find(struct perf_targets *ret, const struct driver_config *conf
 	if (config->scope != DRIVER_TASK)
 		add(&list, -1);
 	else
-		r = add_process(config, config->pid, &list, err);
-	for (size_t i = 0; config->scope == DRIVER_TASK && r == 0 && i < config->other_count; i++)
-		r = add_process(config, config->others[i], &list, err);
+		r = add_processes(config, &list, err);
 	if (r < 0) {
 		free(list.pids);
 		return r;

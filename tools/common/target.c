@@ -146,21 +146,38 @@ static int open_process(pid_t pid, struct error *err)
 	return r < 0 ? error_errno(err, r, "process %d", pid) : r;
 }
 
+/* Allows one descriptor a process, as far as that may be. */
+static void allow_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int target_processes(struct target *target, const pid_t *pids, size_t count, struct error *err)
 {
+	size_t i;
+
 	target->pid = pids[0];
 	target->others = pids + 1;
 	target->other_count = count - 1;
 	target->processes = epoll_create1(EPOLL_CLOEXEC);
 	if (target->processes < 0)
 		return error_errno(err, -errno, "cannot create an epoll instance");
-	for (target->running = 0; target->running < count; target->running++) {
-		int fd = open_process(pids[target->running], err);
+	allow_descriptors();
+	for (i = 0; i < count; i++) {
+		int fd = open_process(pids[i], err);
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+		bool is_gone = fd == -ESRCH && target->may_be_gone;
 
-		if (fd < 0)
+		if (fd < 0 && (!is_gone || (i == count - 1 && !target->running)))
 			return fd;
-		(void)epoll_ctl(target->processes, EPOLL_CTL_ADD, fd, &event);
+		target->running += fd >= 0;
+		if (fd >= 0)
+			(void)epoll_ctl(target->processes, EPOLL_CTL_ADD, fd, &event);
 	}
 	return take_signals(target, err);
 }

@@ -27,16 +27,17 @@ struct target {
 	pid_t pid;	     /* 0: the whole machine */
 	const pid_t *others; /* TARGET_PROCESS: further ones, borrowed */
 	size_t other_count;
-	int signals;	 /* polls readable when a signal came; -1: none is expected */
-	int processes;	 /* TARGET_PROCESS: polls readable when one has ended; else -1 */
-	size_t running;	 /* of those, not seen to have ended */
-	int go, failed;	 /* TARGET_COMMAND: pipes: to release it; to get the errno of its exec */
-	bool ended;	 /* seen by target_ended() */
-	bool reaped;	 /* TARGET_COMMAND: ->status is its wait status */
-	int status;	 /* from waitpid() */
-	int exit_status; /* 126 or 127 if it could not be started */
-	uint64_t cpu_ns; /* TARGET_COMMAND: CPU time it used, known when it ended */
-	int raised;	 /* how much lower a command's priority is than ours */
+	bool may_be_gone; /* some of them, but not all */
+	int signals;	  /* polls readable when a signal came; -1: none is expected */
+	int processes;	  /* TARGET_PROCESS: polls readable when one has ended; else -1 */
+	size_t running;	  /* of those, not seen to have ended */
+	int go, failed;	  /* TARGET_COMMAND: pipes: to release it; to get the errno of its exec */
+	bool ended;	  /* seen by target_ended() */
+	bool reaped;	  /* TARGET_COMMAND: ->status is its wait status */
+	int status;	  /* from waitpid() */
+	int exit_status;  /* 126 or 127 if it could not be started */
+	uint64_t cpu_ns;  /* TARGET_COMMAND: CPU time it used, known when it ended */
+	int raised;	  /* how much lower a command's priority is than ours */
 	const char *name;
 	char *path;		    /* TARGET_COMMAND: path of the executable */
 	sigset_t mask;		    /* signals blocked before, which a command gets back */
@@ -49,7 +50,7 @@ struct target {
  * or -EACCES if there is no such command, before anything was touched; -errno. */
 int target_command(struct target *target, char **command, struct error *err);
 /* Targets running processes, at least one, which are borrowed as long as @target lives; -ESRCH if
- * one does not exist. */
+ * one does not exist, or with ->may_be_gone if none does. */
 int target_processes(struct target *target, const pid_t *pids, size_t count, struct error *err);
 /* Targets the machine, or anything else that only a signal ends. */
 int target_system(struct target *target, struct error *err);

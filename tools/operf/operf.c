@@ -392,6 +392,7 @@ static int open_target(struct target *target, char **command, struct error *err)
 {
 	if (target->kind == TARGET_COMMAND)
 		return target_command(target, command, err);
+	target->may_be_gone = chosen.may_be_gone;
 	return target->kind == TARGET_PROCESS
 		       ? target_processes(target, chosen.pids, chosen.count, err)
 		       : target_system(target, err);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A search through all processes. */
@@ -51,11 +52,8 @@ int processes_add(const char *arg, void *target, struct error *err)
 static bool is_named(const char *pattern, uint32_t pid)
 {
 	_cleanup_free_ char *exe = NULL;
-	struct procfs_stat st;
 	char comm[16];
 
-	if (procfs_stat("", pid, &st) < 0 || st.kernel_thread)
-		return false;
 	if (procfs_comm("", pid, comm) == 0 && fnmatch(pattern, comm, 0) == 0)
 		return true;
 	exe = procfs_exe("", pid);
@@ -68,6 +66,8 @@ static bool is_cgroup(const char *wanted, char *path)
 	size_t length = strlen(wanted);
 	char *part;
 
+	while (length && wanted[length - 1] == '/' && *wanted == '/')
+		length--;
 	if (*wanted == '/')
 		return !strncmp(path, wanted, length) && (!path[length] || path[length] == '/');
 	while ((part = strsep(&path, "/")))
@@ -94,11 +94,23 @@ static bool is_in_cgroup(const char *pattern, uint32_t pid)
 	return false;
 }
 
+/* Whether we may profile it: it is a program that has not exited, and ours unless we are root. */
+static bool is_eligible(uint32_t pid)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%u", pid);
+	struct procfs_stat st;
+	struct stat owner;
+
+	return pid != (uint32_t)getpid() && procfs_stat("", pid, &st) == 0 && st.state != 'Z' &&
+	       !st.kernel_thread &&
+	       (!geteuid() || (stat(path, &owner) == 0 && owner.st_uid == geteuid()));
+}
+
 static void look(uint32_t pid, void *data)
 {
 	const struct search *s = data;
 
-	if (pid != (uint32_t)getpid() && s->matches(s->pattern, pid))
+	if (is_eligible(pid) && s->matches(s->pattern, pid))
 		add(s->found, (pid_t)pid);
 }
 
@@ -110,6 +122,7 @@ static int find(struct search *s, const char *none, struct error *err)
 
 	if (r < 0)
 		return error_errno(err, r, "/proc");
+	s->found->may_be_gone = true;
 	if (s->found->count > before)
 		return 0;
 	return error_set(err, -ESRCH, none, s->pattern);
