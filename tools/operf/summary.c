@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Returns whether samples lost to full CPU buffers may belong to other processes. */
@@ -42,24 +43,46 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 /* How many periods a command may work without a sample by chance. */
 static const double chance_periods = 20;
 
+/* Whether the kernel ends the events of a user in the command: its program may not be read, or
+ * changes its user. */
+static bool is_closed(const struct target *t)
+{
+	struct stat st;
+
+	return t->kind == TARGET_COMMAND && geteuid() && t->path &&
+	       (access(t->path, R_OK) < 0 ||
+		(stat(t->path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID)));
+}
+
+/* Says why a command has no samples of the clock. */
+static void print_no_ticks(const struct event *event, double period_ms, double used_ms)
+{
+	if (!event->kernel && used_ms > chance_periods * period_ms)
+		(void)fprintf(stderr,
+			      "operf: no samples of %.1f ms of CPU time: probably nearly all of it "
+			      "was in the kernel, which only root may sample here\n",
+			      used_ms);
+	else
+		(void)fprintf(stderr,
+			      "operf: no samples: the command used %.1f ms of CPU time, and a "
+			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
+			      used_ms, period_ms);
+}
+
 static void print_no_samples(const struct summary *s, const struct collector *c)
 {
 	size_t count;
 	const struct event *event = collector_events(c, &count);
 	double period_ms = 1e3 / (double)(event->rate_hz ?: s->rate_hz);
 	double used_ms = (double)s->target->cpu_ns / 1e6;
-	bool is_command = s->target->kind == TARGET_COMMAND;
 
-	if (is_command && event->is_timer && geteuid() && used_ms > chance_periods * period_ms)
+	if (is_closed(s->target))
 		(void)fprintf(stderr,
 			      "operf: no samples of %.1f ms of CPU time: only root can sample a "
 			      "program that the user may not read, or that changes its user\n",
 			      used_ms);
-	else if (is_command && event->is_timer)
-		(void)fprintf(stderr,
-			      "operf: no samples: the command used %.1f ms of CPU time, and a "
-			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
-			      used_ms, period_ms);
+	else if (event->is_timer && s->target->kind == TARGET_COMMAND)
+		print_no_ticks(event, period_ms, used_ms);
 	else if (event->is_timer)
 		(void)fprintf(stderr, "operf: no samples: the target used almost no CPU time\n");
 	else
