@@ -105,16 +105,17 @@ is "it ends with the process too" $? 0
 cp "$(command -v truth_chains)" ./first_one
 cp "$(command -v truth_chains)" ./other_one
 cp "$(command -v truth_chains)" ./stranger
-./first_one 1 >/dev/null &
+./first_one 3 >/dev/null &
 one=$!
-./other_one 1 >/dev/null &
+./other_one 3 >/dev/null &
 two=$!
 ./stranger 30 >/dev/null &
 stranger=$!
 ok "two processes" operf -p $one,$two --session-dir=several
 wait $one $two
-./first_one 1 >/dev/null &
+./first_one 3 >/dev/null &
 one=$!
+wait_for grep -q first_one /proc/$one/comm
 ok "the process of a name" operf --name='first_?ne' -d named
 wait $one
 kill $stranger

@@ -64,11 +64,11 @@ static _noreturn_ void be_machine(const char *library, int ready, bool answers)
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd = open(library, O_RDONLY);
 	pthread_t thread;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
 		_exit(1);
 	if (geteuid() == 0 && (setgid(NOBODY) < 0 || setuid(NOBODY) < 0))
 		_exit(1);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of user clears it */
 	(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	(void)signal(SIGQUIT, on_quit);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d",

@@ -164,6 +164,7 @@ static pid_t fork_named(const char *name)
 	pid_t child = fork();
 
 	if (child == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)prctl(PR_SET_NAME, name);
 		for (;;)
 			(void)pause();
@@ -200,7 +201,9 @@ static void processes_are_chosen_by_ids_names_and_cgroups(void)
 {
 	struct processes chosen = { 0 };
 	struct error err = ERROR_INIT;
-	pid_t child = fork_named("odd name");
+	_cleanup_free_ char *name = xasprintf("odd %d", getpid());
+	_cleanup_free_ char *pattern = xasprintf("?dd %d", getpid());
+	pid_t child = fork_named(name);
 	_cleanup_free_ char *cgroups = NULL, *path = xasprintf("/proc/%d/cgroup", child);
 	_cleanup_free_ char *list = xasprintf("%d,%d,1", child, child);
 	char *cgroup;
@@ -208,7 +211,7 @@ static void processes_are_chosen_by_ids_names_and_cgroups(void)
 	CHECK_EQ(processes_add(list, &chosen, &err), 0);
 	CHECK(chosen.count == 2 && chosen.pids[0] == child && chosen.pids[1] == 1);
 	chosen.count = 0;
-	while (processes_add_named("odd n?me", &chosen, &err) < 0) /* prctl() of the child */
+	while (processes_add_named(pattern, &chosen, &err) < 0) /* prctl() of the child */
 		(void)usleep(1000);
 	CHECK(chosen.count == 1 && chosen.pids[0] == child);
 	CHECK_EQ(processes_add_named("odd", &chosen, &err), -ESRCH);
