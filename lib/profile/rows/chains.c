@@ -395,10 +395,13 @@ static int end_moments(const struct slice *slice, void *data)
 	struct collect *c = data;
 	struct chains *out = c->out;
 	const struct window *wanted = spec_window(out->spec);
+	const struct window all = { out->steps.begin_ms,
+				    steps_window(&out->steps, out->steps.count - 1).end_ms };
 	uint32_t step = steps_at(&out->steps, &slice->span);
 	size_t i;
 
-	if (wanted && !window_overlaps(&slice->span, wanted))
+	/* The time of what is in a sum is not known: its slice is elsewhere. */
+	if (!window_overlaps(&slice->span, wanted ?: &all))
 		out->moment_count = c->slice_moment;
 	for (i = c->slice_moment; i < out->moment_count; i++)
 		out->moments[i].step = step;

@@ -83,6 +83,20 @@ static void count_blocks(struct chains *c, size_t count)
 	free(rows.of_rows);
 }
 
+/* Whether there are enough blocks. Those of time must have nearly all samples: what is in a sum has
+ * none, and the rest does not show how much the whole varies. */
+static bool has_blocks(const struct chains *c, bool are_sessions, size_t count)
+{
+	enum { SESSIONS_LEAST = 2 };
+	uint64_t timed = 0;
+	size_t i;
+
+	for (i = 0; i < c->moment_count; i++)
+		timed += c->moments[i].samples;
+	return are_sessions ? count >= SESSIONS_LEAST
+			    : count >= STATISTICS_BLOCKS_LEAST && timed >= c->samples / 100 * 99;
+}
+
 /* Makes a row for each line, and the blocks of lines and functions if there are enough. */
 static void make_lines(struct chains *c)
 {
@@ -97,7 +111,7 @@ static void make_lines(struct chains *c)
 							      .app = GATHER_NONE,
 							      .kind = ROW_IMAGE })
 			->counts[0] = c->lines[i].samples;
-	if (are_sessions || count >= STATISTICS_BLOCKS_LEAST)
+	if (has_blocks(c, are_sessions, count))
 		count_blocks(c, count);
 }
 
@@ -146,7 +160,7 @@ static uint32_t *match_lines(const struct chains *first, struct chains *second,
 	return found;
 }
 
-/* Says of the images that the second profile lacked whether they are the kernel. */
+/* Says of the images of both profiles whether they are the kernel. */
 static void extend_kernel(const struct chains *first, struct chains *second, size_t had,
 			  const uint32_t *images)
 {
@@ -155,8 +169,7 @@ static void extend_kernel(const struct chains *first, struct chains *second, siz
 
 	memcpy(is_kernel, second->is_kernel, had * sizeof(*is_kernel));
 	for (i = 0; i < first->gather->image_count; i++)
-		if (images[i] >= had)
-			is_kernel[images[i]] = first->is_kernel[i];
+		is_kernel[images[i]] |= first->is_kernel[i];
 	free(second->is_kernel);
 	second->is_kernel = is_kernel;
 }
