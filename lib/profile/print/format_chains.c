@@ -145,9 +145,9 @@ static void print_left_out(const struct report *r, struct left_out left, FILE *o
 	chains_unchosen_print(r->chains, out);
 	if (!left.count)
 		return;
-	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, ", left.count,
+	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " sample%s%s, ", left.count,
 		      functions ? "row" : "chain", left.count == 1 ? "" : "s", left.samples,
-		      functions ? " in them" : "");
+		      left.samples == 1 ? "" : "s", functions ? " in them" : "");
 	(void)fprintf(out, r->view->decimals ? "%.*f %%" : "%.*g %%",
 		      (int)(r->view->decimals ?: REPORT_DECIMALS_MAX),
 		      container_share(left.samples, r->chains->samples));

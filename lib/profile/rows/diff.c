@@ -149,6 +149,7 @@ static struct row *add_gone(struct container *to, const struct row *row, const u
 			    .address = row->address,
 			    .place = row->place,
 			    .is_inlined = row->is_inlined,
+			    .is_go = row->is_go,
 			    .is_gone = true };
 	struct row *added;
 

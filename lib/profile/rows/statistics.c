@@ -140,10 +140,12 @@ static struct sums sums_of(const struct statistics_blocks *b, bool of_share)
 	size_t i;
 
 	for (i = 0; i < b->count; i++) {
+		if (base_of(b, i, of_share) <= 0)
+			continue;
 		s.count += (double)b->counts[i];
 		s.total += (double)b->totals[i];
 		s.base += base_of(b, i, of_share);
-		s.blocks += base_of(b, i, of_share) > 0;
+		s.blocks++;
 	}
 	return s;
 }

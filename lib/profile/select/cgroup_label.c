@@ -124,7 +124,7 @@ char *cgroup_label(const char *path)
 		rest = part.text + part.length;
 		whole = add_container(&label, &part, &parent, in_pod) ||
 			(!in_pod && add_machine(&label, &part));
-		in_pod |= !whole && add_pod(&label, &part);
+		in_pod = in_pod || (!whole && add_pod(&label, &part));
 		parent = part;
 	}
 	/* podman runs a container in a cgroup of this name below that of the container. */

@@ -125,7 +125,7 @@ void report_trend_text(const struct report *r, FILE *out)
 	}
 	for (i = 0; i < t->table_count; i++) {
 		if (t->table_count > 1)
-			(void)fprintf(out, "\n%s\n", t->tables[i].class->event);
+			(void)fprintf(out, "\n%s\n", t->tables[i].class->name);
 		print_steps(r, &t->tables[i].steps, out);
 		print_builds(r, &t->tables[i].builds, out);
 	}
