@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/select/classes.h"
 
+#include "base/intern.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -198,31 +200,41 @@ static char *short_cgroup(const struct class *class)
 	return label ?: xstrdup(*path_base(whole) ? path_base(whole) : whole);
 }
 
-/* The short name if it is unique here, because columns are narrow; caller frees. */
-static char *cgroup_name(const struct classes *c, const struct class *class)
+/* What the cgroup of each class is called: short if no other one is called so, because columns are
+ * narrow. The strings are in @texts; caller frees the array. */
+static const char **name_cgroups(const struct classes *c, struct intern *texts)
 {
-	_cleanup_free_ char *name = short_cgroup(class);
+	const char **names = xcalloc(c->count + 1, sizeof(*names));
+	struct map classes = MAP_INIT; /* the first one of a name; @c: several cgroups have it */
+	const void *first;
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
-		const struct class *other = &c->classes[i];
-		_cleanup_free_ char *of_other = NULL;
+		const struct class *class = &c->classes[i];
+		_cleanup_free_ char *name = NULL;
 
-		if (!compare_cgroup(other, class))
+		if (i && !compare_cgroup(class - 1, class)) {
+			names[i] = names[i - 1];
 			continue;
-		of_other = short_cgroup(other);
-		if (!strcmp(of_other, name))
-			return xstrdup(class->task.cgroup ?: "all");
+		}
+		name = short_cgroup(class);
+		names[i] = intern(texts, name);
+		first = map_get(&classes, (uintptr_t)names[i]);
+		if (!first || (first != c && compare_cgroup(first, class)))
+			(void)map_set(&classes, (uintptr_t)names[i],
+				      (void *)(first ? (const void *)c : class));
 	}
-	return STEAL(name);
+	for (i = 0; i < c->count; i++)
+		if (map_get(&classes, (uintptr_t)names[i]) == c)
+			names[i] = intern(texts, c->classes[i].task.cgroup ?: "all");
+	map_done(&classes);
+	return names;
 }
 
 /* Adds the value of a class on an axis, as in a specification. */
-static void add_value(struct strbuf *out, const struct classes *c, enum class_axis axis,
-		      const struct class *class)
+static void add_value(struct strbuf *out, enum class_axis axis, const struct class *class,
+		      const char *cgroup)
 {
-	_cleanup_free_ char *cgroup = axis == AXIS_CGROUP ? cgroup_name(c, class) : NULL;
-
 	switch (axis) {
 	case AXIS_EVENT:
 		strbuf_adds(out, class->event);
@@ -357,7 +369,7 @@ static char *event_name(const struct classes *c, const struct class *class)
 	return strbuf_take(&name);
 }
 
-static char *class_name(const struct classes *c, const struct class *class)
+static char *class_name(const struct classes *c, const struct class *class, const char *cgroup)
 {
 	struct strbuf name = STRBUF_INIT;
 	enum class_axis axis;
@@ -371,9 +383,20 @@ static char *class_name(const struct classes *c, const struct class *class)
 		if (!(c->axes >> axis & 1))
 			continue;
 		strbuf_adds(&name, name.length ? "," : "");
-		add_value(&name, c, axis, class);
+		add_value(&name, axis, class, cgroup);
 	}
 	return strbuf_take(&name);
+}
+
+static void name_classes(struct classes *c)
+{
+	struct intern texts = INTERN_INIT;
+	_cleanup_free_ const char **cgroups = name_cgroups(c, &texts);
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		c->classes[i].name = class_name(c, &c->classes[i], cgroups[i]);
+	intern_done(&texts);
 }
 
 /* The templates of all files, sorted, each once. */
@@ -421,8 +444,7 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 		classes_done(&c);
 		return r;
 	}
-	for (i = 0; i < c.count; i++)
-		c.classes[i].name = class_name(&c, &c.classes[i]);
+	name_classes(&c);
 	c.of_file = xcalloc(g->file_count + 1, sizeof(*c.of_file));
 	for (i = 0; i < g->file_count; i++) {
 		struct class want = template_of(&g->files[i], merge);
