@@ -130,4 +130,29 @@ static void memory_of_a_process_that_is_gone_stays_what_it_is(void)
 	CHECK_EQ(offset, 7);
 }
 
-TESTS(T(a_copy_belongs_to_its_file), T(memory_of_a_process_that_is_gone_stays_what_it_is))
+/* Memory that a just-in-time compiler shares is one file to the kernel, of which it may make a part
+ * executable. */
+static void shared_memory_is_no_copy_of_itself(void)
+{
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(cookie_table_freep) struct cookie_table *cookies = cookie_table_new();
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint8_t *memory = mmap(NULL, 2 * PAGES * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		*code = memory + PAGES * PAGE;
+	struct error err = ERROR_INIT;
+	uint64_t cookie, offset = 7;
+
+	CHECK_EQ(parser_new(&parser, &err), 0);
+	cookie_table_parser(cookies, parser);
+	CHECK(memory != MAP_FAILED);
+	memset(memory, 0xc3, 2 * PAGES * PAGE);
+	CHECK_EQ(mprotect(code, PAGES * PAGE, PROT_READ | PROT_EXEC), 0);
+	cookie = cookie_anon(cookies, where.tgid, (uintptr_t)code, (uintptr_t)code + PAGES * PAGE,
+			     "anon");
+	CHECK_EQ(cookie_original(cookies, cookie, &where, &offset), cookie);
+	CHECK_EQ(munmap(memory, 2 * PAGES * PAGE), 0);
+}
+
+TESTS(T(shared_memory_is_no_copy_of_itself), T(a_copy_belongs_to_its_file),
+      T(memory_of_a_process_that_is_gone_stays_what_it_is))

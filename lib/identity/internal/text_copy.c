@@ -32,6 +32,7 @@ static void neighbour_done(struct neighbour *n)
 struct search {
 	const struct cookie_image *memory;
 	uint64_t start, end, offset; /* of the memory, as it is mapped now */
+	struct file_identity own;    /* the file that it is to the kernel; ->inode is 0: none */
 	bool met;
 	struct neighbour before, after;
 };
@@ -74,6 +75,7 @@ static int look_at(const struct maps_line *line, void *data)
 		s->start = s->memory->kind == COOKIE_ANON ? s->memory->start : line->start;
 		s->end = line->end;
 		s->offset = s->memory->kind == COOKIE_ANON ? 0 : line->offset;
+		s->own = (struct file_identity){ .device = device_of(line), .inode = line->inode };
 		return 0;
 	}
 	if (!line->inode || *line->path != '/' || !strncmp(line->path, "/memfd:", 7))
@@ -140,7 +142,9 @@ static bool try_neighbour(struct comparison *c, const struct search *s, struct n
 {
 	const struct cookie_mapped mapped = { where->root, where->tgid, n->start, n->end };
 	const struct cookie_image image = { .kind = COOKIE_FILE, .file = n->file, .path = n->path };
-	_cleanup_close_ int fd = n->path ? cookie_open_file(&image, &mapped) : -1;
+	/* Shared memory is another part of the same file. */
+	bool is_own = n->file.inode == s->own.inode && n->file.device == s->own.device;
+	_cleanup_close_ int fd = n->path && !is_own ? cookie_open_file(&image, &mapped) : -1;
 	uint64_t offset;
 
 	c->fd = fd;
