@@ -74,18 +74,31 @@ static bool is_skipped(const struct cookie_table *cookies, const struct chain *o
 	       follows_call(cookies, &ours->frames[i + more - 1]);
 }
 
-/* Whether frame @i is a signal trampoline that libdw takes for a caller. Without call frame
- * information it is lost from there on. Ours is one more, because no call is before it. */
-static bool lost_at_trampoline(const struct cookie_table *cookies, const struct chain *ours,
-			       const struct chain *theirs, size_t i)
+/* Whether a signal trampoline is at @offset in the file of @frame. */
+static bool is_trampoline(const struct cookie_table *cookies, const struct evbuf_frame *frame,
+			  uint64_t offset)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
 	uint8_t code[sizeof(sigreturn)];
 
+	return read_code(cookies, frame, offset, code, sizeof(code)) &&
+	       !memcmp(code, sigreturn, sizeof(code));
+}
+
+/* Whether frame @i is a signal trampoline that libdw takes for a caller, or is below one that is in
+ * its system call. Without call frame information it is lost from there on. Ours is one more than
+ * its return address, because no call is before it. */
+static bool lost_at_trampoline(const struct cookie_table *cookies, const struct chain *ours,
+			       const struct chain *theirs, size_t i)
+{
+	enum { TO_CALL = 7 };
+	const struct evbuf_frame *first = &ours->frames[0];
+
+	if (i == 1 && is_trampoline(cookies, first, first->offset - TO_CALL))
+		return true;
 	return ours->frames[i].cookie == theirs->frames[i].cookie &&
 	       ours->frames[i].offset == theirs->frames[i].offset + 1 &&
-	       read_code(cookies, &ours->frames[i], theirs->frames[i].offset, code, sizeof(code)) &&
-	       !memcmp(code, sigreturn, sizeof(code));
+	       is_trampoline(cookies, &ours->frames[i], theirs->frames[i].offset);
 }
 
 enum verdict chain_compare(const struct cookie_table *cookies, const struct chain *ours,
