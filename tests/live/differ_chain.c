@@ -60,18 +60,19 @@ static bool follows_call(const struct cookie_table *cookies, const struct evbuf_
 	return false;
 }
 
-/* Whether their chain is ours without the frame at @i, or the two from there on, which are true. */
+/* Whether their chain is ours without the frame at @i, or the two from there on, which are true;
+ * it may end before ours. */
 static bool is_skipped(const struct cookie_table *cookies, const struct chain *ours,
 		       const struct chain *theirs, size_t i)
 {
-	size_t more = ours->count - theirs->count;
+	size_t left = theirs->count - i, more;
 
-	if (ours->count <= theirs->count || more > 2 || i >= theirs->count ||
-	    memcmp(ours->frames + i + more, theirs->frames + i,
-		   (theirs->count - i) * sizeof(*ours->frames)) != 0)
-		return false;
-	return follows_call(cookies, &ours->frames[i]) &&
-	       follows_call(cookies, &ours->frames[i + more - 1]);
+	for (more = 1; i < theirs->count && more <= 2 && i + more + left <= ours->count; more++)
+		if (!memcmp(ours->frames + i + more, theirs->frames + i,
+			    left * sizeof(*ours->frames)))
+			return follows_call(cookies, &ours->frames[i]) &&
+			       follows_call(cookies, &ours->frames[i + more - 1]);
+	return false;
 }
 
 /* Whether a signal trampoline is at @offset in the file of @frame. */
