@@ -8,7 +8,6 @@
 #include "history/segment.h"
 #include "history/internal/segment_format.h"
 #include "history/segment_tree.h"
-#include "history/keeper.h"
 #include "history/levels.h"
 #include "history/upkeep.h"
 
@@ -367,96 +366,6 @@ static void a_kill_at_any_time_changes_no_sum(void)
 	CHECK_EQ(files_of(&p, "flat.3.", ""), 1);
 }
 
-/* Waits until the keeper has answered. */
-static void await(struct keeper *k, struct strbuf *text)
-{
-	while (!keeper_take(k, text))
-		(void)usleep(1000);
-}
-
-static int work(const char *samples, const struct upkeep *how, struct strbuf *log)
-{
-	return history_upkeep(samples, how, log);
-}
-
-static void a_process_of_its_own_does_it(void)
-{
-	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, none = STRBUF_INIT;
-	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
-	_cleanup_(keeper_freep) struct keeper *k = NULL;
-	struct upkeep how = { .live = 2 };
-
-	CHECK_EQ(keeper_new(work, &k, NULL), 0);
-	CHECK(!keeper_take(k, &text));
-	write_hour(&p, 10 * MINUTE);
-	how.now_ms = p.now_ms;
-	keeper_ask(k, dir, &how);
-	await(k, &text);
-	CHECK_STR(strbuf_text(&text), "");
-	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
-	check_sums(&p);
-	keeper_ask(k, "/no such directory", &how);
-	await(k, &text);
-	CHECK_STR(strbuf_text(&text),
-		  "the upkeep of /no such directory failed (No such file or directory)\n");
-	keeper_ask(k, dir, &how);
-	await(k, &none);
-	CHECK_STR(strbuf_text(&none), "");
-	/* It may be ended while it works. */
-	keeper_ask(k, dir, &how);
-}
-
-/* Work that a live generation of 1 lets hang, 2 end by a signal, 4 fail, 5 end the
- * keeper. */
-static int fail(const char *samples _unused_, const struct upkeep *how, struct strbuf *log)
-{
-	if (how->live == 1)
-		for (;;)
-			(void)pause();
-	if (how->live == 2)
-		(void)raise(SIGKILL);
-	if (how->live == 5) {
-		(void)kill(getppid(), SIGKILL);
-		(void)pause();
-	}
-	strbuf_adds(log, "done\n");
-	return how->live == 4 ? -ENOSPC : 0;
-}
-
-/* Has work done; what is then said, or wrong, must be @wanted. */
-static void ask(struct keeper *k, uint32_t live, const char *wanted, bool is_wrong)
-{
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, wrong = STRBUF_INIT;
-	const struct upkeep how = { .live = live };
-
-	CHECK(keeper_ask(k, "/", &how));
-	await(k, &text);
-	CHECK_STR(strbuf_text(&text), wanted);
-	keeper_trouble(k, &wrong);
-	CHECK_EQ(wrong.length > 0, is_wrong);
-	CHECK(!is_wrong || !strncmp(strbuf_text(&wrong), wanted, strcspn(wanted, "\n")));
-	CHECK(!keeper_retries(k)); /* not at once */
-}
-
-static void work_that_dies_or_hangs_is_reported_and_done_again(void)
-{
-	_cleanup_(keeper_freep) struct keeper *k = NULL;
-
-	CHECK_EQ(keeper_new(fail, &k, NULL), 0);
-	ask(k, 2, "the roll-up failed (signal 9)\n", true);
-	ask(k, 3, "done\n", false);
-	keeper_limit(k, 50);
-	ask(k, 1, "the roll-up failed (signal 9)\n", true);
-	keeper_limit(k, 60000);
-	ask(k, 3, "done\n", false);
-	ask(k, 4, "the upkeep of / failed (No space left on device)\ndone\n", true);
-	ask(k, 3, "done\n", false);
-	CHECK(!keeper_is_gone(k));
-	ask(k, 5, "the keeper of the history has ended: start the daemon again\n", true);
-	CHECK(keeper_is_gone(k));
-}
-
 /* No file may be longer than @bytes: as on a full disk. */
 static void fill_disk(rlim_t bytes)
 {
@@ -731,8 +640,7 @@ static void rare_keys_fold_into_their_file(void)
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(steps_have_the_coarsest_level_that_fits), T(a_clock_that_is_set_back_loses_nothing),
       T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
-      T(a_kill_at_any_time_changes_no_sum), T(a_process_of_its_own_does_it),
-      T(work_that_dies_or_hangs_is_reported_and_done_again), T(a_full_disk_changes_no_sum),
+      T(a_kill_at_any_time_changes_no_sum), T(a_full_disk_changes_no_sum),
       T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
