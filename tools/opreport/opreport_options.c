@@ -36,14 +36,29 @@ static int check_form(struct opreport_options *o, struct error *err)
 	return 0;
 }
 
+/* An option that another one does not go with, or needs. */
+struct other {
+	bool is_given;
+	const char *name;
+};
+
+/* Refuses the first of @others that is given next to the option @name. */
+static int refuse(const char *name, const struct other *others, size_t count, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (others[i].is_given)
+			return error_set(err, -EINVAL, "%s cannot be combined with %s", name,
+					 others[i].name);
+	return 0;
+}
+
 /* Checks that options which need --symbols have it. */
 static int check_symbols(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
-	const struct {
-		bool is_given;
-		const char *name;
-	} of_symbols[] = {
+	const struct other of_symbols[] = {
 		{ v->show_address, "--show-address" },
 		{ v->accumulated, "--accumulated" },
 		{ v->rows.lines, "--debug-info" },
@@ -87,10 +102,7 @@ static int check_rows(const struct opreport_options *o, struct error *err)
 static int check_chains(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
+	const struct other others[] = {
 		{ v->rows.symbols, "--symbols, --details or --callgraph" },
 		{ o->profile.merge, "--merge" },
 		{ v->rows.exclude_dependent, "--exclude-dependent" },
@@ -122,10 +134,7 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 static int check_timeline(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
+	const struct other others[] = {
 		{ v->rows.symbols && v->timeline != TIMELINE_SYMBOL,
 		  "--symbols, --details or --callgraph; use --timeline=symbol" },
 		{ v->rows.details, "--details" },
@@ -138,27 +147,19 @@ static int check_timeline(const struct opreport_options *o, struct error *err)
 		{ v->global_percent, "--global-percent" },
 		{ o->xml, "--xml" },
 	};
-	size_t i;
 
 	if (!v->timeline)
 		return o->profile.division.length_ms && !v->trend
 			       ? error_set(err, -EINVAL, "--step needs --timeline or --history-of")
 			       : 0;
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (others[i].is_given)
-			return error_set(err, -EINVAL, "--timeline cannot be combined with %s",
-					 others[i].name);
-	return 0;
+	return refuse("--timeline", others, ARRAY_SIZE(others), err);
 }
 
 /* Checks which options a trend can be combined with. */
 static int check_trend(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
+	const struct other others[] = {
 		{ v->timeline, "--timeline" },
 		{ v->chains, "call chains" },
 		{ v->calls, "--callgraph" },
@@ -175,23 +176,14 @@ static int check_trend(const struct opreport_options *o, struct error *err)
 		{ o->xml, "--xml" },
 		{ o->html, "--html" },
 	};
-	size_t i;
-
-	for (i = 0; v->trend && i < ARRAY_SIZE(others); i++)
-		if (others[i].is_given)
-			return error_set(err, -EINVAL, "--history-of cannot be combined with %s",
-					 others[i].name);
-	return 0;
+	return v->trend ? refuse("--history-of", others, ARRAY_SIZE(others), err) : 0;
 }
 
 /* Checks which options a page can be combined with: it has all views, and is one file. */
 static int check_html(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
+	const struct other others[] = {
 		{ v->chains, "--chains, --folded or --children" },
 		{ v->rows.symbols && !v->timeline, "--symbols, --details or --callgraph" },
 		{ v->timeline, "--timeline" },
@@ -203,13 +195,7 @@ static int check_html(const struct opreport_options *o, struct error *err)
 		{ o->xml || o->json || o->csv, "--xml, --json or --csv" },
 		{ o->output, "--output-file" },
 	};
-	size_t i;
-
-	for (i = 0; o->html && i < ARRAY_SIZE(others); i++)
-		if (others[i].is_given)
-			return error_set(err, -EINVAL, "--html cannot be combined with %s",
-					 others[i].name);
-	return 0;
+	return o->html ? refuse("--html", others, ARRAY_SIZE(others), err) : 0;
 }
 
 /* Sets options that others imply. */
