@@ -31,6 +31,9 @@ static int set_merge(const char *arg, void *target _unused_, struct error *err)
 {
 	int bits = classes_merge_parse(arg, err);
 
+	if (bits > 0 && (bits & CLASSES_MERGE_RUNTIME))
+		return error_set(err, -EINVAL,
+				 "--merge=runtime is about call chains; see opreport(1)");
 	options.profile.merge |= bits < 0 ? 0 : (unsigned int)bits;
 	return bits < 0 ? bits : 0;
 }

@@ -122,7 +122,8 @@ static const struct opt opts[] = {
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.view.rows.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
-	  "merge these: cgroup, cpu, tid, tgid, unitmask (columns), lib (applications), all",
+	  "merge these: cgroup, cpu, tid, tgid, unitmask (columns), lib (applications), "
+	  "runtime (frames of interpreters), all",
 	  set_merge },
 	{ 't', "threshold", OPT_CALL, &options.view.threshold, "PERCENT",
 	  "leave out rows below this share, and print their sum", reporting_set_threshold },

@@ -104,7 +104,7 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	const struct report_view *v = &o->view;
 	const struct other others[] = {
 		{ v->rows.symbols, "--symbols, --details or --callgraph" },
-		{ o->profile.merge, "--merge" },
+		{ o->profile.merge & ~(unsigned int)CLASSES_MERGE_RUNTIME, "--merge" },
 		{ v->rows.exclude_dependent, "--exclude-dependent" },
 		{ o->xml, "--xml" },
 		{ v->errors, "--errors" },
@@ -115,6 +115,9 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	if (o->chains + o->folded + o->children > 1)
 		return error_set(err, -EINVAL,
 				 "--chains, --folded and --children cannot be combined");
+	if (!v->chains && v->chosen.merge_runtime)
+		return error_set(err, -EINVAL,
+				 "--merge=runtime needs --chains, --folded or --children");
 	if (!v->chains && (v->chosen.hide.count || v->chosen.callers_of.count))
 		return error_set(err, -EINVAL, "%s needs --chains, --folded or --children",
 				 v->chosen.hide.count ? "--hide" : "--callers-of");
@@ -230,6 +233,7 @@ int opreport_check(struct opreport_options *o, struct error *err)
 
 	v->rows.symbols |= v->rows.details || v->calls;
 	v->rows.merge_lib = o->profile.merge & CLASSES_MERGE_LIB;
+	v->chosen.merge_runtime = o->profile.merge & CLASSES_MERGE_RUNTIME;
 	v->sort.reverse = o->reverse;
 	v->sort.long_names = v->long_names;
 	v->chains = o->chains	  ? CHAINS_LIST

@@ -2,6 +2,7 @@
 #include "profile/rows/code_kind.h"
 
 #include "base/macro.h"
+#include "base/path.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
@@ -30,6 +31,7 @@ static const struct {
 		  "opjit(5)" },
 	{ "jvm", CODE_JAVA, NULL },
 	{ "node", CODE_JS, UNNAMED "run node --perf-basic-prof, see opjit(5)" },
+	{ "coreclr", CODE_JIT, NULL },
 	{ "dotnet", CODE_JIT, UNNAMED "set DOTNET_PerfMapEnabled=1, see opjit(5)" },
 	{ "python", CODE_PYTHON, UNNAMED "run python3 -X perf, see opjit(5)" },
 	{ "pypy", CODE_PYTHON, NULL },
@@ -107,6 +109,20 @@ enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 	if (i->id.kind == SNAME_ANON)
 		return kind_of_memory(g, row);
 	return row->is_go ? CODE_GO : CODE_NATIVE;
+}
+
+bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret)
+{
+	const struct gather_image *image = &g->images[row->image];
+	size_t i;
+
+	if (code_kind_of(g, row) != CODE_NATIVE || image->id.kind == SNAME_ANON)
+		return false;
+	i = find_runtime(path_base(image->display));
+	if (i == ARRAY_SIZE(runtimes))
+		return false;
+	*ret = runtimes[i].kind;
+	return true;
 }
 
 const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel)

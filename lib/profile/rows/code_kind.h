@@ -39,6 +39,9 @@ const char *code_kind_name(enum code_kind kind);
 enum code_kind code_kind_of(const struct gather *g, const struct row *row);
 /* Whether code of this kind was made at run time. */
 bool code_kind_is_jit(enum code_kind kind);
+/* Whether the row's image is the program or library that runs code of some kind: an interpreter
+ * or a virtual machine. *@ret is the kind that it runs. */
+bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret);
 /* The mark by which tools colour functions of the kernel, made at run time, and inlined: "_[k]" or
  * ""; @is_kernel: the row's image is part of the kernel. Static. */
 const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel);

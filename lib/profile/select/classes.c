@@ -24,6 +24,7 @@ static const struct {
 	{ "tgid", CLASSES_MERGE_TGID | CLASSES_MERGE_TID },
 	{ "unitmask", CLASSES_MERGE_UNIT_MASK },
 	{ "lib", CLASSES_MERGE_LIB },
+	{ "runtime", CLASSES_MERGE_RUNTIME },
 	{ "all", CLASSES_MERGE_ALL },
 };
 
@@ -142,7 +143,8 @@ static int merge_bit(const char *part, void *data)
 		}
 	}
 	return error_set(parse->err, -EINVAL,
-			 "--merge: '%s' is not one of cgroup, cpu, tid, tgid, unitmask, lib, all",
+			 "--merge: '%s' is not one of cgroup, cpu, tid, tgid, unitmask, lib, "
+			 "runtime, all",
 			 part);
 }
 

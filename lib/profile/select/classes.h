@@ -29,7 +29,8 @@ enum classes_merge {
 	CLASSES_MERGE_LIB = 16, /* not about classes: merge the rows of all applications */
 	CLASSES_MERGE_CGROUP = 32,
 	CLASSES_MERGE_ALL = 63,
-	CLASSES_MANY_AXES = 64 /* no merging: classes may differ along several axes */
+	CLASSES_MERGE_RUNTIME = 256, /* not about classes: hide interpreters' frames in chains */
+	CLASSES_MANY_AXES = 64	     /* no merging: classes may differ along several axes */
 };
 
 enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_CGROUP, AXIS_TGID, AXIS_TID, AXIS_CPU, AXIS_COUNT_ };

@@ -36,6 +36,7 @@ struct chain_choice {
 	struct symbol_filter symbols;  /* chains with a function that is included, none excluded */
 	struct symbol_list hide;       /* functions left out of chains */
 	struct symbol_list callers_of; /* chains with one of these, without what it called */
+	bool merge_runtime; /* without frames of an interpreter in chains of what it runs */
 };
 
 /* Adds a comma list; a comma after a backslash is part of a name. */

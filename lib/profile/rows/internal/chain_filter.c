@@ -2,6 +2,7 @@
 #include "profile/rows/internal/chain_filter.h"
 
 #include "base/mem.h"
+#include "profile/rows/code_kind.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
 #include "profile/select/symfilter.h"
@@ -9,18 +10,26 @@
 /* What the lists say of a function. */
 enum { IS_WANTED = 1, IS_DROPPED = 2, IS_HIDDEN = 4, IS_CALLED = 8 };
 
-static uint8_t judge(const struct chain_filter *f, const struct row *row)
+static_assert(CODE_KIND_COUNT_ <= 16, "a bit for each");
+
+static struct chain_judgement judge(const struct chain_filter *f, const struct row *row)
 {
 	const struct chain_choice *c = f->choice;
 	const char *name = row->kind == ROW_SYMBOL ? row->symbol->name : NULL;
 	const char *path = f->gather->images[row->image].display;
-	uint8_t found = 0;
+	struct chain_judgement j = { 0 };
+	enum code_kind runs;
 
-	found |= symbol_list_has(&c->symbols.include, name, path) ? IS_WANTED : 0;
-	found |= symbol_list_has(&c->symbols.exclude, name, path) ? IS_DROPPED : 0;
-	found |= symbol_list_has(&c->hide, name, path) ? IS_HIDDEN : 0;
-	found |= symbol_list_has(&c->callers_of, name, path) ? IS_CALLED : 0;
-	return found;
+	j.found |= symbol_list_has(&c->symbols.include, name, path) ? IS_WANTED : 0;
+	j.found |= symbol_list_has(&c->symbols.exclude, name, path) ? IS_DROPPED : 0;
+	j.found |= symbol_list_has(&c->hide, name, path) ? IS_HIDDEN : 0;
+	j.found |= symbol_list_has(&c->callers_of, name, path) ? IS_CALLED : 0;
+	if (!c->merge_runtime)
+		return j;
+	j.language = (uint16_t)(1 << code_kind_of(f->gather, row));
+	if (code_kind_is_runtime(f->gather, row, &runs))
+		j.runs_code = (uint16_t)(1 << runs);
+	return j;
 }
 
 /* Judges the rows that were added since the last call. */
@@ -31,24 +40,34 @@ static void judge_rows(struct chain_filter *f)
 		f->of_row[f->known] = judge(f, &f->rows->rows[f->known]);
 }
 
+/* Whether the function is left out of a chain that has code of these languages. The interpreter's
+ * own frames are, unless none of the code that it runs is in the chain. */
+static bool is_left_out(const struct chain_judgement *j, uint16_t languages)
+{
+	return (j->found & IS_HIDDEN) || (j->runs_code & languages);
+}
+
 bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count)
 {
 	const struct chain_choice *c = f->choice;
 	uint32_t i, kept = 0, from = 0;
 	uint8_t in_chain = 0;
+	uint16_t languages = 0;
 
 	judge_rows(f);
 	for (i = 0; i < *count; i++) {
-		/* What the function called is not shown. */
-		if ((f->of_row[ids[i]] & IS_CALLED) && !(in_chain & IS_CALLED))
+		const struct chain_judgement *j = &f->of_row[ids[i]];
+
+		if ((j->found & IS_CALLED) && !(in_chain & IS_CALLED))
 			from = i;
-		in_chain |= f->of_row[ids[i]];
+		in_chain |= j->found;
+		languages |= j->language;
 	}
 	if ((in_chain & IS_DROPPED) || (c->symbols.include.count && !(in_chain & IS_WANTED)) ||
 	    (c->callers_of.count && !(in_chain & IS_CALLED)))
 		return false;
 	for (i = from; i < *count; i++)
-		if (!(f->of_row[ids[i]] & IS_HIDDEN))
+		if (!is_left_out(&f->of_row[ids[i]], languages))
 			ids[kept++] = ids[i];
 	*count = kept;
 	return kept > 0;

@@ -17,11 +17,18 @@ struct chain_choice;
 struct container;
 struct gather;
 
+/* What is known of the function of a row. */
+struct chain_judgement {
+	uint8_t found;	    /* what the lists say of it */
+	uint16_t language;  /* the bit of its kind of code */
+	uint16_t runs_code; /* of an interpreter or virtual machine: of what it runs; else 0 */
+};
+
 struct chain_filter {
 	const struct gather *gather; /* all three are borrowed */
 	const struct container *rows;
 	const struct chain_choice *choice;
-	uint8_t *of_row; /* what is known of each row so far */
+	struct chain_judgement *of_row; /* of each row so far */
 	size_t known, room;
 };
 
