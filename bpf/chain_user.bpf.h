@@ -6,9 +6,10 @@
 #pragma once
 
 #include "arch.bpf.h"
+#include "languages.bpf.h"
 #include "mapping.bpf.h"
-#include "python.bpf.h"
 #include "rule.bpf.h"
+#include "script.bpf.h"
 #include "unwinding.bpf.h"
 
 struct chain_run {
@@ -141,22 +142,22 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 	return end;
 }
 
-/* Puts the next Python frame into the chain, or makes the sample count at it. Returns 1 at the end
- * of the chain. */
-static __noinline int put_python(struct run *run, struct unwinding *u)
+/* Puts the next interpreted frame into the chain, or makes the sample count at it. Returns 1 at the
+ * end of the chain. */
+static __noinline int put_script(struct run *run, struct unwinding *u)
 {
-	struct python_frame frame;
+	struct script_frame frame;
 
 	if (!run || !u)
 		return 1;
-	if (!next_python(&u->python, run->slot, &frame)) {
-		if (u->python.puts == PYTHON_PUTS_REST)
-			return u->python.next >= u->python.count;
-		u->python.puts = PYTHON_PUTS_NONE;
-		return u->python.is_cut && u->python.next >= u->python.count;
+	if (!next_script(&u->script, run->slot, &frame)) {
+		if (u->script.puts == SCRIPT_PUTS_REST)
+			return u->script.next >= u->script.count;
+		u->script.puts = SCRIPT_PUTS_NONE;
+		return u->script.is_cut && u->script.next >= u->script.count;
 	}
-	if (u->python.puts == PYTHON_PUTS_SAMPLE) {
-		u->python.puts = PYTHON_PUTS_CALLER;
+	if (u->script.puts == SCRIPT_PUTS_SAMPLE) {
+		u->script.puts = SCRIPT_PUTS_CALLER;
 		run->scratch->key.place = SAMPLE_CODE_OBJECT;
 		run->scratch->key.offset = frame.at;
 		run->scratch->key.image.region = (struct sample_region){ frame.id, 0 };
@@ -170,10 +171,10 @@ static __noinline int put_python(struct run *run, struct unwinding *u)
 }
 
 /* Whether the chain ends at a frame of the C stack that has no known caller, so that only the
- * Python frames go on. */
-static __always_inline bool has_only_python(const struct unwinding *u)
+ * interpreted frames go on. */
+static __always_inline bool has_only_script(const struct unwinding *u)
 {
-	return u->python.next < u->python.count && u->end != CHAIN_END_COMPLETE &&
+	return u->script.next < u->script.count && u->end != CHAIN_END_COMPLETE &&
 	       u->end != CHAIN_END_DEPTH;
 }
 
@@ -185,28 +186,28 @@ static long chain_step(__u32 index, struct chain_run *c)
 	struct mapping *v;
 	__u64 address;
 
-	if (u->python.puts)
-		return put_python(c->run, u);
+	if (u->script.puts)
+		return put_script(c->run, u);
 	v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
 	frame = u->frame;
 	if (!v) {
 		u->end = u->astray;
-		u->python.puts = PYTHON_PUTS_REST;
-		return !has_only_python(u);
+		u->script.puts = SCRIPT_PUTS_REST;
+		return !has_only_script(u);
 	}
-	if (v->python && config.interpreters && !u->python.is_read)
-		find_python_frames(c->run, u, v);
+	if (v->interpreter && config.interpreters && !u->script.is_read)
+		find_script(c->run, u, v);
 	u->end = go_to_caller(c->run, u, v);
-	if (u->end == CHAIN_GOES_ON && runs_python(&u->python, frame.pc, frame.sp, u->frame.sp))
-		u->python.puts = u->append ? PYTHON_PUTS_CALLER : PYTHON_PUTS_SAMPLE;
+	if (u->end == CHAIN_GOES_ON && runs_script(&u->script, frame.pc, frame.sp, u->frame.sp))
+		u->script.puts = u->append ? SCRIPT_PUTS_CALLER : SCRIPT_PUTS_SAMPLE;
 	address = unwind_chain_address(&frame, u->end == CHAIN_GOES_ON && u->frame.exact);
 	if (u->append && !append_frame(c->run, u, v, address))
 		u->end = CHAIN_END_DEPTH;
 	u->append = 1;
 	if (u->end == CHAIN_GOES_ON)
 		return 0;
-	u->python.puts = PYTHON_PUTS_REST;
-	return !has_only_python(u);
+	u->script.puts = SCRIPT_PUTS_REST;
+	return !has_only_script(u);
 }
 
 /* Whether the stack of a task that exits or executes a program belongs to its parent again. After
@@ -251,10 +252,10 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		return;
 	}
 	u->window.start = u->window.bytes = 0;
-	u->python = (struct python_state){ 0 };
+	u->script = (struct script_state){ 0 };
 	u->end = CHAIN_END_DEPTH;
 	u->astray = CHAIN_END_NO_MAPPING;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
-	if (u->end == CHAIN_GOES_ON || (u->end == CHAIN_END_COMPLETE && u->python.is_cut))
+	if (u->end == CHAIN_GOES_ON || (u->end == CHAIN_END_COMPLETE && u->script.is_cut))
 		u->end = CHAIN_END_DEPTH;
 }

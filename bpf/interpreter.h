@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the structures of a Python interpreter (CPython) are: the facts of one file, which the BPF
- * program needs to walk the Python frames of its processes. Offsets are in bytes; those of pointers
- * are multiples of 8. lib/python/python_layout.h reads them from the file.
+ * Where the structures of an interpreter are: the facts of one file, which the BPF program needs to
+ * walk the interpreted frames of its processes. Offsets are in bytes; those of pointers are
+ * multiples of 8. lib/interpreter/interpreter_image.h reads them from the file.
  */
 #pragma once
 
 #include <linux/types.h>
+
+/* The language of an interpreter. */
+enum interpreter_kind {
+	INTERPRETER_NONE,
+	INTERPRETER_PYTHON, /* CPython */
+	INTERPRETER_COUNT_
+};
 
 /* How to see which Python frames a frame of the C stack runs. */
 enum python_entry {
@@ -52,3 +59,13 @@ struct python_layout {
 	__u16 reserved[2];
 };
 _Static_assert(sizeof(struct python_layout) == 96, "no padding");
+
+/* What is known of an interpreter. */
+struct interpreter {
+	__u32 kind;	/* enum interpreter_kind */
+	__u32 is_known; /* 0: its version is not supported, so there are no frames */
+	union {
+		struct python_layout python;
+	};
+};
+_Static_assert(sizeof(struct interpreter) == 104, "no padding");

@@ -110,7 +110,7 @@ static __noinline int want_table(struct run *run, struct file *file, const struc
 }
 
 /* Notes that the table is in use. Writes only changes, because all CPUs share the cache line.
- * Returns the table's interpreter of Python, or 0. */
+ * Returns the table's interpreter, or 0. */
 static __always_inline __u32 use_table(__u32 number)
 {
 	struct sample_table *table = bpf_map_lookup_elem(&tables, &number);
@@ -119,7 +119,7 @@ static __always_inline __u32 use_table(__u32 number)
 		return 0;
 	if (table->used != control.round)
 		table->used = control.round;
-	return table->python;
+	return table->interpreter;
 }
 
 /* The kind of memory without a file. */
@@ -221,7 +221,7 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	region = (struct sample_region){ vma.start, vma.end };
 	v->offset = 0;
 	v->table = SAMPLE_TABLE_NONE;
-	v->python = 0;
+	v->interpreter = 0;
 	v->place = SAMPLE_FILE;
 	file = vma.file;
 	if (file) {
@@ -244,7 +244,7 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	} else if (config.depth && !config.by_frame_pointers) {
 		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
 		v->table = number ? *number : SAMPLE_TABLE_WANTED;
-		v->python = use_table(v->table);
+		v->interpreter = use_table(v->table);
 		if (!number)
 			want_table(run, file, &v->image.file, &region);
 	}

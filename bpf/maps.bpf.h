@@ -127,9 +127,9 @@ struct mapping {
 		struct sample_file file;
 		struct sample_region region;
 	} image;
-	__u32 place;  /* enum sample_place */
-	__u32 table;  /* its number, or SAMPLE_TABLE_* */
-	__u32 python; /* as in struct sample_table */
+	__u32 place;	   /* enum sample_place */
+	__u32 table;	   /* its number, or SAMPLE_TABLE_* */
+	__u32 interpreter; /* as in struct sample_table */
 	__u32 reserved;
 };
 

@@ -1,111 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Python frames. When a walk meets the first frame in a Python interpreter, the frames of the
- * thread's Python code are read from the interpreter's structures. Each belongs to a call of the
- * eval loop, a frame of the C stack, which contains an address that identifies it (its boundary);
- * there they are put into the chain. Functions are sent to user space when they are first seen,
- * because later they may be gone.
+ * The walker of Python frames. Each belongs to a call of the eval loop, a frame of the C stack,
+ * which contains an address that identifies it (its boundary).
  */
 #pragma once
 
-#include "arch.bpf.h"
-#include "mapping.bpf.h"
-#include "rule.bpf.h"
-#include "unwinding.bpf.h"
+#include "script.bpf.h"
 
 enum {
 	PYTHON_THREADS_MAX = 1024, /* to search for the thread's state */
-	PYTHON_KNOWN = 64,	   /* thread states that a CPU remembers; a power of two */
-	PYTHON_FRAME_WORDS = 16,
-	PYTHON_CODE_WORDS = 32,
 	PYTHON_THREAD_ACTIVE = 1 << 4,
 	PYTHON_OWNER_C = 3,	      /* the least owner of a frame that is no Python frame */
 	PYTHON_TEXT_COMPACT = 1 << 5, /* the state of a str, up to 3.13 */
 	PYTHON_TEXT_ASCII = 1 << 6,
 	PYTHON_TEXT_SHIFT = 14, /* of the same since 3.14 */
-	PYTHON_SENDS = 16,	/* functions that are sent for one sample */
-};
-
-/* A Python frame; id 0: there is a boundary at ->at on the C stack. */
-struct python_frame {
-	__u64 id;
-	__u64 at; /* offset of the instruction, in bytes */
-};
-
-/* A thread state that was found. */
-struct python_thread {
-	__u64 pointer, state; /* thread_pointer(), PyThreadState */
-};
-
-/* The Python frames of a thread. */
-struct python_walk {
-	struct python_frame frames[SAMPLE_PYTHON_FRAMES];
-	__u64 bounds[SAMPLE_PYTHON_FRAMES];
-	struct python_thread known[PYTHON_KNOWN];
-	__u64 frame[PYTHON_FRAME_WORDS]; /* copies of what is looked at */
-	__u64 code[PYTHON_CODE_WORDS];
-	__u32 count, bounds_count;
-	__u32 sent; /* number of functions; others follow with later samples */
-	__u32 is_full;
-};
-
-/* Both indexed by enum sample_slot. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, __u32);
-	__type(value, struct python_walk);
-	__uint(max_entries, 1);
-} python_walks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, __u32);
-	__type(value, struct sample_function);
-	__uint(max_entries, 1);
-} python_functions SEC(".maps");
-
-/* Interpreters, by sample_table.python; 0 is not used. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, __u32);
-	__type(value, struct python_layout);
-	__uint(max_entries, SAMPLE_PYTHONS_MAX);
-} pythons SEC(".maps");
-
-/* Functions that were sent through the ring of the same slot. Locks: as those of known_images. */
-struct known_functions {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, __u64);
-	__type(value, __u32);
-	__uint(max_entries, 1);
-} event_functions SEC(".maps"), switch_functions SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__type(key, __u32);
-	__uint(max_entries, SAMPLE_CHAIN_SLOTS);
-	__array(values, struct known_functions);
-} functions SEC(".maps") = {
-	.values = {
-		[SAMPLE_SLOT_EVENT] = &event_functions,
-		[SAMPLE_SLOT_SWITCH] = &switch_functions,
-	},
 };
 
 /* The search for frames, in one process. */
 struct python_search {
 	struct run *run;
-	struct python_walk *w;
+	struct script_walk *w;
 	const struct python_layout *o;
 	__u64 bias;   /* address of PC 0 */
 	__u64 at;     /* the next frame */
 	__u64 cframe; /* its CFrame */
 };
-
-static __always_inline bool read_word(__u64 *ret, __u64 address)
-{
-	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)address);
-}
 
 /* --- the thread's state --- */
 
@@ -168,12 +87,12 @@ static __always_inline __u64 find_thread(const struct python_search *s, __u64 po
 {
 	const struct python_layout *o = s->o;
 	__u64 runtime = s->bias + (__u64)o->runtime, state = 0;
-	struct python_thread *known;
+	struct script_thread *known;
 
 	if (o->runtime_current && read_word(&state, runtime + o->runtime_current) &&
 	    is_current(o, state, pointer))
 		return state;
-	known = &s->w->known[mix(s->run->task->tgid, pointer) >> 58 & (PYTHON_KNOWN - 1)];
+	known = &s->w->known[mix(s->run->task->tgid, pointer) >> 58 & (SCRIPT_KNOWN - 1)];
 	if (known->pointer == pointer && is_current(o, known->state, pointer))
 		return known->state;
 	known->pointer = pointer;
@@ -229,13 +148,13 @@ static __noinline __u32 copy_lines(char *to, __u64 address)
 }
 
 /* The word of the code object, as copied, at @offset. */
-static __always_inline __u64 code_word(const struct python_walk *w, __u32 offset)
+static __always_inline __u64 code_word(const struct script_walk *w, __u32 offset)
 {
-	return w->code[offset / 8 & (PYTHON_CODE_WORDS - 1)];
+	return w->code[offset / 8 & (SCRIPT_CODE_WORDS - 1)];
 }
 
 /* The line of the def. */
-static __always_inline __u32 code_line(const struct python_walk *w, const struct python_layout *o)
+static __always_inline __u32 code_line(const struct script_walk *w, const struct python_layout *o)
 {
 	__u64 word = code_word(w, o->code_line);
 
@@ -243,23 +162,18 @@ static __always_inline __u32 code_line(const struct python_walk *w, const struct
 }
 
 /* Sends the function whose code object was copied. Returns whether it arrived. */
-static __noinline int send_function(struct run *run, const struct python_walk *w,
+static __noinline int send_function(struct run *run, const struct script_walk *w,
 				    const struct python_layout *o, __u64 id)
 {
 	struct sample_function *f;
 	__u64 text = 0;
 	__u8 width = 0;
-	__u32 slot;
 
 	if (!run || !w || !o)
 		return 0;
-	slot = run->slot;
-	f = bpf_map_lookup_elem(&python_functions, &slot);
+	f = begin_function(run, id, INTERPRETER_PYTHON);
 	if (!f)
 		return 0;
-	f->kind = SAMPLE_FUNCTION;
-	f->tgid = run->scratch->key.tgid;
-	f->id = id;
 	f->version = o->version;
 	f->line = code_line(w, o);
 	f->code_bytes = (__u32)code_word(w, 16) * 2;
@@ -269,15 +183,8 @@ static __noinline int send_function(struct run *run, const struct python_walk *w
 	f->name_width = width;
 	f->file_bytes = copy_text(f->file, code_word(w, o->code_file), o, &width);
 	f->file_width = width;
-	if (!f->name_bytes || !f->file_bytes) {
-		run->totals->python_unreadable += run->loss;
-		return 0;
-	}
 	f->lines_bytes = copy_lines(f->lines, code_word(w, o->code_lines));
-	if (send(run, f, offsetof(struct sample_function, lines) + f->lines_bytes, sizeof(*f)))
-		return 1;
-	run->totals->python_ring_full += run->loss;
-	return 0;
+	return end_function(run, f);
 }
 
 /* Makes sure that user space knows the function whose code object, at @address, was copied. Returns
@@ -287,46 +194,16 @@ static __always_inline __u64 meet_function(const struct python_search *s, __u64 
 {
 	const struct python_layout *o = s->o;
 	__u64 id = mix(mix(s->run->scratch->key.tgid, address), code_line(s->w, o));
-	void *sent = bpf_map_lookup_elem(&functions, &s->run->slot);
-	__u32 known = 1;
 
 	id = mix(mix(mix(id, code_word(s->w, o->code_file)), code_word(s->w, o->code_name)),
 		 code_word(s->w, o->code_lines)) |
 	     1;
-	if (!sent || s->w->sent >= PYTHON_SENDS || bpf_map_lookup_elem(sent, &id))
-		return id;
-	if (send_function(s->run, s->w, o, id)) {
-		s->w->sent++;
-		bpf_map_update_elem(sent, &id, &known, BPF_ANY);
-	}
+	if (!is_sent(s->run, s->w, id) && send_function(s->run, s->w, o, id))
+		note_sent(s->run, s->w, id);
 	return id;
 }
 
 /* --- frames --- */
-
-static __always_inline bool add_python(struct python_walk *w, __u64 id, __u64 at)
-{
-	__u32 n = w->count;
-
-	if (n >= SAMPLE_PYTHON_FRAMES) {
-		w->is_full = 1;
-		return false;
-	}
-	w->frames[n] = (struct python_frame){ id, at };
-	w->count = n + 1;
-	return true;
-}
-
-static __always_inline bool add_boundary(struct python_walk *w, __u64 at)
-{
-	__u32 n = w->bounds_count;
-
-	if (n >= SAMPLE_PYTHON_FRAMES)
-		return false;
-	w->bounds[n] = at;
-	w->bounds_count = n + 1;
-	return add_python(w, 0, at);
-}
 
 /* Adds the boundary of the eval loop that ends at a frame with this CFrame, and goes on to the next
  * CFrame. */
@@ -338,9 +215,9 @@ static __always_inline bool pass_cframe(struct python_search *s)
 }
 
 /* The word of the frame, as copied, at @offset. */
-static __always_inline __u64 frame_word(const struct python_walk *w, __u32 offset)
+static __always_inline __u64 frame_word(const struct script_walk *w, __u32 offset)
 {
-	return w->frame[offset / 8 & (PYTHON_FRAME_WORDS - 1)];
+	return w->frame[offset / 8 & (SCRIPT_FRAME_WORDS - 1)];
 }
 
 /* The offset of a frame's instruction, 0 if it has not begun. */
@@ -366,7 +243,7 @@ static __always_inline bool copy_code(const struct python_search *s, __u64 addre
 	    !bpf_probe_read_user(s->w->code, bytes, (void *)address) &&
 	    s->w->code[1] == s->bias + (__u64)s->o->code_type)
 		return true;
-	s->run->totals->python_bad_code += s->run->loss;
+	s->run->totals->script_bad_code += s->run->loss;
 	return false;
 }
 
@@ -375,7 +252,7 @@ static __always_inline bool copy_code(const struct python_search *s, __u64 addre
 static long look_at_frame(__u32 index, struct python_search *s)
 {
 	const struct python_layout *o = s->o;
-	struct python_walk *w = s->w;
+	struct script_walk *w = s->w;
 	__u32 bytes = o->frame_bytes;
 	__u64 code, previous;
 	__u8 owner;
@@ -384,7 +261,7 @@ static long look_at_frame(__u32 index, struct python_search *s)
 	if (!s->at)
 		return 1;
 	if (bytes > sizeof(w->frame) || bpf_probe_read_user(w->frame, bytes, (void *)s->at)) {
-		s->run->totals->python_bad_frame += s->run->loss;
+		s->run->totals->script_bad_frame += s->run->loss;
 		return 1;
 	}
 	previous = frame_word(w, o->frame_previous);
@@ -400,7 +277,7 @@ static long look_at_frame(__u32 index, struct python_search *s)
 	if (!w->is_full) {
 		if (!copy_code(s, code))
 			return 1;
-		(void)add_python(w, meet_function(s, code), instruction(s, code));
+		(void)add_frame(w, meet_function(s, code), instruction(s, code));
 	}
 	s->at = previous;
 	if (o->entry == PYTHON_ENTRY_SHIM || (o->entry == PYTHON_ENTRY_FLAG && !owner))
@@ -408,79 +285,28 @@ static long look_at_frame(__u32 index, struct python_search *s)
 	return !pass_cframe(s);
 }
 
-/* Reads the Python frames of the thread, which is in the interpreter @v. */
-static __noinline int find_python_frames(struct run *run, struct unwinding *u,
-					 const struct mapping *v)
+/* Reads the Python frames of the thread, which is in the interpreter @o at @bias. */
+static __always_inline int find_python(struct run *run, struct unwinding *u, struct script_walk *w,
+				       const struct python_layout *o, __u64 bias)
 {
-	struct python_search s = { .run = run };
-	const struct sample_table *table;
-	__u64 address, pc, state, id;
-	__u32 number;
+	struct python_search s = { .run = run, .w = w, .o = o, .bias = bias };
+	__u64 state = find_thread(&s, thread_pointer(run->task)), id;
 
-	if (!run || !u || !v)
-		return 0;
-	u->python.is_read = 1;
-	number = v->table;
-	table = bpf_map_lookup_elem(&tables, &number);
-	number = v->python;
-	s.o = bpf_map_lookup_elem(&pythons, &number);
-	number = run->slot;
-	s.w = bpf_map_lookup_elem(&python_walks, &number);
-	address = unwind_lookup_pc(&u->frame);
-	if (!table || !s.o || !s.w || machine_of(u->machine) == UNWIND_I386 ||
-	    !table_pc(table, address - v->start + v->offset, &pc))
-		return 0;
-	s.bias = address - pc;
-	s.w->count = s.w->bounds_count = s.w->sent = s.w->is_full = 0;
-	state = find_thread(&s, thread_pointer(run->task));
 	if (!state) {
-		run->totals->python_no_thread += run->loss;
+		run->totals->script_no_thread += run->loss;
 		return 0;
 	}
-	if (s.o->thread_cframe && !read_word(&s.cframe, state + s.o->thread_cframe))
+	if (o->thread_cframe && !read_word(&s.cframe, state + o->thread_cframe))
 		return 0;
-	id = s.o->thread_frame ? state + s.o->thread_frame : s.cframe + s.o->cframe_current;
+	id = o->thread_frame ? state + o->thread_frame : s.cframe + o->cframe_current;
 	if (!read_word(&s.at, id))
 		return 0;
-	bpf_loop(2 * SAMPLE_PYTHON_FRAMES, look_at_frame, &s, 0);
-	u->python.count = s.w->count;
-	u->python.bounds = s.w->bounds_count;
-	u->python.is_cut = s.w->is_full;
-	u->python.boundary = s.w->bounds_count ? s.w->bounds[0] : 0;
-	if (s.o->entry == PYTHON_ENTRY_CODE) {
-		u->python.eval_start = s.bias + (__u64)s.o->eval_start;
-		u->python.eval_bytes = s.o->eval_bytes;
-		u->python.cold_start = s.bias + (__u64)s.o->cold_start;
-		u->python.cold_bytes = s.o->cold_bytes;
+	bpf_loop(2 * SAMPLE_SCRIPT_FRAMES, look_at_frame, &s, 0);
+	if (o->entry == PYTHON_ENTRY_CODE) {
+		u->script.eval_start = bias + (__u64)o->eval_start;
+		u->script.eval_bytes = o->eval_bytes;
+		u->script.cold_start = bias + (__u64)o->cold_start;
+		u->script.cold_bytes = o->cold_bytes;
 	}
 	return 0;
-}
-
-/* Whether the frame from @sp to @end, at @pc, is the call of the eval loop that runs the next
- * Python frames, or would run those that there was no room for. */
-static __always_inline bool runs_python(const struct python_state *p, __u64 pc, __u64 sp, __u64 end)
-{
-	if (p->next >= p->count && !p->is_cut)
-		return false;
-	if (p->eval_bytes)
-		return pc - p->eval_start < p->eval_bytes || pc - p->cold_start < p->cold_bytes;
-	return p->boundary - sp < end - sp;
-}
-
-/* The next Python frame of the walk in @slot. Returns false at a boundary, and at the end. */
-static __always_inline bool next_python(struct python_state *p, __u32 slot,
-					struct python_frame *ret)
-{
-	const struct python_walk *w = bpf_map_lookup_elem(&python_walks, &slot);
-	__u32 n = p->next;
-
-	if (!w || n >= p->count || n >= SAMPLE_PYTHON_FRAMES)
-		return false;
-	p->next = n + 1;
-	*ret = w->frames[n];
-	if (ret->id)
-		return true;
-	n = ++p->bound;
-	p->boundary = n < p->bounds && n < SAMPLE_PYTHON_FRAMES ? w->bounds[n] : 0;
-	return false;
 }

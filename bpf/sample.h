@@ -107,12 +107,12 @@ struct sample_counters {
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
 	__u64 frames;	      /* user-space frames that were looked up */
 	__u64 exe_full;	      /* processes whose executable could not be kept */
-	/* Samples whose Python frames are missing or have no names, because of: */
-	__u64 python_no_thread;	 /* a thread without a thread state */
-	__u64 python_bad_frame;	 /* a frame that could not be read */
-	__u64 python_bad_code;	 /* a frame without a code object */
-	__u64 python_unreadable; /* names that could not be read */
-	__u64 python_ring_full;
+	/* Samples whose interpreted frames are missing or have no names, because of: */
+	__u64 script_no_thread;	 /* a thread without a thread state */
+	__u64 script_bad_frame;	 /* a frame that could not be read */
+	__u64 script_bad_code;	 /* a frame without a code object */
+	__u64 script_unreadable; /* names that could not be read */
+	__u64 script_ring_full;
 	__u64 unwatched; /* times off the CPU that were not measured: no room, or no end seen */
 };
 
@@ -154,12 +154,12 @@ enum {
 	SAMPLE_FUNCTION_TEXT = 1024,  /* bytes of a name */
 	SAMPLE_FUNCTION_LINES = 8192, /* of a line table */
 	SAMPLE_FUNCTIONS_MAX = 16384, /* that each slot remembers to have sent */
-	SAMPLE_PYTHON_FRAMES = 512,   /* of a thread, with their boundaries */
-	SAMPLE_PYTHONS_MAX = 64,      /* interpreters with different layouts */
+	SAMPLE_SCRIPT_FRAMES = 512,   /* of a thread, with their boundaries */
+	SAMPLE_INTERPRETERS_MAX = 64, /* interpreters with different layouts */
 };
 
-/* A Python function seen for the first time in a process. Texts have characters of 1, 2 or 4 bytes;
- * width 0: ASCII. */
+/* An interpreted function seen for the first time in a process. Texts have characters of 1, 2 or 4
+ * bytes; width 0: ASCII. */
 struct sample_function {
 	__u32 kind;
 	__u32 tgid;
@@ -167,12 +167,14 @@ struct sample_function {
 	__u32 line;	  /* of its definition */
 	__u32 code_bytes; /* its bytecode */
 	__u32 name_bytes, file_bytes, lines_bytes;
-	__u16 version; /* as in struct python_layout */
+	__u16 version; /* of the language; see struct python_layout */
 	__u8 name_width, file_width;
+	__u32 language; /* enum interpreter_kind */
+	__u32 reserved;
 	char name[SAMPLE_FUNCTION_TEXT], file[SAMPLE_FUNCTION_TEXT];
 	char lines[SAMPLE_FUNCTION_LINES]; /* only those in use are sent */
 };
-_Static_assert(sizeof(struct sample_function) == 40 + 2 * 1024 + 8192, "no padding");
+_Static_assert(sizeof(struct sample_function) == 48 + 2 * 1024 + 8192, "no padding");
 
 enum {
 	SAMPLE_DEPTH_MAX = 1024,
@@ -234,8 +236,8 @@ enum {
 struct sample_table {
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* size 0: unused */
 	__u32 first_page, page_count;
-	__u32 used;   /* control.round of the last lookup */
-	__u32 python; /* the interpreter's layout in the map "pythons"; 0: the file is none */
+	__u32 used;	   /* control.round of the last lookup */
+	__u32 interpreter; /* its number in the map "interpreters"; 0: the file is none */
 };
 
 struct sample_page {

@@ -13,11 +13,11 @@ struct stack_window {
 	__u64 words[STACK_WINDOW_BYTES / 8];
 };
 
-/* The Python frames that a walk has met; see python.bpf.h. */
-struct python_state {
+/* The interpreted frames that a walk has met; see script.bpf.h. */
+struct script_state {
 	__u64 boundary; /* on the C stack, of the next frames */
 	__u32 is_read;	/* whether they were looked for */
-	__u32 puts;	/* enum python_puts */
+	__u32 puts;	/* enum script_puts */
 	__u32 next, count;
 	__u32 bound, bounds; /* the number of boundaries passed, and of all */
 	__u64 eval_start, cold_start;
@@ -26,11 +26,11 @@ struct python_state {
 };
 
 /* What the next step of a walk puts into the chain. */
-enum python_puts {
-	PYTHON_PUTS_NONE,   /* a frame of the C stack */
-	PYTHON_PUTS_SAMPLE, /* a Python frame, at which the sample counts */
-	PYTHON_PUTS_CALLER, /* a Python frame */
-	PYTHON_PUTS_REST,   /* the same, and the chain ends with the last one */
+enum script_puts {
+	SCRIPT_PUTS_NONE,   /* a frame of the C stack */
+	SCRIPT_PUTS_SAMPLE, /* an interpreted frame, at which the sample counts */
+	SCRIPT_PUTS_CALLER, /* an interpreted frame */
+	SCRIPT_PUTS_REST,   /* the same, and the chain ends with the last one */
 };
 
 /* A walk over the stack of one task. */
@@ -46,7 +46,7 @@ struct unwinding {
 	__u32 end;
 	__u32 astray;  /* why the chain ends if no code is at the PC: it may be a guess */
 	__u32 machine; /* enum unwind_machine */
-	struct python_state python;
+	struct script_state script;
 	struct sample_chain chain;
 };
 

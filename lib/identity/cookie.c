@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "identity/internal/cookie_table.h"
-#include "python/python_lines.h"
+#include "interpreter/python_lines.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct python_line;
+struct function_line;
 
 enum cookie_kind {
 	COOKIE_FILE,   /* a mapped file: device, inode, generation, path */
@@ -28,7 +28,7 @@ struct cookie_function {
 	char *name;
 	uint32_t bytes;	 /* of its bytecode, which offsets are in */
 	uint64_t digest; /* of what distinguishes it from others of this name in its file */
-	struct python_line *lines;
+	struct function_line *lines;
 	size_t line_count;
 };
 

@@ -90,13 +90,14 @@ enum counter_kind {
 	  "processes that are unknown when they exit, as more run than can be kept")               \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
-	X(python_no_thread, INFO, "samples without Python frames: their thread runs no Python")    \
-	X(python_bad_frame, TROUBLE, "samples whose Python frames could not be read",              \
-	  "samples whose Python frames could not be read: their chains lack some")                 \
-	X(python_bad_code, TROUBLE, "samples with a Python frame that has no function",            \
-	  "samples with a Python frame that has no function: their chains lack some")              \
-	X(python_unreadable, INFO, "times that a Python function's names could not be read yet")   \
-	X(python_ring_full, INFO, "times a Python function was reported late: ring full")          \
+	X(script_no_thread, INFO,                                                                  \
+	  "samples of an interpreter without frames: their thread runs none")                      \
+	X(script_bad_frame, TROUBLE, "samples whose interpreted frames could not be read",         \
+	  "samples whose interpreted frames could not be read: their chains lack some")            \
+	X(script_bad_code, TROUBLE, "samples with an interpreted frame that has no function",      \
+	  "samples with an interpreted frame that has no function: their chains lack some")        \
+	X(script_unreadable, INFO, "times that an interpreted function had no name yet")           \
+	X(script_ring_full, INFO, "times an interpreted function was reported late: ring full")    \
 	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \
 	  "KiB of JIT code have too many unwind rules, which cuts call chains short",              \
 	  "raise --unwind-memory")                                                                 \
@@ -157,10 +158,10 @@ enum counter_kind {
 	X(java_refused, TROUBLE, "times that a Java virtual machine wrote no names of its code",   \
 	  "times that a Java virtual machine did not write the names of its code",                 \
 	  "see --attach-java in oprofile(7)")                                                      \
-	X(python_capped, TROUBLE, "Python functions without a place: too many in one file",        \
-	  "Python functions are counted as (other functions): too many in one file")               \
-	X(python_unwritten, TROUBLE, "times that Python functions of a file could not be written", \
-	  "times that the names of a file's Python functions could not be written",                \
+	X(script_capped, TROUBLE, "interpreted functions without a place: too many in one file",   \
+	  "interpreted functions are counted as (other functions): too many in one file")          \
+	X(script_unwritten, TROUBLE, "times that interpreted functions could not be written",      \
+	  "times that the names of a file's interpreted functions could not be written",           \
 	  "free disk space")                                                                       \
 	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 

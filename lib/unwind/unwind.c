@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "elf/elffile.h"
-#include "python/python_layout.h"
+#include "interpreter/interpreter_image.h"
 #include "unwind/internal/cfi_program.h"
 #include "unwind/internal/stack_bottom.h"
 #include "unwind/internal/unwind_go.h"
@@ -254,8 +254,7 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	if (!f->count)
 		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
 				 "%s: no unwind information", elffile_path(f->ef));
-	if (!python_layout_read(f->ef, t->base, &t->python))
-		t->python = (struct python_layout){ 0 };
+	(void)interpreter_image_read(f->ef, t->base, &t->interpreter);
 	unwind_rules_begin(rules);
 	write_rows(b, rules);
 	return 0;

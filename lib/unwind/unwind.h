@@ -40,10 +40,10 @@ struct unwind_table {
 	size_t row_count;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 	size_t segment_count;
-	size_t fde_count;	     /* functions described */
-	size_t bad_fde_count;	     /* damaged descriptions: their code has no rows */
-	size_t cfi_bytes;	     /* of .eh_frame or .debug_frame */
-	struct python_layout python; /* of the interpreter in the image; version 0: there is none */
+	size_t fde_count;		/* functions described */
+	size_t bad_fde_count;		/* damaged descriptions: their code has no rows */
+	size_t cfi_bytes;		/* of .eh_frame or .debug_frame */
+	struct interpreter interpreter; /* in the image; kind 0: there is none */
 };
 
 /* Builds the table of @ef with @rules; caller frees. 0, -ENODATA if the file has no unwind

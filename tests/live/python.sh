@@ -75,9 +75,9 @@ for where in "" thread; do
 	leads "  code that is made and thrown away" $run leaf_made 1 ";main(;[^;]*)*;work_made(;[^;]*)*;<module>(;[^;]*)*"
 	leads "  a name that is not ASCII" $run work_größe 1 ""
 	ok "  all frames could be read" test \
-		$(($(stat_of $run python_bad_frame) + $(stat_of $run python_bad_code))) -le 20
-	echo "# without Python: $(stat_of $run python_no_thread); late: $(stat_of $run python_unreadable)," \
-		"$(stat_of $run python_ring_full)"
+		$(($(stat_of $run script_bad_frame) + $(stat_of $run script_bad_code))) -le 20
+	echo "# without Python: $(stat_of $run script_no_thread); late: $(stat_of $run script_unreadable)," \
+		"$(stat_of $run script_ring_full)"
 done
 
 session=$dir/python

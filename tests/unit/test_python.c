@@ -5,8 +5,8 @@
 #include "base/path.h"
 #include "elf/elffile.h"
 #include "elf/vdso.h"
-#include "python/python_layout.h"
-#include "python/python_lines.h"
+#include "interpreter/python_layout.h"
+#include "interpreter/python_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +161,8 @@ static void forged_layouts_make_no_sense(void)
 static void lines_are_those_of_the_interpreter(void)
 {
 	static const uint8_t py38[] = { 0, 1, 4, 1, 4, 1, 6, 1, 2, 0xff, 6, 3 };
-	static const struct python_line rows38[] = { { 0, 2 },	{ 4, 3 },  { 8, 4 },
-						     { 14, 5 }, { 16, 4 }, { 22, 7 } };
+	static const struct function_line rows38[] = { { 0, 2 },  { 4, 3 },  { 8, 4 },
+						       { 14, 5 }, { 16, 4 }, { 22, 7 } };
 	static const uint8_t py310[] = { 4, 1, 4, 1, 6, 1, 2, 1, 6, 0xff, 4, 3 };
 	static const uint8_t py312[] = { 0x80, 0x00, 0xd8, 0x08, 0x09, 0x80, 0x41, 0xd9, 0x07,
 					 0x08, 0xe0, 0x16, 0x17, 0xf6, 0x03, 0x01, 0x0d, 0x19,
@@ -171,14 +171,14 @@ static void lines_are_those_of_the_interpreter(void)
 					 0x0d, 0x19, 0xf0, 0x06, 0x00, 0x0c, 0x0d, 0x80, 0x48,
 					 0xf9, 0xf2, 0x07, 0x01, 0x0d, 0x19 };
 	/* Code without a line, at 44, counts for the definition. */
-	static const struct python_line rows312[] = { { 0, 1 },	 { 2, 2 },  { 6, 3 },  { 10, 5 },
-						      { 12, 4 }, { 26, 5 }, { 28, 4 }, { 40, 7 },
-						      { 44, 1 }, { 48, 4 } };
+	static const struct function_line rows312[] = { { 0, 1 },  { 2, 2 },  { 6, 3 },	 { 10, 5 },
+							{ 12, 4 }, { 26, 5 }, { 28, 4 }, { 40, 7 },
+							{ 44, 1 }, { 48, 4 } };
 	static const struct {
 		unsigned int version;
 		const uint8_t *bytes;
 		size_t size;
-		const struct python_line *rows;
+		const struct function_line *rows;
 		size_t count;
 		uint32_t end;
 	} cases[] = {

@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "identity/cookie_image.h"
 #include "jit/jit_code.h"
-#include "python/python_lines.h"
+#include "interpreter/python_lines.h"
 #include "record/internal/source_files.h"
 #include "sfile/source_image.h"
 
@@ -23,7 +23,7 @@
 static const struct jit_code *find(struct source_files *t, uint64_t cookie, const char *name,
 				   uint64_t digest)
 {
-	struct python_line lines[] = { { 0, 7 }, { 10, 8 } };
+	struct function_line lines[] = { { 0, 7 }, { 10, 8 } };
 	struct cookie_function function = { .name = (char *)name,
 					    .bytes = 30,
 					    .digest = digest | COOKIE_DIGEST_SET,
@@ -186,12 +186,12 @@ static void a_failed_write_is_tried_again(void)
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *functions = source_image_path(dir, "/srv/app.py");
 	struct source_files *t = source_files_new(dir);
-	uint64_t f = place(t, 1, "f", 5), python_unwritten;
+	uint64_t f = place(t, 1, "f", 5), script_unwritten;
 
 	CHECK_EQ(mkdir(functions, 0755), 0);
 	source_files_write(t, 60 * NS_PER_S, true);
-	python_unwritten = source_files_unwritten(t);
-	CHECK_EQ(python_unwritten, 1);
+	script_unwritten = source_files_unwritten(t);
+	CHECK_EQ(script_unwritten, 1);
 	CHECK_EQ(rmdir(functions), 0);
 	source_files_write(t, 120 * NS_PER_S, true);
 	CHECK_EQ(access(functions, F_OK), 0);
@@ -206,7 +206,7 @@ static void functions_beyond_the_limit_share_a_place(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	struct source_files *t = source_files_new(dir);
-	uint64_t python_capped, i, last = 0, now = 0;
+	uint64_t script_capped, i, last = 0, now = 0;
 
 	for (i = 1; i <= (1 << 14) + 100; i++) {
 		_cleanup_free_ char *name = xasprintf("made_%d", (int)i);
@@ -214,8 +214,8 @@ static void functions_beyond_the_limit_share_a_place(void)
 		last = now;
 		now = place(t, i, name, i);
 	}
-	python_capped = source_files_capped(t);
-	CHECK_EQ(python_capped, 100);
+	script_capped = source_files_capped(t);
+	CHECK_EQ(script_capped, 100);
 	CHECK_EQ(now, last);
 	source_files_free(t);
 }
@@ -225,12 +225,12 @@ static void functions_with_many_lines_share_a_place(void)
 {
 	enum { LINES = 5000, FUNCTIONS = 2000 };
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ struct python_line *lines = xcalloc(LINES, sizeof(*lines));
+	_cleanup_free_ struct function_line *lines = xcalloc(LINES, sizeof(*lines));
 	struct source_files *t = source_files_new(dir);
 	uint64_t i;
 
 	for (i = 0; i < LINES; i++)
-		lines[i] = (struct python_line){ (uint32_t)i, (uint32_t)i + 1 };
+		lines[i] = (struct function_line){ (uint32_t)i, (uint32_t)i + 1 };
 	for (i = 1; i <= FUNCTIONS; i++) {
 		struct cookie_function function = { .name = (char *)"f",
 						    .bytes = LINES,

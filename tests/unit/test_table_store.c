@@ -381,7 +381,7 @@ static void many_pythons_make_way(void)
 		drain_often(s);
 		table_store_load(t, &(struct sample_file){ .inode = i }, fd);
 		CHECK(number_of(s, i) < SAMPLE_TABLES_MAX);
-		CHECK(tables[number_of(s, i)].python > 0);
+		CHECK(tables[number_of(s, i)].interpreter > 0);
 	}
 	table_store_stats(t, &stats);
 	CHECK(stats.counters.unwind_evicted >= 30 && stats.counters.unwind_evicted < PYTHONS);

@@ -426,7 +426,7 @@ static void read_counters(struct driver *d)
 	s->follow_full = c.follow_full;
 	s->unwound_full = c.chain_full;
 	s->unwound_frames = c.frames;
-	bpf_samples_count_python(d->sampler, s);
+	bpf_samples_count_scripts(d->sampler, s);
 	read_process_counters(d);
 	if (d->offcpu)
 		read_offcpu_counters(d);

@@ -196,18 +196,18 @@ void bpf_samples_close_chains(struct bpf_samples *s)
 	s->functions = NULL;
 }
 
-void bpf_samples_count_python(const struct sampler *sampler, struct driver_stats *s)
+void bpf_samples_count_scripts(const struct sampler *sampler, struct driver_stats *s)
 {
 	struct sample_counters events, switches;
 
 	sampler_counters(sampler, SAMPLE_SLOT_EVENT, &events);
 	sampler_counters(sampler, SAMPLE_SLOT_SWITCH, &switches);
 #define X(name) s->name = events.name + switches.name;
-	X(python_no_thread)
-	X(python_bad_frame)
-	X(python_bad_code)
-	X(python_unreadable)
-	X(python_ring_full)
+	X(script_no_thread)
+	X(script_bad_frame)
+	X(script_bad_code)
+	X(script_unreadable)
+	X(script_ring_full)
 #undef X
 }
 

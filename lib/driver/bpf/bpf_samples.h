@@ -44,7 +44,7 @@ void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns);
 /* Prepares for call chains of @sampler, which is borrowed; close undoes that. */
 void bpf_samples_open_chains(struct bpf_samples *s, struct sampler *sampler);
 void bpf_samples_close_chains(struct bpf_samples *s);
-/* Stores in @s what the programs of all slots have counted of Python frames. */
-void bpf_samples_count_python(const struct sampler *sampler, struct driver_stats *s);
+/* Stores in @s what the programs of all slots have counted of interpreted frames. */
+void bpf_samples_count_scripts(const struct sampler *sampler, struct driver_stats *s);
 /* A handler that passes the program's output to @s, which must not move. */
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s);

@@ -148,7 +148,7 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 		.executables = bpf_map__fd(skeleton->maps.executables),
 		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),
-		.pythons = bpf_map__fd(skeleton->maps.pythons),
+		.interpreters = bpf_map__fd(skeleton->maps.interpreters),
 		.rules = bpf_map__fd(skeleton->maps.rules),
 		.table_numbers = bpf_map__fd(skeleton->maps.table_numbers),
 		.tables = bpf_map__fd(skeleton->maps.tables),

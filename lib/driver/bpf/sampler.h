@@ -99,7 +99,7 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
 /* Descriptors of the maps that other modules read and write, named as in bpf/. */
 struct sampler_maps {
-	int chunks, codes, executables, left, pages, pythons, rules, table_numbers, tables;
+	int chunks, codes, executables, interpreters, left, pages, rules, table_numbers, tables;
 	int chains[SAMPLE_CHAIN_SLOTS], functions[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
 /* The number of entries in the maps of tables and of their numbers. */

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "driver/bpf/sampler.h"
 #include "identity/cookie.h"
-#include "python/python_lines.h"
+#include "interpreter/python_lines.h"
 
 #include <bpf/bpf.h>
 #include <limits.h>

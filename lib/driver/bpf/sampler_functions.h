@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Python functions that the BPF sampling program has met, and their cookies. It sends a
+ * The interpreted functions that the BPF sampling program has met, and their cookies. It sends a
  * function once per process; the cookie is that of the source file's function, the same in all
  * processes. The caller owns the table; it borrows what it is created with.
  *

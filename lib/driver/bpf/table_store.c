@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "driver/bpf/sampler_images.h"
-#include "driver/bpf/python_slots.h"
+#include "driver/bpf/interpreter_slots.h"
 #include "driver/bpf/table_chunks.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
@@ -46,7 +46,7 @@ struct moving {
 	struct sample_page *pages;
 	struct unwind_rules *rules;
 	uint16_t *indices; /* see unwind_rules_move() */
-	const struct python_slots *pythons;
+	const struct interpreter_slots *interpreters;
 };
 
 struct table_store {
@@ -64,7 +64,7 @@ struct table_store {
 	size_t blank_count, blank_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
-	struct python_slots pythons;
+	struct interpreter_slots interpreters;
 	uint32_t evicted_at, retried_at; /* drains */
 	size_t refused;			 /* number of files that may be requested again */
 	struct table_store_stats stats;
@@ -104,7 +104,7 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->rules = unwind_rules_new();
 	t->held = xcalloc(tables_max(t), sizeof(*t->held));
 	t->table_count = 1; /* 0 is none */
-	t->pythons.map = sampler_maps(sampler)->pythons;
+	t->interpreters.map = sampler_maps(sampler)->interpreters;
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
 	t->evicted_at = t->retried_at = sampler_drains(sampler);
@@ -183,7 +183,8 @@ static void copy_rules(struct table_store *t)
 /* Returns whether all of @table fits; a part would only take room from others. */
 static bool has_room(const struct table_store *t, const struct unwind_table *table)
 {
-	return t->table_count < tables_max(t) && python_slots_fit(&t->pythons, &table->python) &&
+	return t->table_count < tables_max(t) &&
+	       interpreter_slots_fit(&t->interpreters, &table->interpreter) &&
 	       t->page_count + table->page_count <= SAMPLE_PAGES_MAX &&
 	       table_chunks_fit(t->chunks, table->pages, table->page_count);
 }
@@ -205,6 +206,13 @@ static int finish_table(struct table_store *t, struct sample_table table, const 
 	return 0;
 }
 
+/* Counts an interpreter that the program cannot walk. */
+static void count_unknown(struct table_store *t, const struct interpreter *i)
+{
+	if (!i->is_known && i->kind == INTERPRETER_PYTHON)
+		t->stats.counters.python_unknown++;
+}
+
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
 static int put_table(struct table_store *t, const struct unwind_table *table,
 		     const struct sample_file *file)
@@ -223,8 +231,8 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
-	t->stats.counters.python_unknown += table->python.version && !table->python.entry;
-	put.python = python_slots_number(&t->pythons, &table->python);
+	count_unknown(t, &table->interpreter);
+	put.interpreter = interpreter_slots_number(&t->interpreters, &table->interpreter);
 	t->stats.counters.unwind_partial += missing > 0;
 	return finish_table(t, put, &(struct held){ *file, missing > 0 });
 }
@@ -248,9 +256,9 @@ static int put_again(struct table_store *t, const struct kept *k, const struct m
 		unwind_rules_move(t->rules, from->rules, from->indices, rows, page->rows);
 		r = table_chunks_put(t->chunks, rows, page->rows, &t->pages[t->page_count + i]);
 	}
-	if (table.python)
-		table.python =
-			python_slots_number(&t->pythons, &from->pythons->layouts[table.python]);
+	if (table.interpreter)
+		table.interpreter = interpreter_slots_number(
+			&t->interpreters, &from->interpreters->all[table.interpreter]);
 	return r < 0 ? r : finish_table(t, table, &k->held);
 }
 
@@ -308,7 +316,8 @@ static bool is_half_full(const struct table_store *t)
 	uint64_t rows = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS;
 
 	return t->stats.rows_held > rows / 2 || t->table_count > tables_max(t) / 2 ||
-	       t->page_count > SAMPLE_PAGES_MAX / 2 || t->pythons.count > SAMPLE_PYTHONS_MAX / 2 ||
+	       t->page_count > SAMPLE_PAGES_MAX / 2 ||
+	       t->interpreters.count > SAMPLE_INTERPRETERS_MAX / 2 ||
 	       rule_count(t) > UNWIND_RULES_MAX / 2;
 }
 
@@ -320,8 +329,8 @@ static void evict(struct table_store *t)
 	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
 	_cleanup_free_ uint16_t *indices = xcalloc(UNWIND_RULES_MAX, sizeof(*indices));
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = t->rules;
-	const struct python_slots pythons = t->pythons;
-	const struct moving from = { pages, rules, indices, &pythons };
+	const struct interpreter_slots interpreters = t->interpreters;
+	const struct moving from = { pages, rules, indices, &interpreters };
 	size_t tables = t->table_count - 1, i, count;
 
 	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
@@ -330,7 +339,7 @@ static void evict(struct table_store *t)
 	t->rules = unwind_rules_new();
 	t->rules_copied = 0;
 	t->table_count = 1;
-	t->page_count = t->pythons.count = 0;
+	t->page_count = t->interpreters.count = 0;
 	t->stats.rows_held = 0;
 	for (i = 0; i < count && !is_half_full(t); i++)
 		if (put_again(t, &kept[i], &from) < 0)

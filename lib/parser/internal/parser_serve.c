@@ -85,7 +85,7 @@ static void put_table(struct writer *w, const struct unwind_table *t,
 	put_u64(w, count);
 	put_u64(w, t->page_count);
 	put_u64(w, t->row_count);
-	put(w, &t->python, sizeof(t->python));
+	put(w, &t->interpreter, sizeof(t->interpreter));
 	put(w, t->segments, t->segment_count * sizeof(*t->segments));
 	put(w, all, count * sizeof(*all));
 	put(w, t->pages, (t->page_count + 1) * sizeof(*t->pages));

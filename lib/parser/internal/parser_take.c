@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
-#include "python/python_layout.h"
+#include "interpreter/interpreter_image.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_code.h"
 
@@ -103,9 +103,9 @@ static int take_arrays(struct span *in, struct unwind_table *t, size_t rule_coun
 		       struct unwind_rules *rules)
 {
 	_cleanup_free_ uint16_t *numbers = xcalloc(rule_count, sizeof(*numbers));
-	int r = span_copy(in, &t->python, sizeof(t->python));
+	int r = span_copy(in, &t->interpreter, sizeof(t->interpreter));
 
-	if (r == 0 && !python_layout_makes_sense(&t->python))
+	if (r == 0 && !interpreter_image_makes_sense(&t->interpreter))
 		r = -EBADMSG;
 	if (r == 0)
 		r = take_segments(in, t);

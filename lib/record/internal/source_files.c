@@ -12,7 +12,7 @@
 #include "elfwrite/kept_code.h"
 #include "identity/cookie_image.h"
 #include "jit/jit.h"
-#include "python/python_lines.h"
+#include "interpreter/python_lines.h"
 #include "record/internal/jit_writer.h"
 #include "sfile/source_image.h"
 

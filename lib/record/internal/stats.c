@@ -56,8 +56,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		ret->java_maps = jit.java_maps;
 		ret->java_refused = jit.java_refused;
 	}
-	ret->python_capped = source_files_capped(rec->sources);
-	ret->python_unwritten = source_files_unwritten(rec->sources);
+	ret->script_capped = source_files_capped(rec->sources);
+	ret->script_unwritten = source_files_unwritten(rec->sources);
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	if (rec->feature)

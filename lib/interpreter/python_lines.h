@@ -15,13 +15,13 @@
 #include <stdint.h>
 
 /* The bytecode from ->offset on, up to the next row, is in ->line. */
-struct python_line {
+struct function_line {
 	uint32_t offset; /* in bytes */
 	uint32_t line;
 };
 
 struct python_lines {
-	struct python_line *rows; /* sorted by offset, without two that are equal; caller frees */
+	struct function_line *rows; /* sorted by offset, without two that are equal; caller frees */
 	size_t count, room;
 	uint32_t end; /* of the bytecode, as far as the table says */
 };

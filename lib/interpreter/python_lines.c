@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "python/python_lines.h"
+#include "interpreter/python_lines.h"
 
 #include "base/mem.h"
 
@@ -19,7 +19,7 @@ static void add(struct python_lines *l, int64_t line, uint32_t first)
 		return;
 	}
 	array_grow(&l->rows, l->count + 1, &l->room);
-	l->rows[l->count++] = (struct python_line){ l->end, valid };
+	l->rows[l->count++] = (struct function_line){ l->end, valid };
 }
 
 /* Pairs: bytes up to the next row, and by how many lines that is further. */

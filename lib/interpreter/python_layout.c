@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "python/python_layout.h"
+#include "interpreter/python_layout.h"
 
 #include "base/macro.h"
 #include "base/span.h"

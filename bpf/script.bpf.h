@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Interpreted frames. When a walk meets the first frame in an interpreter, the frames of the code
+ * that it runs in this thread are read from its structures, by the walker of its language. Each
+ * belongs to a call of the interpreter's loop, a frame of the C stack; there they are put into the
+ * chain. Functions are sent to user space when they are first seen, because later they may be gone.
+ */
+#pragma once
+
+#include "arch.bpf.h"
+#include "mapping.bpf.h"
+#include "rule.bpf.h"
+#include "unwinding.bpf.h"
+
+enum {
+	SCRIPT_KNOWN = 64, /* thread states that a CPU remembers; a power of two */
+	SCRIPT_FRAME_WORDS = 16,
+	SCRIPT_CODE_WORDS = 32,
+	SCRIPT_SENDS = 16, /* functions that are sent for one sample */
+};
+
+/* An interpreted frame; id 0: there is a boundary at ->at on the C stack. */
+struct script_frame {
+	__u64 id;
+	__u64 at; /* offset in the function */
+};
+
+/* A thread state that was found. */
+struct script_thread {
+	__u64 pointer, state; /* thread_pointer(), PyThreadState */
+};
+
+/* The interpreted frames of a thread. */
+struct script_walk {
+	struct script_frame frames[SAMPLE_SCRIPT_FRAMES];
+	__u64 bounds[SAMPLE_SCRIPT_FRAMES];
+	struct script_thread known[SCRIPT_KNOWN];
+	__u64 frame[SCRIPT_FRAME_WORDS]; /* copies of what is looked at */
+	__u64 code[SCRIPT_CODE_WORDS];
+	__u32 count, bounds_count;
+	__u32 sent; /* number of functions; others follow with later samples */
+	__u32 is_full;
+};
+
+/* Both indexed by enum sample_slot. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct script_walk);
+	__uint(max_entries, 1);
+} script_walks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct sample_function);
+	__uint(max_entries, 1);
+} script_functions SEC(".maps");
+
+/* Interpreters, by sample_table.interpreter; 0 is not used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct interpreter);
+	__uint(max_entries, SAMPLE_INTERPRETERS_MAX);
+} interpreters SEC(".maps");
+
+/* Functions that were sent through the ring of the same slot. Locks: as those of known_images. */
+struct known_functions {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} event_functions SEC(".maps"), switch_functions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_CHAIN_SLOTS);
+	__array(values, struct known_functions);
+} functions SEC(".maps") = {
+	.values = {
+		[SAMPLE_SLOT_EVENT] = &event_functions,
+		[SAMPLE_SLOT_SWITCH] = &switch_functions,
+	},
+};
+
+static __always_inline bool read_word(__u64 *ret, __u64 address)
+{
+	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)address);
+}
+
+/* --- functions --- */
+
+/* The message in which a function is sent, with what all languages have; NULL if there is none. */
+static __always_inline struct sample_function *begin_function(struct run *run, __u64 id,
+							      enum interpreter_kind language)
+{
+	__u32 slot = run->slot;
+	struct sample_function *f = bpf_map_lookup_elem(&script_functions, &slot);
+
+	if (!f)
+		return NULL;
+	f->kind = SAMPLE_FUNCTION;
+	f->tgid = run->scratch->key.tgid;
+	f->id = id;
+	f->language = language;
+	return f;
+}
+
+/* Sends the function. Returns whether it arrived; if not, counts why. */
+static __always_inline int end_function(struct run *run, struct sample_function *f)
+{
+	if (!f->name_bytes || !f->file_bytes) {
+		run->totals->script_unreadable += run->loss;
+		return 0;
+	}
+	if (send(run, f, offsetof(struct sample_function, lines) + f->lines_bytes, sizeof(*f)))
+		return 1;
+	run->totals->script_ring_full += run->loss;
+	return 0;
+}
+
+/* Whether user space knows the function with this @id, or cannot be sent it now. */
+static __always_inline bool is_sent(const struct run *run, const struct script_walk *w, __u64 id)
+{
+	void *sent = bpf_map_lookup_elem(&functions, &run->slot);
+
+	return !sent || w->sent >= SCRIPT_SENDS || bpf_map_lookup_elem(sent, &id);
+}
+
+static __always_inline void note_sent(const struct run *run, struct script_walk *w, __u64 id)
+{
+	void *sent = bpf_map_lookup_elem(&functions, &run->slot);
+	__u32 known = 1;
+
+	w->sent++;
+	if (sent)
+		bpf_map_update_elem(sent, &id, &known, BPF_ANY);
+}
+
+/* --- frames --- */
+
+static __always_inline bool add_frame(struct script_walk *w, __u64 id, __u64 at)
+{
+	__u32 n = w->count;
+
+	if (n >= SAMPLE_SCRIPT_FRAMES) {
+		w->is_full = 1;
+		return false;
+	}
+	w->frames[n] = (struct script_frame){ id, at };
+	w->count = n + 1;
+	return true;
+}
+
+static __always_inline bool add_boundary(struct script_walk *w, __u64 at)
+{
+	__u32 n = w->bounds_count;
+
+	if (n >= SAMPLE_SCRIPT_FRAMES)
+		return false;
+	w->bounds[n] = at;
+	w->bounds_count = n + 1;
+	return add_frame(w, 0, at);
+}
+
+/* Whether the frame from @sp to @end, at @pc, is the call of the eval loop that runs the next
+ * frames, or would run those that there was no room for. */
+static __always_inline bool runs_script(const struct script_state *p, __u64 pc, __u64 sp, __u64 end)
+{
+	if (p->next >= p->count && !p->is_cut)
+		return false;
+	if (p->eval_bytes)
+		return pc - p->eval_start < p->eval_bytes || pc - p->cold_start < p->cold_bytes;
+	return p->boundary - sp < end - sp;
+}
+
+/* The next frame of the walk in @slot. Returns false at a boundary, and at the end. */
+static __always_inline bool next_script(struct script_state *p, __u32 slot,
+					struct script_frame *ret)
+{
+	const struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);
+	__u32 n = p->next;
+
+	if (!w || n >= p->count || n >= SAMPLE_SCRIPT_FRAMES)
+		return false;
+	p->next = n + 1;
+	*ret = w->frames[n];
+	if (ret->id)
+		return true;
+	n = ++p->bound;
+	p->boundary = n < p->bounds && n < SAMPLE_SCRIPT_FRAMES ? w->bounds[n] : 0;
+	return false;
+}
