@@ -2,6 +2,7 @@
 #include "history/segment_writer.h"
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "history/internal/segment_format.h"
 #include "history/segment_tree.h"
 
@@ -11,10 +12,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* A node of the tree that is written; sorted by parent, line and key. */
-struct sibling {
-	struct segment_node node; /* ->line: as written */
-	uint32_t number;	  /* in the tree */
+/* A node of the tree that is written. */
+struct written {
+	uint32_t number; /* in the tree */
+	uint32_t line;	 /* as written */
 	uint32_t place;
 };
 
@@ -71,71 +72,54 @@ static bool *used_nodes(const struct segment_tree *t, const uint32_t *to, size_t
 	return used;
 }
 
-static int compare_siblings(const void *pa, const void *pb)
-{
-	const struct segment_node *a = &((const struct sibling *)pa)->node,
-				  *b = &((const struct sibling *)pb)->node;
-
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
-}
-
-static int compare_places(const void *pa, const void *pb)
-{
-	const struct segment_node *a = &(*(struct sibling *const *)pa)->node,
-				  *b = &(*(struct sibling *const *)pb)->node;
-
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
-}
-
-/* Writes the lines of the nodes and renumbers these, in the order of their first nodes. */
-static void put_lines(struct segment_writer *w, const struct segment_tree *t, struct sibling *list,
+/* Numbers the lines of the nodes, in the order of these, and writes them. */
+static void put_lines(struct segment_writer *w, const struct segment_tree *t, struct written *list,
 		      size_t count)
 {
 	_cleanup_free_ uint32_t *numbers = xcalloc(t->line_count + 1, sizeof(*numbers));
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		uint32_t line = list[i].node.line;
+		uint32_t line = t->nodes[list[i].number].line;
 
 		if (line && !numbers[line]) {
 			numbers[line] = ++w->header.lines;
 			strbuf_adds(&w->raw, t->lines[line]);
 			strbuf_add(&w->raw, "\n", 1);
 		}
-		list[i].node.line = numbers[line];
+		list[i].line = numbers[line];
 	}
 	w->header.blocks[SEGMENT_LINES] = put_block(w);
 }
 
-/* Writes the places and notes which one each node has. */
-static void put_places(struct segment_writer *w, struct sibling *list, size_t count)
+/* Writes the places and notes which one each node has. @order has two entries for each node;
+ * afterwards, the first half is sorted by place. */
+static void put_places(struct segment_writer *w, const struct segment_tree *t, struct written *list,
+		       size_t count, struct radix_entry *order)
 {
-	_cleanup_free_ struct sibling **sorted = xcalloc(count + 1, sizeof(struct sibling *));
 	struct strbuf keys = STRBUF_INIT;
 	uint32_t line = 0;
 	uint64_t key = 0;
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		sorted[i] = &list[i];
-	qsort(sorted, count, sizeof(struct sibling *), compare_places);
+		order[i] = (struct radix_entry){ t->nodes[list[i].number].key, i };
+	radix_sort(order, order + count, count);
+	for (i = 0; i < count; i++)
+		order[i].key = list[order[i].value].line;
+	radix_sort(order, order + count, count);
 	for (i = 0; i < count; i++) {
-		const struct segment_node *n = &sorted[i]->node;
+		struct written *n = &list[order[i].value];
+		uint64_t its = t->nodes[n->number].key;
 
-		if (!i || n->line != line || n->key != key) {
+		if (!i || n->line != line || its != key) {
 			w->header.places++;
 			strbuf_add_uleb(&w->raw, n->line - line);
-			strbuf_add_uleb(&keys, n->line == line ? n->key - key : n->key);
+			strbuf_add_uleb(&keys, n->line == line ? its - key : its);
 		}
 		line = n->line;
-		key = n->key;
-		sorted[i]->place = w->header.places - 1;
+		key = its;
+		n->place = w->header.places - 1;
 	}
 	strbuf_add(&w->raw, strbuf_text(&keys), keys.length);
 	strbuf_done(&keys);
@@ -144,8 +128,10 @@ static void put_places(struct segment_writer *w, struct sibling *list, size_t co
 
 /* The next node in depth-first order. */
 struct walk {
-	const struct sibling *list;
-	const uint32_t *first; /* child in ->list, by number in the tree */
+	const struct segment_tree *tree;
+	const struct written *list;	 /* of all nodes that are written */
+	const struct radix_entry *order; /* in ->list, by parent, then place */
+	const uint32_t *first;		 /* child in ->order, by number in the tree */
 	size_t count;
 	uint32_t *pending; /* in ->list, the next one last */
 	size_t left, room;
@@ -155,61 +141,75 @@ static void push_children(struct walk *w, uint32_t parent)
 {
 	size_t end = w->first[parent], n;
 
-	while (end < w->count && w->list[end].node.parent == parent)
+	while (end < w->count && w->order[end].key == parent)
 		end++;
 	n = end - w->first[parent];
 	array_grow(&w->pending, w->left + n, &w->room);
 	while (end > w->first[parent])
-		w->pending[w->left++] = (uint32_t)--end;
+		w->pending[w->left++] = (uint32_t)w->order[--end].value;
 }
 
-/* Numbers the nodes and writes them. */
-static void put_nodes(struct segment_writer *w, const struct segment_tree *t,
-		      const struct sibling *list, size_t count)
+/* Numbers the nodes depth first and writes them. */
+static void put_walk(struct segment_writer *w, struct walk *walk)
 {
-	_cleanup_free_ uint32_t *first = xcalloc(t->count + 1, sizeof(*first));
+	const struct segment_tree *t = walk->tree;
 	_cleanup_free_ uint32_t *depths = xcalloc(t->count + 1, sizeof(*depths));
-	struct walk walk = { .list = list, .first = first, .count = count };
 	struct strbuf places = STRBUF_INIT;
 	uint32_t depth = 0, place = 0;
-	size_t i;
 
-	for (i = 0; i <= t->count; i++)
-		first[i] = (uint32_t)count;
-	for (i = count; i > 0; i--)
-		first[list[i - 1].node.parent] = (uint32_t)i - 1;
-	push_children(&walk, 0);
-	while (walk.left) {
-		const struct sibling *s = &list[walk.pending[--walk.left]];
-		int64_t distance = (int64_t)s->place - place;
+	push_children(walk, 0);
+	while (walk->left) {
+		const struct written *n = &walk->list[walk->pending[--walk->left]];
+		int64_t distance = (int64_t)n->place - place;
 
-		w->numbers[s->number] = ++w->header.nodes;
-		depths[s->number] = depths[s->node.parent] + 1;
-		strbuf_add_uleb(&w->raw, depth + 1 - depths[s->number]);
+		w->numbers[n->number] = ++w->header.nodes;
+		depths[n->number] = depths[t->nodes[n->number].parent] + 1;
+		strbuf_add_uleb(&w->raw, depth + 1 - depths[n->number]);
 		strbuf_add_uleb(&places, (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
-		depth = depths[s->number];
-		place = s->place;
-		push_children(&walk, s->number);
+		depth = depths[n->number];
+		place = n->place;
+		push_children(walk, n->number);
 	}
 	strbuf_add(&w->raw, strbuf_text(&places), places.length);
 	strbuf_done(&places);
-	free(walk.pending);
 	w->header.blocks[SEGMENT_NODES] = put_block(w);
+}
+
+/* Writes the nodes; @order is sorted by place. */
+static void put_nodes(struct segment_writer *w, const struct segment_tree *t,
+		      const struct written *list, size_t count, struct radix_entry *order)
+{
+	_cleanup_free_ uint32_t *first = xcalloc(t->count + 1, sizeof(*first));
+	struct walk walk = {
+		.tree = t, .list = list, .order = order, .first = first, .count = count
+	};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		order[i].key = t->nodes[list[order[i].value].number].parent;
+	radix_sort(order, order + count, count);
+	for (i = 0; i <= t->count; i++)
+		first[i] = (uint32_t)count;
+	for (i = count; i > 0; i--)
+		first[order[i - 1].key] = (uint32_t)i - 1;
+	put_walk(w, &walk);
+	free(walk.pending);
 }
 
 static void put_tree(struct segment_writer *w, const struct segment_tree *t, const bool *used)
 {
-	_cleanup_free_ struct sibling *list = xcalloc(t->count + 1, sizeof(*list));
+	_cleanup_free_ struct written *list = xcalloc(t->count + 1, sizeof(*list));
+	_cleanup_free_ struct radix_entry *order = NULL;
 	size_t count = 0;
 	uint32_t i;
 
 	for (i = 1; i <= t->count; i++)
 		if (used[i])
-			list[count++] = (struct sibling){ .node = t->nodes[i], .number = i };
-	qsort(list, count, sizeof(*list), compare_siblings);
+			list[count++].number = i;
+	order = xcalloc(2 * count + 1, sizeof(*order));
 	put_lines(w, t, list, count);
-	put_places(w, list, count);
-	put_nodes(w, t, list, count);
+	put_places(w, t, list, count, order);
+	put_nodes(w, t, list, count, order);
 }
 
 struct segment_writer *segment_writer_new(const struct segment_tree *tree, const uint32_t *to,
