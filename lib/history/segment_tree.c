@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MIN = 1 << 10 };
+enum { SLOTS_MIN = 1 << 10, AHEAD = 24 /* of memory that is fetched */ };
 
 void segment_tree_init(struct segment_tree *t)
 {
@@ -15,7 +15,9 @@ void segment_tree_init(struct segment_tree *t)
 	t->slots = xcalloc(SLOTS_MIN, sizeof(*t->slots));
 	array_grow(&t->nodes, 1, &t->room);
 	array_grow(&t->counts, 1, &t->counts_room);
+	array_grow(&t->paths, 1, &t->paths_room);
 	array_grow(&t->lines, 1, &t->line_room);
+	t->paths[0] = 0;
 	t->nodes[0] = (struct segment_node){ 0 };
 	t->counts[0] = 0;
 	t->lines[0] = "";
@@ -26,6 +28,7 @@ void segment_tree_done(struct segment_tree *t)
 	free(t->nodes);
 	free(t->counts);
 	free(t->lines);
+	free(t->paths);
 	free(t->slots);
 	arena_done(&t->text);
 	map_done(&t->by_line);
@@ -46,14 +49,20 @@ uint32_t segment_tree_line(struct segment_tree *t, const char *line)
 	return (uint32_t)t->line_count;
 }
 
-/* The slot of the node @wanted, or the free one for it. */
-static uint32_t *slot_of(const struct segment_tree *t, const struct segment_node *wanted)
+/* A node is looked up by a hash of all that leads to it. So the hashes of many nodes are known
+ * before any of them is found, and their memory can be fetched at once. */
+static uint32_t path_below(uint32_t path, uint32_t line, uint64_t key)
 {
-	uint64_t hash =
-		hash_add(hash_u64(wanted->key), (uint64_t)wanted->parent << 32 | wanted->line);
+	return (uint32_t)hash_u64(key ^ ((uint64_t)path << 32 | line) * 0x9e3779b97f4a7c15ULL);
+}
+
+/* The slot of the node @wanted, or the free one for it. */
+static uint32_t *slot_of(const struct segment_tree *t, const struct segment_node *wanted,
+			 uint32_t path)
+{
 	size_t i;
 
-	for (i = hash & t->mask;; i = (i + 1) & t->mask) {
+	for (i = path & t->mask;; i = (i + 1) & t->mask) {
 		const struct segment_node *n = &t->nodes[t->slots[i]];
 
 		if (!t->slots[i] || (n->key == wanted->key && n->parent == wanted->parent &&
@@ -62,33 +71,77 @@ static uint32_t *slot_of(const struct segment_tree *t, const struct segment_node
 	}
 }
 
-static void grow_slots(struct segment_tree *t)
+static void grow_slots(struct segment_tree *t, size_t nodes)
 {
-	size_t i;
+	size_t i, k;
 
+	while (nodes >= t->mask / 2)
+		t->mask = t->mask * 2 + 1;
 	free(t->slots);
-	t->mask = t->mask * 2 + 1;
 	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
-	for (i = 1; i <= t->count; i++)
-		*slot_of(t, &t->nodes[i]) = (uint32_t)i;
+	for (i = 1; i <= t->count; i++) {
+		if (i + AHEAD <= t->count)
+			__builtin_prefetch(&t->slots[t->paths[i + AHEAD] & t->mask], 1);
+		for (k = t->paths[i] & t->mask; t->slots[k]; k = (k + 1) & t->mask)
+			;
+		t->slots[k] = (uint32_t)i;
+	}
+}
+
+static uint32_t append(struct segment_tree *t, const struct segment_node *node, uint32_t path)
+{
+	array_grow(&t->nodes, t->count + 2, &t->room);
+	array_grow(&t->counts, t->count + 2, &t->counts_room);
+	array_grow(&t->paths, t->count + 2, &t->paths_room);
+	t->nodes[++t->count] = *node;
+	t->counts[t->count] = 0;
+	t->paths[t->count] = path;
+	return (uint32_t)t->count;
+}
+
+static uint32_t find_or_add(struct segment_tree *t, const struct segment_node *wanted,
+			    uint32_t path)
+{
+	uint32_t *slot;
+
+	if (t->count >= t->mask / 2)
+		grow_slots(t, t->count);
+	slot = slot_of(t, wanted, path);
+	if (!*slot)
+		*slot = append(t, wanted, path);
+	return *slot;
 }
 
 uint32_t segment_tree_node(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key)
 {
-	const struct segment_node wanted = { key, parent, line };
-	uint32_t *slot;
+	return find_or_add(t, &(struct segment_node){ key, parent, line },
+			   path_below(t->paths[parent], line, key));
+}
 
-	if (t->count >= t->mask / 2)
-		grow_slots(t);
-	slot = slot_of(t, &wanted);
-	if (*slot)
-		return *slot;
-	array_grow(&t->nodes, t->count + 2, &t->room);
-	array_grow(&t->counts, t->count + 2, &t->counts_room);
-	t->nodes[++t->count] = wanted;
-	t->counts[t->count] = 0;
-	*slot = (uint32_t)t->count;
-	return *slot;
+uint32_t segment_tree_append(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key)
+{
+	return append(t, &(struct segment_node){ key, parent, line }, 0);
+}
+
+void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes, size_t count,
+			const uint32_t *lines, uint32_t *numbers)
+{
+	_cleanup_free_ uint32_t *paths = xcalloc(count + 1, sizeof(*paths));
+	size_t i;
+
+	for (i = 1; i <= count; i++)
+		paths[i] = path_below(paths[nodes[i].parent], lines[nodes[i].line], nodes[i].key);
+	numbers[0] = 0;
+	for (i = 1; i <= count; i++) {
+		const struct segment_node wanted = { nodes[i].key, numbers[nodes[i].parent],
+						     lines[nodes[i].line] };
+
+		if (i + AHEAD <= count)
+			__builtin_prefetch(&t->slots[paths[i + AHEAD] & t->mask], 1);
+		if (i + AHEAD / 2 <= count)
+			__builtin_prefetch(&t->nodes[t->slots[paths[i + AHEAD / 2] & t->mask]]);
+		numbers[i] = find_or_add(t, &wanted, paths[i]);
+	}
 }
 
 void segment_tree_count(struct segment_tree *t, uint32_t node, uint64_t count)

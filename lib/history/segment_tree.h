@@ -43,7 +43,9 @@ struct segment_tree {
 
 	struct arena text;
 	struct map by_line; /* hash to number */
-	uint32_t *slots;    /* numbers of nodes, by hash; 0: free */
+	uint32_t *paths;    /* hash of each node and all above it */
+	size_t paths_room;
+	uint32_t *slots; /* numbers of nodes, by path; 0: free */
 	size_t mask;
 };
 
@@ -64,6 +66,12 @@ void segment_tree_done(struct segment_tree *t);
 uint32_t segment_tree_line(struct segment_tree *t, const char *line);
 /* The number of the child of @parent with this line and key; a new one if there is none. */
 uint32_t segment_tree_node(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key);
+/* Merges @count nodes, from @nodes[1] on, whose lines are @lines[]: sets in @numbers[] which node
+ * of @t each one is. Of many nodes, this is faster than segment_tree_node(). */
+void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes, size_t count,
+			const uint32_t *lines, uint32_t *numbers);
+/* Adds a node that there is none of yet; returns its number. Such a tree cannot be looked into. */
+uint32_t segment_tree_append(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key);
 /* Adds @count to @node, with saturation. */
 void segment_tree_count(struct segment_tree *t, uint32_t node, uint64_t count);
 /* Folds what is rare: roots into those that @how->other names, other nodes into the child

@@ -28,15 +28,12 @@ static void merge_tree(struct roll *r, size_t input)
 {
 	const struct segment *s = r->inputs[input];
 	const struct segment_about *about = segment_about(s);
-	const struct segment_node *nodes = segment_nodes(s);
 	_cleanup_free_ uint32_t *lines = xcalloc(about->lines + 1, sizeof(*lines));
 	uint32_t *numbers = xcalloc(about->nodes + 1, sizeof(*numbers)), i;
 
 	for (i = 1; i <= about->lines; i++)
 		lines[i] = segment_tree_line(&r->tree, segment_line(s, i));
-	for (i = 1; i <= about->nodes; i++)
-		numbers[i] = segment_tree_node(&r->tree, numbers[nodes[i].parent],
-					       lines[nodes[i].line], nodes[i].key);
+	segment_tree_merge(&r->tree, segment_nodes(s), about->nodes, lines, numbers);
 	r->numbers[input] = numbers;
 }
 
