@@ -6,8 +6,8 @@
 #include "base/strbuf.h"
 #include "chains/internal/chain_generation.h"
 #include "history/history_source.h"
-#include "history/segment_tree.h"
-#include "history/segment_writer.h"
+#include "history/segment.h"
+#include "history/segment_made.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,24 +23,20 @@ enum { LONGER_MS = 3600 * 1000 };
 struct conversion {
 	struct chain_generation pair;
 	struct chain_names *names;
-	struct segment_tree tree;
+	struct segment_made made;
 	uint32_t *nodes;		       /* in the tree, by number in the pair; 0: invalid */
 	uint32_t *image_lines, *context_lines; /* by number in ->names; 0: not requested yet */
-	struct segment_writer *writer;
-	struct segment_count *counts; /* of a slice */
-	size_t room, damaged;
+	size_t damaged;
 };
 
 static void conversion_done(struct conversion *c)
 {
 	chain_generation_close(&c->pair);
 	chain_names_close(c->names);
-	segment_tree_done(&c->tree);
-	segment_writer_free(c->writer);
+	segment_made_done(&c->made);
 	free(c->nodes);
 	free(c->image_lines);
 	free(c->context_lines);
-	free(c->counts);
 }
 
 static uint32_t line_of(struct conversion *c, uint32_t *line, uint32_t number,
@@ -50,7 +46,7 @@ static uint32_t line_of(struct conversion *c, uint32_t *line, uint32_t number,
 
 	if (!*line) {
 		put(c->names, number, &text);
-		*line = segment_tree_line(&c->tree, strbuf_text(&text));
+		*line = segment_tree_line(&c->made.tree, strbuf_text(&text));
 	}
 	return *line;
 }
@@ -64,21 +60,21 @@ static uint32_t convert_node(struct conversion *c, uint32_t i)
 
 	if (!parent) {
 		context = chain_generation_context(g, i);
-		return context ? segment_tree_node(&c->tree, 0,
-						   line_of(c, &c->context_lines[context], context,
-							   chain_names_put_context),
-						   0)
+		return context ? segment_tree_append(&c->made.tree, 0,
+						     line_of(c, &c->context_lines[context], context,
+							     chain_names_put_context),
+						     0)
 			       : 0;
 	}
 	if (parent >= i || !c->nodes[parent] || !chain_generation_frame(g, i, &frame))
 		return 0;
-	return segment_tree_node(&c->tree, c->nodes[parent],
-				 line_of(c, &c->image_lines[frame.image], frame.image,
-					 chain_names_put_image),
-				 frame.offset);
+	return segment_tree_append(&c->made.tree, c->nodes[parent],
+				   line_of(c, &c->image_lines[frame.image], frame.image,
+					   chain_names_put_image),
+				   frame.offset);
 }
 
-/* Makes the tree. Its counts are not needed: nothing is folded here. */
+/* Makes the tree. A pair has each node once, so none is looked up. */
 static void convert_tree(struct conversion *c)
 {
 	uint32_t count = chain_generation_nodes(&c->pair), i;
@@ -87,14 +83,11 @@ static void convert_tree(struct conversion *c)
 	c->image_lines = xcalloc((size_t)chain_names_images(c->names) + 1, sizeof(*c->image_lines));
 	c->context_lines =
 		xcalloc((size_t)chain_names_contexts(c->names) + 1, sizeof(*c->context_lines));
-	segment_tree_init(&c->tree);
+	segment_tree_init(&c->made.tree);
 	for (i = 1; i < count; i++) {
 		c->nodes[i] = convert_node(c, i);
 		if (!c->nodes[i])
 			c->damaged += sizeof(struct chain_node);
-		else
-			segment_tree_count(&c->tree, c->nodes[i],
-					   chain_generation_stored(&c->pair, i).count);
 	}
 }
 
@@ -110,23 +103,10 @@ static int open_pair(struct conversion *c, const char *dir, uint32_t number)
 	return r;
 }
 
-static void begin_segment(struct conversion *c, uint32_t **ret_to)
+static void add_count(struct conversion *c, uint32_t node, uint64_t count)
 {
-	const struct segment_folding none = { 0 };
-	size_t count = c->tree.count;
-
-	*ret_to = segment_tree_fold(&c->tree, &none);
-	c->writer = segment_writer_new(&c->tree, *ret_to, count);
-}
-
-/* Adds a count to the slice with @n counts; returns how many it has then. */
-static size_t add_count(struct conversion *c, size_t n, uint32_t node, uint64_t count)
-{
-	if (!c->nodes[node] || !count)
-		return n;
-	array_grow(&c->counts, n + 1, &c->room);
-	c->counts[n] = (struct segment_count){ c->nodes[node], count };
-	return n + 1;
+	if (c->nodes[node] && count)
+		segment_made_count(&c->made, c->nodes[node], count);
 }
 
 /* Adds a slice of the pair. @left has, by node, the samples that no slice had yet. */
@@ -139,7 +119,7 @@ static void convert_slice(struct conversion *c, struct slices *slices, const str
 				   .generation = c->pair.number };
 	struct chain_past_entries entries;
 	uint64_t node, count;
-	size_t size = 0, n = 0;
+	size_t size = 0;
 	const void *content = slices_content(slices, &size);
 
 	if (!content || !chain_past_begin(content, size, &entries)) {
@@ -151,9 +131,9 @@ static void convert_slice(struct conversion *c, struct slices *slices, const str
 			continue;
 		count = MIN(count, (uint64_t)left[node]);
 		left[node] -= (uint32_t)count;
-		n = add_count(c, n, (uint32_t)node, count);
+		add_count(c, (uint32_t)node, count);
 	}
-	segment_writer_slice(c->writer, &s, c->counts, n);
+	segment_made_slice(&c->made, &s);
 }
 
 /* Adds all slices; none if the pair has none. */
@@ -175,41 +155,35 @@ static int convert_slices(struct conversion *c, const char *dir)
 	return r == -ENOENT ? 0 : r;
 }
 
-static int to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged)
+static int to_segment(const char *dir, uint32_t number, struct segment **ret, size_t *damaged)
 {
-	const struct segment_about about = { .first = number, .last = number };
 	_cleanup_(conversion_done) struct conversion c = { 0 };
-	_cleanup_free_ uint32_t *to = NULL;
 	int r = open_pair(&c, dir, number);
 
-	if (r <= 0)
+	if (r > 0)
+		r = convert_slices(&c, dir);
+	if (r < 0)
 		return r;
-	begin_segment(&c, &to);
-	r = convert_slices(&c, dir);
-	if (r == 0)
-		r = segment_writer_finish(c.writer, &about, out);
 	*damaged += c.damaged;
-	return r;
+	*ret = segment_of(&c.made);
+	return 0;
 }
 
-static int to_sum(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged)
+static int to_sum(const char *dir, uint32_t number, struct segment **ret, size_t *damaged)
 {
-	const struct segment_about about = { 0 };
 	const struct segment_slice slice = { .slice.span = { 0, 1 }, .covered_ms = 1 };
 	_cleanup_(conversion_done) struct conversion c = { 0 };
-	_cleanup_free_ uint32_t *to = NULL;
-	size_t n = 0;
 	uint32_t i;
 	int r = open_pair(&c, dir, number);
 
-	if (r <= 0)
+	if (r < 0)
 		return r;
-	begin_segment(&c, &to);
 	for (i = 1; i < chain_generation_nodes(&c.pair); i++)
-		n = add_count(&c, n, i, chain_generation_stored(&c.pair, i).count);
-	segment_writer_slice(c.writer, &slice, c.counts, n);
+		add_count(&c, i, chain_generation_stored(&c.pair, i).count);
+	segment_made_slice(&c.made, &slice);
 	*damaged += c.damaged;
-	return segment_writer_finish(c.writer, &about, out);
+	*ret = segment_of(&c.made);
+	return 0;
 }
 
 /* Rare contexts become those of other programs, of all tasks together. Their frames stay what they

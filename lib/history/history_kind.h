@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct strbuf;
+struct segment;
 
 enum { HISTORY_KIND_FILES = 4 };
 
@@ -33,12 +33,12 @@ struct history_kind {
 	/* What has less than this part of the samples of a segment is folded; 0: nothing is. */
 	uint64_t parts[HISTORY_LEVELS];
 	segment_other *other; /* what rare roots are folded into */
-	/* Adds the bytes of a segment with the slices of the closed generation @number to @out. 0
-	 * or -errno; what is damaged is left out, and its bytes are added to *@damaged. */
-	int (*to_segment)(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged);
+	/* Reads the slices of the closed generation @number into @ret, which the caller frees. 0 or
+	 * -errno; what is damaged is left out, and its bytes are added to *@damaged. */
+	int (*to_segment)(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);
 	/* The same, with all that the generation counted in one slice, of generation 0. A kind that
 	 * has it keeps the sum of all generations (history/history_source.h). NULL: it does not. */
-	int (*to_sum)(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged);
+	int (*to_sum)(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);
 };
 
 /* The kind of samples/NAME/history. */

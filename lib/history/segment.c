@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "history/internal/segment_format.h"
-#include "history/segment_tree.h"
+#include "history/segment_made.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +36,7 @@ struct segment {
 	uint64_t *counts;
 	size_t ids_room, counts_room;
 	ZSTD_DCtx *zstd;
+	struct segment_made *made; /* it has the lines, nodes and counts; NULL: it is a file */
 };
 
 /* --- blocks --- */
@@ -203,6 +204,22 @@ int segment_open_bytes(const void *bytes, size_t size, struct segment **ret, str
 	return r;
 }
 
+struct segment *segment_of(struct segment_made *m)
+{
+	struct segment *s = xcalloc(1, sizeof(*s));
+
+	s->fd = -1;
+	s->made = xmemdup(m, sizeof(*m));
+	*m = (struct segment_made){ 0 };
+	s->lines = s->made->tree.lines;
+	s->nodes = s->made->tree.nodes;
+	s->slices = s->made->slices;
+	s->about.slices = s->made->slice_count;
+	s->about.lines = s->made->tree.line_count;
+	s->about.nodes = s->made->tree.count;
+	return s;
+}
+
 static void unload(struct segment *s)
 {
 	free(s->text);
@@ -215,6 +232,12 @@ static void unload(struct segment *s)
 
 void segment_free(struct segment *s)
 {
+	if (s && s->made) {
+		segment_made_done(s->made);
+		free(s->made);
+		free(s);
+		return;
+	}
 	if (!s)
 		return;
 	if (s->fd >= 0)
@@ -341,9 +364,9 @@ static int load_nodes(struct segment *s)
 
 int segment_load(struct segment *s, struct error *err)
 {
-	int r = s->lines ? 0 : load_lines(s);
+	int r = s->lines || s->made ? 0 : load_lines(s);
 
-	if (r == 0 && !s->nodes)
+	if (r == 0 && !s->nodes && !s->made)
 		r = load_nodes(s);
 	if (r == 0)
 		return 0;
@@ -388,8 +411,13 @@ int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
 {
 	const struct segment_entry *e = &s->index[i];
 	_cleanup_free_ uint8_t *raw = NULL;
-	int r = read_block(s, &e->block, &raw);
+	int r;
 
+	if (s->made) {
+		*ret = segment_made_counts(s->made, i);
+		return 0;
+	}
+	r = read_block(s, &e->block, &raw);
 	if (r == 0 && e->block.size / 2 < e->counts)
 		r = -EBADMSG;
 	if (r == 0)

@@ -13,12 +13,13 @@
 
 #include "base/error.h"
 #include "base/macro.h"
-#include "history/slice_file.h"
+#include "history/segment_slice.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct segment;
+struct segment_made;
 struct segment_node;
 
 struct segment_about {
@@ -28,26 +29,14 @@ struct segment_about {
 	uint64_t samples, counts; /* of all slices */
 };
 
-struct segment_slice {
-	struct slice slice;
-	uint64_t covered_ms; /* of its span: it may have gaps */
-	uint32_t generation;
-	size_t counts;	/* nodes with counts */
-	uint32_t bytes; /* that it takes in the file */
-};
-
-/* Counts of nodes, which are numbered from 1 on. */
-struct segment_counts {
-	const uint32_t *nodes; /* ascending */
-	const uint64_t *counts;
-	size_t count;
-};
-
 /* Opens the segment at @path, and reads its header and its index. Returns 0 (the caller frees) or
  * -errno. */
 int segment_open(const char *path, struct segment **ret, struct error *err);
 /* The same with the bytes of a segment in memory, which are borrowed. */
 int segment_open_bytes(const void *bytes, size_t size, struct segment **ret, struct error *err);
+/* A segment of what is in memory (history/segment_made.h), which it takes. It is loaded, and has no
+ * totals. The caller frees. */
+struct segment *segment_of(struct segment_made *m);
 /* NULL is allowed. */
 void segment_free(struct segment *s);
 DEFINE_CLEANUP(struct segment *, segment_free);

@@ -37,12 +37,6 @@ struct job {
 	int error;   /* -errno of what failed first; 0: nothing */
 };
 
-/* A file that a segment is made of. */
-struct input {
-	struct segment *segment; /* NULL: it cannot be read */
-	struct strbuf bytes;	 /* of the segment, if it is made of a generation */
-};
-
 static const struct branch *branch_of(const struct job *j, const struct history_source *s)
 {
 	return &j->branches[j->branches[0].kind != s->kind];
@@ -72,42 +66,32 @@ static void list_sources(struct job *j)
 
 /* Opens a source as a segment, which is NULL if it is damaged. 0, or -errno if nothing is known
  * about its contents. */
-static int open_input(struct job *j, const struct history_source *s, struct input *ret)
+static int open_input(struct job *j, const struct history_source *s, struct segment **ret)
 {
 	const struct branch *b = branch_of(j, s);
 	_cleanup_free_ char *path = source_path(b->dir, s);
-	struct error err = ERROR_INIT;
+	_cleanup_(segment_freep) struct segment *segment = NULL;
 	size_t damaged = 0;
 	int r;
 
-	*ret = (struct input){ .bytes = STRBUF_INIT };
-	if (s->level) {
-		r = segment_open(path, &ret->segment, &err);
-	} else {
-		r = b->kind->to_segment(b->dir, s->first, &ret->bytes, &damaged);
-		if (r == 0)
-			r = segment_open_bytes(ret->bytes.text, ret->bytes.length, &ret->segment,
-					       &err);
-	}
+	*ret = NULL;
+	if (s->level)
+		r = segment_open(path, &segment, NULL);
+	else
+		r = b->kind->to_segment(b->dir, s->first, &segment, &damaged);
 	if (r == 0)
-		r = segment_load(ret->segment, &err);
+		r = segment_load(segment, NULL);
 	if (r < 0) {
-		segment_free(ret->segment);
-		ret->segment = NULL;
 		if (r != -EBADMSG && r != -EFBIG)
 			return r;
 		strbuf_addf(j->log, "%s is damaged and left out of the history\n", path_base(path));
-	} else if (damaged) {
+		return 0;
+	}
+	if (damaged)
 		strbuf_addf(j->log, "%s: %zu damaged bytes are left out of the history\n",
 			    path_base(path), damaged);
-	}
+	*ret = STEAL(segment);
 	return 0;
-}
-
-static void close_input(struct input *in)
-{
-	segment_free(in->segment);
-	strbuf_done(&in->bytes);
 }
 
 /* When the slices of a source begin; when it was written, if that is not known. */
@@ -132,22 +116,20 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 		.part = to->kind->parts[to->level],
 		.other = to->kind->other,
 	};
-	_cleanup_free_ struct input *inputs = xcalloc(count, sizeof(*inputs));
-	_cleanup_free_ struct segment **segments = xcalloc(count, sizeof(struct segment *));
+	_cleanup_free_ struct segment **segments = xcalloc(count + 1, sizeof(struct segment *));
 	size_t i, n = 0;
 	int r = 0;
 
 	for (i = 0; r == 0 && i < count; i++) {
-		r = open_input(j, &from[i], &inputs[i]);
-		if (inputs[i].segment)
-			segments[n++] = inputs[i].segment;
+		r = open_input(j, &from[i], &segments[n]);
+		n += segments[n] != NULL;
 	}
 	if (r == 0)
 		r = segment_roll(&how, segments, n, bytes);
 	if (r > 0)
 		strbuf_addf(j->log, "%d damaged slices are left out of the history\n", r);
-	for (i = 0; i < count; i++)
-		close_input(&inputs[i]);
+	for (i = 0; i < n; i++)
+		segment_free(segments[i]);
 	return MIN(r, 0);
 }
 

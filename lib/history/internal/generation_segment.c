@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "history/segment_tree.h"
-#include "history/segment_writer.h"
+#include "history/segment.h"
+#include "history/segment_made.h"
 #include "sfile/check.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
@@ -17,13 +17,9 @@
 
 /* A generation that is read into memory. */
 struct reading {
-	struct segment_tree tree;
+	struct segment_made made;
 	uint32_t *roots; /* the node of each line, from 1 on; 0: the line is damaged */
 	size_t lines, room;
-	struct segment_slice *slices;
-	size_t count, slices_room;
-	struct segment_count *counts; /* of all slices */
-	size_t counted, counts_room;
 	size_t damaged;	    /* bytes */
 	struct strbuf *bad; /* paths of damaged files */
 	int error;	    /* -errno: some files cannot be read at present */
@@ -34,71 +30,50 @@ static void take_line(char *line, size_t bytes, void *data)
 	struct reading *r = data;
 
 	array_grow(&r->roots, r->lines + 2, &r->room);
-	r->roots[++r->lines] =
-		line ? segment_tree_node(&r->tree, 0, segment_tree_line(&r->tree, line), 0) : 0;
+	r->roots[++r->lines] = line ? segment_tree_node(&r->made.tree, 0,
+							segment_tree_line(&r->made.tree, line), 0)
+				    : 0;
 	r->damaged += line ? 0 : bytes;
 }
 
 static void take_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 {
 	struct reading *r = data;
-	uint32_t root = r->roots[line], node;
+	struct segment_tree *t = &r->made.tree;
+	uint32_t root = r->roots[line];
 
-	if (!root)
-		return;
-	node = segment_tree_node(&r->tree, root, r->tree.nodes[root].line, key);
-	segment_tree_count(&r->tree, node, count);
-	array_grow(&r->counts, r->counted + 1, &r->counts_room);
-	r->counts[r->counted++] = (struct segment_count){ node, count };
+	if (root)
+		segment_made_count(&r->made, segment_tree_node(t, root, t->nodes[root].line, key),
+				   count);
 }
 
 static void take_slice(struct reading *r, struct slices *s, const struct slice *slice,
 		       uint32_t number)
 {
 	struct generation_content c = { .lines = r->lines };
-	size_t before = r->counted, i;
+	size_t before = r->made.count;
 
 	c.bytes = slices_content(s, &c.size);
 	if (!c.bytes || !generation_each_count(&c, take_count, r)) {
-		for (i = before; i < r->counted; i++) /* as if there were no such slice */
-			r->tree.counts[r->counts[i].node] -= r->counts[i].count;
-		r->counted = before;
+		r->made.count = before; /* as if there were no such slice */
 		r->damaged += c.size;
 		return;
 	}
-	array_grow(&r->slices, r->count + 1, &r->slices_room);
-	r->slices[r->count++] = (struct segment_slice){
-		.slice = *slice,
-		.covered_ms = (uint64_t)(slice->span.end_ms - slice->span.begin_ms),
-		.generation = number,
-		.counts = r->counted - before,
-	};
-}
-
-static int write_slices(struct reading *r, uint32_t number, struct strbuf *out)
-{
-	const struct segment_about about = { .first = number, .last = number };
-	const struct segment_folding none = { 0 };
-	size_t nodes = r->tree.count, at = 0, i;
-	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &none);
-	_cleanup_(segment_writer_freep) struct segment_writer *w =
-		segment_writer_new(&r->tree, to, nodes);
-
-	for (i = 0; i < r->count; at += r->slices[i++].counts)
-		segment_writer_slice(w, &r->slices[i], r->counts ? r->counts + at : NULL,
-				     r->slices[i].counts);
-	return segment_writer_finish(w, &about, out);
+	segment_made_slice(&r->made, &(struct segment_slice){
+					     .slice = *slice,
+					     .covered_ms = (uint64_t)(slice->span.end_ms -
+								      slice->span.begin_ms),
+					     .generation = number,
+				     });
 }
 
 static void reading_done(struct reading *r)
 {
-	segment_tree_done(&r->tree);
+	segment_made_done(&r->made);
 	free(r->roots);
-	free(r->slices);
-	free(r->counts);
 }
 
-int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged)
+int generation_to_segment(const char *dir, uint32_t number, struct segment **ret, size_t *damaged)
 {
 	_cleanup_free_ char *names = generation_names_path(dir, number),
 			    *path = generation_slices_path(dir, number);
@@ -109,14 +84,14 @@ int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, 
 
 	if (status < 0)
 		return status;
-	segment_tree_init(&r.tree);
+	segment_tree_init(&r.made.tree);
 	(void)generation_each_line(names, take_line, &r);
 	while (slices_next(s, &slice))
 		take_slice(&r, s, &slice, number);
-	status = write_slices(&r, number, out);
 	*damaged += r.damaged + slices_damaged(s);
+	*ret = segment_of(&r.made);
 	reading_done(&r);
-	return status;
+	return 0;
 }
 
 /* --- sample files --- */
@@ -191,22 +166,22 @@ static void take_bad(const char *path, const struct error *why, void *data)
 		r->error = why->code;
 }
 
-int files_to_segment(const char *samples, struct strbuf *out, struct strbuf *damaged)
+int files_to_segment(const char *samples, struct segment **ret, struct strbuf *damaged)
 {
+	const struct segment_slice slice = { .slice.span = { 0, 1 },
+					     .covered_ms = 1,
+					     .generation = 1 };
 	struct reading r = { .bad = damaged };
 	int status;
 
-	segment_tree_init(&r.tree);
+	segment_tree_init(&r.made.tree);
 	status = session_walk(samples, take_file, take_bad, &r, NULL);
 	if (status == 0)
 		status = r.error;
-	array_grow(&r.slices, 1, &r.slices_room);
-	r.count = 1;
-	r.slices[0] = (struct segment_slice){
-		.slice.span = { 0, 1 }, .covered_ms = 1, .generation = 1, .counts = r.counted
-	};
-	if (status == 0)
-		status = write_slices(&r, 1, out);
+	if (status == 0) {
+		segment_made_slice(&r.made, &slice);
+		*ret = segment_of(&r.made);
+	}
 	reading_done(&r);
 	return status;
 }

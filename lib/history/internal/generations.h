@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct segment;
 struct strbuf;
 
 /* The paths of generation @number; the caller frees. */
@@ -36,15 +37,14 @@ typedef void generation_count(uint32_t line, uint64_t key, uint64_t count, void 
 /* Reads the counts of a slice; false if they are damaged: then some are not read. */
 bool generation_each_count(const struct generation_content *c, generation_count *each, void *data);
 
-/* Reads the closed generation @number and adds the bytes of a segment with the same slices to @out.
- * 0 or -errno; what is damaged is left out, and its bytes are added to *@damaged. */
-int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged);
+/* Reads the closed generation @number into a segment in memory, which the caller frees. 0 or
+ * -errno; what is damaged is left out, and its bytes are added to *@damaged. */
+int generation_to_segment(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);
 
-/* The same of the sample files below @samples, whose counts become one slice, of generation 1.
- * Nobody must write to them. Damaged ones are repaired; those that cannot be are left out, and
- * their paths are added to @damaged, each with its NUL. -errno also if any cannot be read for
- * another reason. */
-int files_to_segment(const char *samples, struct strbuf *out, struct strbuf *damaged);
+/* The same of the sample files below @samples, whose counts are one slice, of generation 1. Nobody
+ * must write to them. Damaged ones are repaired; those that cannot be are left out, and their paths
+ * are added to @damaged, each with its NUL. -errno also if any cannot be read for other reasons. */
+int files_to_segment(const char *samples, struct segment **ret, struct strbuf *damaged);
 
 /* What the line of a rarely sampled file is folded into: on rung 0 its program becomes "other
  * programs", on rung 1 the libraries and kernels of these, too (segment_other()). */

@@ -65,8 +65,7 @@ struct merge {
 	uint32_t merged, last;
 	uint32_t to; /* the last batch of the new segment; 0: there is none */
 	struct segment **inputs;
-	struct strbuf *bytes; /* of those made of batches */
-	size_t count, room, bytes_room, nodes;
+	size_t count, room, nodes;
 };
 
 static void find_batches(struct merge *m)
@@ -115,15 +114,12 @@ static int load_all(struct segment *s)
 	return r;
 }
 
-/* Adds an input; takes @s and @bytes. */
-static void add_input(struct merge *m, struct segment *s, struct strbuf *bytes)
+/* Adds an input; takes @s. */
+static void add_input(struct merge *m, struct segment *s)
 {
 	array_grow(&m->inputs, m->count + 1, &m->room);
-	array_grow(&m->bytes, m->count + 1, &m->bytes_room);
 	m->nodes += segment_about(s)->nodes;
-	m->bytes[m->count] = *bytes;
 	m->inputs[m->count++] = s;
-	*bytes = STRBUF_INIT;
 }
 
 /* Moves what is damaged to the same path below damaged/. Instead of a segment, readers and the next
@@ -147,23 +143,22 @@ static int add_segment(struct merge *m)
 	const struct history_source source = source_of(m->merged);
 	_cleanup_free_ char *path = source_path(m->dir, &source);
 	_cleanup_(segment_freep) struct segment *s = NULL;
-	struct strbuf none = STRBUF_INIT;
 	int r = segment_open(path, &s, NULL);
 
 	if (r == 0)
 		r = load_all(s);
 	if (r == 0)
-		add_input(m, STEAL(s), &none);
+		add_input(m, STEAL(s));
 	if (r == -EBADMSG || r == -EFBIG)
 		(void)set_apart(m, path);
 	return r;
 }
 
 /* Makes a segment of the files in @path. Damaged ones are left out, and set apart. */
-static int read_batch(struct merge *m, const char *path, struct strbuf *bytes)
+static int read_batch(struct merge *m, const char *path, struct segment **ret)
 {
 	_cleanup_(strbuf_done) struct strbuf damaged = STRBUF_INIT;
-	int r = files_to_segment(path, bytes, &damaged);
+	int r = files_to_segment(path, ret, &damaged);
 	const char *name;
 	size_t at = 0;
 
@@ -176,19 +171,14 @@ static int read_batch(struct merge *m, const char *path, struct strbuf *bytes)
 static int add_batch(struct merge *m, uint32_t batch)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%" PRIu32 ".files", m->dir, batch);
-	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
 	_cleanup_(segment_freep) struct segment *s = NULL;
-	int r = read_batch(m, path, &bytes);
+	int r = read_batch(m, path, &s);
 
-	if (r == 0)
-		r = segment_open_bytes(bytes.text, bytes.length, &s, NULL);
-	if (r == 0)
-		r = load_all(s);
 	if (r < 0)
 		return r;
 	if (m->to && m->nodes + segment_about(s)->nodes > SEGMENT_NODES_MAX)
 		return -EFBIG;
-	add_input(m, STEAL(s), &bytes);
+	add_input(m, STEAL(s));
 	m->to = batch;
 	return 0;
 }
@@ -254,12 +244,9 @@ void idle_files_merge(const char *samples, struct strbuf *log)
 		r = write_segment(&m);
 	if (r < 0)
 		strbuf_addf(log, "cannot add up the sample files in %s: %s\n", dir, strerror(-r));
-	for (i = 0; i < m.count; i++) {
+	for (i = 0; i < m.count; i++)
 		segment_free(m.inputs[i]);
-		strbuf_done(&m.bytes[i]);
-	}
 	free(m.inputs);
-	free(m.bytes);
 	strbuf_done(&m.names);
 }
 

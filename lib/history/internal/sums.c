@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Generations that are added at a time: each has up to a million nodes. */
+enum { AT_ONCE = 4 };
+
 /* What is added up. */
 struct adding {
 	const char *dir;
@@ -27,6 +30,8 @@ struct adding {
 	struct segment *sum;   /* so far; NULL: nothing */
 	struct strbuf bytes;   /* of ->sum, if it is not that of a file */
 	uint32_t first, until; /* generations that are added: from ->first on, before ->until */
+	struct segment *inputs[1 + AT_ONCE]; /* the sum, and ->count generations */
+	size_t count;
 };
 
 /* Opens the sum there is, if it can be read. 0, or -errno if nothing is known about it. */
@@ -58,15 +63,16 @@ static int open_sum(struct adding *a, uint32_t last)
 	return 0;
 }
 
-/* Adds a segment to the sum. */
-static int add_segment(struct adding *a, struct segment *s)
+/* Adds the generations in ->inputs to the sum. */
+static int add_inputs(struct adding *a)
 {
-	struct segment *const both[] = { a->sum, s };
 	struct strbuf bytes = STRBUF_INIT;
 	struct segment *sum = NULL;
-	size_t skip = !a->sum;
-	int r = segment_roll(&a->how, both + skip, ARRAY_SIZE(both) - skip, &bytes);
+	size_t skip = !a->sum, i;
+	int r;
 
+	a->inputs[0] = a->sum;
+	r = segment_roll(&a->how, a->inputs + skip, a->count + 1 - skip, &bytes);
 	if (r == 0)
 		r = segment_open_bytes(bytes.text, bytes.length, &sum, NULL);
 	if (r == 0)
@@ -76,30 +82,29 @@ static int add_segment(struct adding *a, struct segment *s)
 		strbuf_done(&bytes);
 		return r > 0 ? -EIO : r; /* a slice that could be read a moment ago */
 	}
-	segment_free(a->sum);
+	for (i = skip; i <= a->count; i++)
+		segment_free(a->inputs[i]);
+	a->count = 0;
 	strbuf_done(&a->bytes);
 	a->sum = sum;
 	a->bytes = bytes;
 	return 0;
 }
 
-/* Adds a generation. One that is damaged is left out. */
+/* Takes a generation, to be added. One that is damaged is left out. */
 static int add_generation(struct adding *a, uint32_t number)
 {
-	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
-	_cleanup_(segment_freep) struct segment *s = NULL;
+	struct segment *s = NULL;
 	size_t damaged = 0;
-	int r = a->kind->to_sum(a->dir, number, &bytes, &damaged);
+	int r = a->kind->to_sum(a->dir, number, &s, &damaged);
 
-	if (r == 0)
-		r = segment_open_bytes(bytes.text, bytes.length, &s, NULL);
-	if (r == 0)
-		r = segment_load(s, NULL);
-	if (r == 0)
-		r = add_segment(a, s);
+	if (s)
+		a->inputs[++a->count] = s;
 	if (r == -EBADMSG || (r == 0 && damaged))
 		strbuf_addf(a->log, "generation %" PRIu32 " of %s is damaged and left out%s\n",
 			    number, a->dir, r ? "" : " in part");
+	if (a->count == AT_ONCE)
+		return add_inputs(a);
 	return r == -EBADMSG ? 0 : r;
 }
 
@@ -133,6 +138,10 @@ static int add_all(struct adding *a)
 		r = add_generation(a, last);
 		added++;
 	}
+	if (r == 0 && a->count)
+		r = add_inputs(a);
+	for (i = 1; i <= a->count; i++)
+		segment_free(a->inputs[i]);
 	if (r == 0 && added && a->sum)
 		r = publish_sum(a, last);
 	return r < 0 ? r : added;
