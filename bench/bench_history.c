@@ -1,126 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_history DIR DAYS: simulates the history of a busy machine with 2 CPUs at 99 Hz, and prints
- * how large it becomes, what rolling it up costs, and how long queries take. Its slices are of one
- * minute, which saves most of the time; only level 0 is smaller for it. How many different places a
- * time has is as measured on a machine that compiles and tests (11,500 samples and 2,700 places a
- * minute), and each hour has 1,260 programs that are never seen again.
+ * bench_history SESSION DIR DAYS CPUS [HOURS]: replays the slices of a session that was recorded
+ * with call chains on a busy machine with 2 CPUs, as if a machine with CPUS CPUs did the like for
+ * DAYS days, HOURS hours of each. Prints how large its history becomes, flat and of chains, and
+ * what rolling it up and asking it cost. The replay drifts (history_replay.h).
  */
+#include "history_replay.h"
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "chains/chain_history.h"
+#include "chains/chain_read.h"
 #include "history/history.h"
-#include "history/history_writer.h"
 #include "history/upkeep.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum {
-	MINUTE_MS = 60 * 1000,
-	HOUR_MS = 60 * MINUTE_MS,
-	SAMPLES = 11000,
-	GROUPS = 64,	/* of places, each with a long tail of its own */
-	PROGRAMS = 800, /* that stay */
-	NEW = 21,	/* programs a minute */
-};
+#define HOUR_MS INT64_C(3600000)
 
 static const int64_t begin_ms = INT64_C(1767225600000);
 
-static double cpu_ms(void)
+static double seconds(const struct rusage *use)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+	return (double)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) +
+	       (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec) / 1e6;
 }
 
-static uint32_t file_of(struct history_writer *h, const char *app, const char *image)
+static double own_seconds(void)
 {
-	struct history_name name = { .name = { .event = "TIMER", .task = SNAME_TASK_ALL } };
+	struct rusage use;
 
-	name.name.app = (struct sname_image){ .kind = SNAME_ROOT, .name = app };
-	name.name.image = (struct sname_image){ .kind = SNAME_ROOT, .name = image };
-	return history_writer_file(h, &name);
+	(void)getrusage(RUSAGE_SELF, &use);
+	return seconds(&use);
 }
 
-/* A place among many: the one with number k is hit in proportion to k to the power of -1.5. */
-static uint64_t place(void)
+/* What upkeep cost, in CPU seconds and KiB. */
+struct cost {
+	double all, longest, last;
+	long memory;
+};
+
+/* Does the upkeep in a process of its own, as the keeper does. */
+static void tend(const char *dir, const struct upkeep *how, struct cost *cost)
 {
-	double u = drand48();
+	struct rusage use;
+	int status;
+	pid_t pid = fork();
 
-	return (uint64_t)fmin(1 / (u * u + 1e-12), 1e12);
-}
+	if (pid == 0) {
+		_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+		int r = history_upkeep(dir, how, &log);
 
-static void count_programs(struct history_writer *h, const uint32_t *files)
-{
-	int i;
-
-	for (i = 0; i < SAMPLES; i++) {
-		uint64_t k = place(), group = (uint64_t)lrand48() % GROUPS;
-		uint64_t program = (k * GROUPS + group) % PROGRAMS;
-
-		history_writer_count(h, files[program], (k * GROUPS + group) * 16, 1);
+		(void)fputs(strbuf_text(&log), stdout);
+		(void)fflush(stdout);
+		_exit(r < 0);
 	}
+	if (pid < 0 || wait4(pid, &status, 0, &use) < 0 || status != 0) {
+		(void)fprintf(stderr, "upkeep failed\n");
+		exit(1);
+	}
+	cost->last = seconds(&use);
+	cost->all += cost->last;
+	cost->longest = fmax(cost->longest, cost->last);
+	cost->memory = MAX(cost->memory, use.ru_maxrss);
 }
 
-static void count_new(struct history_writer *h, int64_t minute)
+static void print_kept(const char *dir, const char *what, const struct history_kind *kind)
 {
-	int i, k;
+	struct history_kept kept[HISTORY_LEVELS];
+	uint64_t bytes = 0;
+	size_t i;
 
-	for (i = 0; i < NEW; i++) {
-		_cleanup_free_ char *app =
-			xasprintf("/tmp/build/%" PRId64 "/conftest%d", minute, i);
-		uint32_t own = file_of(h, app, app), libc = file_of(h, app, "/usr/lib/libc.so.6");
+	history_kept(dir, kind, kept);
+	for (i = 0; i < HISTORY_LEVELS; i++) {
+		double days = (double)(kept[i].span.end_ms - kept[i].span.begin_ms) / 864e5;
 
-		for (k = 0; k < 10; k++)
-			history_writer_count(h, own, 0x1000 + (uint64_t)lrand48() % 64 * 16, 1);
-		for (k = 0; k < 10; k++)
-			history_writer_count(h, libc, 0x20000 + place() % 4096 * 16, 1);
+		bytes += kept[i].bytes;
+		if (kept[i].files)
+			printf("%s, %s: %.2f MB in %zu files, %.2f days\n", what,
+			       history_level((unsigned int)i)->slice_text,
+			       (double)kept[i].bytes / 1e6, kept[i].files, days);
 	}
-}
-
-/* Writes an hour in a generation of its own; returns its number. */
-static uint32_t write_hour(const char *dir, int64_t now_ms)
-{
-	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(dir);
-	const struct timespec at = { .tv_sec = (now_ms + HOUR_MS) / 1000 };
-	_cleanup_free_ char *path = NULL;
-	uint32_t files[PROGRAMS];
-	int64_t ms;
-	int i;
-
-	for (i = 0; i < PROGRAMS; i++) {
-		_cleanup_free_ char *name = xasprintf("/usr/lib/program-%d", i);
-
-		files[i] = file_of(h, name, name);
-	}
-	for (ms = now_ms; ms < now_ms + HOUR_MS; ms += MINUTE_MS) {
-		struct slice s = { { ms, ms + MINUTE_MS }, .samples = SAMPLES + NEW * 20 };
-
-		count_programs(h, files);
-		count_new(h, ms / MINUTE_MS);
-		if (history_writer_end(h, &s, NULL) < 0)
-			exit(1);
-	}
-	path = xasprintf("%s/history/%" PRIu32 ".slices", dir, history_writer_generation(h));
-	(void)utimensat(AT_FDCWD, path, (const struct timespec[2]){ at, at }, 0);
-	return history_writer_generation(h);
+	printf("%s, all levels: %.1f MB\n", what, (double)bytes / 1e6);
 }
 
 static void query(const char *dir, const char *what, int64_t from_ms, int64_t to_ms,
 		  const struct steps *steps)
 {
 	_cleanup_(history_freep) struct history *h = NULL;
-	double before = cpu_ms();
+	double before = own_seconds();
 	uint64_t sum = 0;
 	size_t i, k;
 
@@ -129,52 +107,97 @@ static void query(const char *dir, const char *what, int64_t from_ms, int64_t to
 	for (i = 0; i < history_files(h); i++)
 		for (k = 0; k < history_file_at(h, i)->count; k++)
 			sum += history_file_at(h, i)->counts[k].count;
-	printf("%-28s %7.0f ms, %zu slices (10 s: %zu, 1 min: %zu, 10 min: %zu, 1 h: %zu), %zu "
-	       "files, "
-	       "folded %.1f %%%s\n",
-	       what, cpu_ms() - before, history_covers(h)->slices, history_covers(h)->by_level[0],
-	       history_covers(h)->by_level[1], history_covers(h)->by_level[2],
-	       history_covers(h)->by_level[3], history_files(h),
+	printf("flat, %s: %.0f ms, %" PRIu64 " samples in %zu slices, folded %.1f %%%s\n", what,
+	       (own_seconds() - before) * 1e3, sum, history_covers(h)->slices,
 	       100.0 * (double)history_covers(h)->folded / (double)sum,
 	       sum == history_covers(h)->samples ? "" : ", SUM WRONG");
 }
 
+static int add_samples(uint32_t context _unused_, const struct chain *chain, void *data)
+{
+	*(uint64_t *)data += chain->samples;
+	return 0;
+}
+
+/* The same of chains; @wanted: the samples that there must be, 0 if that is not known. */
+static void query_chains(const char *dir, const char *what, const struct window *window,
+			 uint64_t wanted)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	double before = own_seconds();
+	uint64_t sum = 0;
+
+	if (chain_reader_open(dir, window, &r, NULL) < 0)
+		exit(1);
+	(void)chain_reader_each(r, add_samples, &sum);
+	printf("chains, %s: %.0f ms, %" PRIu64 " samples, folded %.1f %%%s\n", what,
+	       (own_seconds() - before) * 1e3, sum,
+	       100.0 * (double)chain_reader_folded(r) / (double)sum,
+	       !wanted || sum == wanted ? "" : ", SUM WRONG");
+}
+
+static void ask(const char *dir, int64_t now_ms, uint64_t samples)
+{
+	const struct window day = { now_ms - 24 * HOUR_MS, now_ms };
+	struct steps hours = { begin_ms, HOUR_MS, (uint32_t)((now_ms - begin_ms) / HOUR_MS + 1) };
+
+	query(dir, "everything", INT64_MIN, INT64_MAX, NULL);
+	query(dir, "the last hour", now_ms - HOUR_MS, now_ms, NULL);
+	query(dir, "the last day", day.begin_ms, day.end_ms, NULL);
+	query(dir, "everything, hour by hour", INT64_MIN, INT64_MAX, &hours);
+	query_chains(dir, "the whole session", NULL, samples);
+	query_chains(dir, "everything by slices", &(struct window){ INT64_MIN, INT64_MAX },
+		     samples);
+	query_chains(dir, "the last hour", &(struct window){ now_ms - HOUR_MS, now_ms }, 0);
+	query_chains(dir, "the last day", &day, 0);
+}
+
+/* Simulates an hour; returns the end of it. */
+static int64_t simulate_hour(struct history_replay *r, const char *dir, int64_t at_ms,
+			     struct cost *cost)
+{
+	struct upkeep how = { .now_ms = at_ms + HOUR_MS, .chains = &history_chains };
+
+	history_replay_hour(r, at_ms, &how.live, &how.chains_live);
+	tend(dir, &how, cost);
+	return how.now_ms;
+}
+
 int main(int argc, char **argv)
 {
-	struct steps hours;
-	struct upkeep how = { .now_ms = begin_ms };
-	uint64_t days, hour;
-	double spent = 0, longest = 0;
-	struct rusage use;
+	struct history_replay *replay;
+	struct cost cost = { 0 };
+	uint64_t days, cpus, hours = 24, day, hour;
+	int64_t now_ms = begin_ms;
 
-	if (argc != 3 || parse_u64(argv[2], 1, 400, &days) < 0) {
-		(void)fprintf(stderr, "usage: %s DIR DAYS\n", argv[0]);
+	if (argc < 5 || argc > 6 || parse_u64(argv[3], 1, 400, &days) < 0 ||
+	    parse_u64(argv[4], 2, 1024, &cpus) < 0 ||
+	    (argc == 6 && parse_u64(argv[5], 1, 24, &hours) < 0)) {
+		(void)fprintf(stderr, "usage: %s SESSION DIR DAYS CPUS [HOURS]\n", argv[0]);
 		return 2;
 	}
-	for (hour = 0; hour < days * 24; hour++) {
-		_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
-		double before;
+	replay = history_replay_new(argv[1], argv[2], (unsigned int)cpus);
+	for (day = 0; day < days; day++) {
+		struct cost today = { 0 };
 
-		how.live = write_hour(argv[1], how.now_ms) + 1;
-		how.now_ms += HOUR_MS;
-		before = cpu_ms();
-		(void)history_upkeep(argv[1], &how, &log);
-		before = cpu_ms() - before;
-		spent += before;
-		longest = fmax(longest, before);
-		(void)fputs(strbuf_text(&log), stdout);
+		for (hour = 0; hour < hours; hour++)
+			now_ms = simulate_hour(
+				replay, argv[2],
+				begin_ms + (int64_t)(day * 24 + (24 - hours) + hour) * HOUR_MS,
+				&today);
+		printf("day %" PRIu64 ": upkeep %.2f s of CPU an hour, %.2f at most, %ld MiB; ",
+		       day + 1, today.all / (double)hours, today.longest, today.memory >> 10);
+		history_replay_print(replay);
+		(void)fflush(stdout);
+		cost.all += today.all;
+		cost.longest = fmax(cost.longest, today.longest);
+		cost.memory = MAX(cost.memory, today.memory);
 	}
-	(void)getrusage(RUSAGE_SELF, &use);
-	printf("%" PRIu64
-	       " days: rolling up took %.0f ms a day, %.0f ms at most at a time, %ld MiB\n",
-	       days, spent / (double)days, longest, use.ru_maxrss / 1024);
-	hours = (struct steps){ begin_ms, HOUR_MS,
-				(uint32_t)((how.now_ms - begin_ms) / HOUR_MS + 1) };
-	query(argv[1], "everything", INT64_MIN, INT64_MAX, NULL);
-	query(argv[1], "the last hour", how.now_ms - HOUR_MS, how.now_ms, NULL);
-	query(argv[1], "the last day", how.now_ms - 24 * (int64_t)HOUR_MS, how.now_ms, NULL);
-	query(argv[1], "ten minutes two days ago", how.now_ms - 48 * (int64_t)HOUR_MS,
-	      how.now_ms - 48 * (int64_t)HOUR_MS + 10 * MINUTE_MS, NULL);
-	query(argv[1], "everything, hour by hour", INT64_MIN, INT64_MAX, &hours);
+	printf("upkeep: %.3f %% of a CPU, %.1f s at most at a time, %ld MiB\n",
+	       cost.all / (double)(days * hours) / 36, cost.longest, cost.memory >> 10);
+	print_kept(argv[2], "flat", &history_flat);
+	print_kept(argv[2], "chains", &history_chains);
+	ask(argv[2], now_ms, history_replay_samples(replay));
+	history_replay_free(replay);
 	return 0;
 }

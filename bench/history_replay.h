@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Replays the slices of a recorded session into another one, as if a machine went on like that for
+ * long. Each slice is one of the recorded ones, drawn at random; for more than two CPUs, several of
+ * them together. Nothing stays as it was: programs that ran for a short time get new names all the
+ * time, others are built again now and then, and of the chains that were sampled once, some become
+ * others. A replay owns what it was made of.
+ *
+ *	r = history_replay_new("SESSION/samples/current", dir, 2);
+ *	history_replay_hour(r, begin_ms, &live, &live_chains);
+ *	history_replay_free(r);
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct history_replay;
+
+/* A replay of the session at @samples into @dir, of a machine with @cpus CPUs. Ends the program if
+ * it cannot be read. */
+struct history_replay *history_replay_new(const char *samples, const char *dir, unsigned int cpus);
+void history_replay_free(struct history_replay *r);
+/* Writes an hour of slices from @begin_ms on. Sets the generations that are not complete. */
+void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *ret_live,
+			 uint32_t *ret_live_chains);
+/* The samples that were written so far. */
+uint64_t history_replay_samples(const struct history_replay *r);
+/* Prints what was written since the last call: samples, new images, pairs of files. */
+void history_replay_print(struct history_replay *r);
