@@ -12,6 +12,9 @@
 
 #if defined(__TARGET_ARCH_x86)
 
+/* Where PHP's loop has its frame and its instruction, by DWARF number, if gcc compiled it. */
+enum { PHP_REGISTER_FRAME = 14, PHP_REGISTER_OPLINE = 15 };
+
 struct cpu_registers {
 	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	__u64 ip, cs, flags, sp, ss;
@@ -107,6 +110,9 @@ static __always_inline bool is_thread_id(__u64 pointer, __u64 id)
 }
 
 #elif defined(__TARGET_ARCH_arm64)
+
+/* Where PHP's loop has its frame and its instruction, if gcc compiled it. */
+enum { PHP_REGISTER_FRAME = 27, PHP_REGISTER_OPLINE = 28 };
 
 struct cpu_registers {
 	__u64 x[31], sp, ip, pstate;

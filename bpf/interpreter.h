@@ -12,6 +12,7 @@
 enum interpreter_kind {
 	INTERPRETER_NONE,
 	INTERPRETER_PYTHON, /* CPython */
+	INTERPRETER_PHP,    /* the Zend Engine */
 	INTERPRETER_COUNT_
 };
 
@@ -60,12 +61,28 @@ struct python_layout {
 };
 _Static_assert(sizeof(struct python_layout) == 96, "no padding");
 
+enum { PHP_FUNCTION_WORDS = 21 }; /* read of a function */
+
+struct php_layout {
+	/* Addresses are relative to PC 0 of the file's unwind table. */
+	__s64 current;	  /* the pointer to the innermost frame */
+	__s64 loop_start; /* execute_ex, and the part of it that the compiler moved away */
+	__s64 cold_start;
+	__u32 loop_bytes, cold_bytes;
+	__u16 version; /* 0x0802: 8.2; 0: not found */
+	/* zend_op_array; ->function_lines: the first and the last line, each a __u32 */
+	__u16 function_file, function_lines;
+	__u16 is_known; /* 0: no PHP frames */
+};
+_Static_assert(sizeof(struct php_layout) == 40, "no padding");
+
 /* What is known of an interpreter. */
 struct interpreter {
 	__u32 kind;	/* enum interpreter_kind */
 	__u32 is_known; /* 0: its version is not supported, so there are no frames */
 	union {
 		struct python_layout python;
+		struct php_layout php;
 	};
 };
 _Static_assert(sizeof(struct interpreter) == 104, "no padding");

@@ -2,6 +2,7 @@
 /* Chooses the walker for an interpreter's language. */
 #pragma once
 
+#include "php.bpf.h"
 #include "python.bpf.h"
 #include "script.bpf.h"
 
@@ -30,6 +31,8 @@ static __noinline int find_script(struct run *run, struct unwinding *u, const st
 	w->count = w->bounds_count = w->sent = w->is_full = 0;
 	if (i->kind == INTERPRETER_PYTHON)
 		find_python(run, u, w, &i->python, address - pc);
+	else if (i->kind == INTERPRETER_PHP)
+		find_php(run, u, w, &i->php, address - pc);
 	u->script.count = w->count;
 	u->script.bounds = w->bounds_count;
 	u->script.is_cut = w->is_full;

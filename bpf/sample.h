@@ -153,6 +153,7 @@ _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no paddin
 enum {
 	SAMPLE_FUNCTION_TEXT = 1024,  /* bytes of a name */
 	SAMPLE_FUNCTION_LINES = 8192, /* of a line table */
+	SAMPLE_TEXT_UTF8 = 255,	      /* instead of the width of characters */
 	SAMPLE_FUNCTIONS_MAX = 16384, /* that each slot remembers to have sent */
 	SAMPLE_SCRIPT_FRAMES = 512,   /* of a thread, with their boundaries */
 	SAMPLE_INTERPRETERS_MAX = 64, /* interpreters with different layouts */
@@ -172,7 +173,8 @@ struct sample_function {
 	__u32 language; /* enum interpreter_kind */
 	__u32 reserved;
 	char name[SAMPLE_FUNCTION_TEXT], file[SAMPLE_FUNCTION_TEXT];
-	char lines[SAMPLE_FUNCTION_LINES]; /* only those in use are sent */
+	/* PHP: the name of the class, in UTF-8. Only the bytes in use are sent. */
+	char lines[SAMPLE_FUNCTION_LINES];
 };
 _Static_assert(sizeof(struct sample_function) == 48 + 2 * 1024 + 8192, "no padding");
 

@@ -26,8 +26,9 @@ enum cookie_kind {
 /* A function in the form that an interpreter runs. */
 struct cookie_function {
 	char *name;
-	uint32_t bytes;	 /* of its bytecode, which offsets are in */
-	uint64_t digest; /* of what distinguishes it from others of this name in its file */
+	uint32_t language; /* enum interpreter_kind; 0: Python or not known */
+	uint32_t bytes;	   /* of its bytecode, which offsets are in */
+	uint64_t digest;   /* of what distinguishes it from others of this name in its file */
 	struct function_line *lines;
 	size_t line_count;
 };

@@ -2,6 +2,7 @@
 #include "interpreter/interpreter_image.h"
 
 #include "base/macro.h"
+#include "interpreter/php_layout.h"
 #include "interpreter/python_layout.h"
 
 static bool read_python(const struct elffile *ef, uint64_t base, struct interpreter *ret)
@@ -18,12 +19,26 @@ static bool python_makes_sense(const struct interpreter *i)
 	       i->is_known == (i->python.entry != PYTHON_ENTRY_NONE);
 }
 
+static bool read_php(const struct elffile *ef, uint64_t base, struct interpreter *ret)
+{
+	if (!php_layout_read(ef, base, &ret->php))
+		return false;
+	ret->is_known = ret->php.is_known;
+	return true;
+}
+
+static bool php_makes_sense(const struct interpreter *i)
+{
+	return php_layout_makes_sense(&i->php) && i->is_known == i->php.is_known;
+}
+
 static const struct {
 	bool (*read)(const struct elffile *ef, uint64_t base, struct interpreter *ret);
 	bool (*makes_sense)(const struct interpreter *i);
 } languages[] = {
 	[INTERPRETER_NONE] = { NULL, NULL },
 	[INTERPRETER_PYTHON] = { read_python, python_makes_sense },
+	[INTERPRETER_PHP] = { read_php, php_makes_sense },
 };
 static_assert(ARRAY_SIZE(languages) == INTERPRETER_COUNT_, "one row each");
 

@@ -4,6 +4,7 @@
 #include "base/macro.h"
 #include "base/span.h"
 #include "elf/elffile.h"
+#include "interpreter/interpreter_symbols.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static const char *const symbol_names[] = {
 static_assert(ARRAY_SIZE(symbol_names) == SYMBOL_COUNT_, "one name each");
 
 struct symbols {
-	GElf_Sym all[SYMBOL_COUNT_]; /* st_name 0: not there */
+	GElf_Sym all[SYMBOL_COUNT_]; /* 0: not there */
 };
 
 /* Offsets in what 3.8, 3.9 and 3.10 have alike: threads, frames, code and str. */
@@ -129,45 +130,11 @@ enum { FRAME_BYTES_MAX = 128, CODE_BYTES_MAX = 256, CODE_HEAD_BYTES = 24 };
 
 enum { SELF_COOKIE, SELF_VERSION, SELF_FREE_THREADED, SELF_INTERPRETERS = 5, SELF_WORDS_MAX = 93 };
 
-static void look_at_symbol(struct symbols *s, const GElf_Sym *symbol, const char *name)
-{
-	size_t i;
-
-	if (!symbol->st_value || symbol->st_shndx == SHN_UNDEF || !name ||
-	    (strncmp(name, "Py", 2) && strncmp(name, "_Py", 3)))
-		return;
-	for (i = 0; i < SYMBOL_COUNT_; i++)
-		if (!strcmp(name, symbol_names[i]))
-			s->all[i] = *symbol;
-}
-
-static void look_at_table(struct symbols *s, const struct elffile *ef,
-			  const struct elf_section *table)
-{
-	Elf_Data *data = elf_getdata(table->scn, NULL);
-	GElf_Sym symbol;
-	int i;
-
-	for (i = 0; data && gelf_getsym(data, i, &symbol); i++)
-		look_at_symbol(s, &symbol,
-			       elf_strptr(elffile_elf(ef), table->header.sh_link, symbol.st_name));
-}
-
-/* Finds the symbols in .dynsym and, for an interpreter, in .symtab. Returns whether it is one. */
+/* Finds the symbols; returns whether they are those of an interpreter. */
 static bool find_symbols(const struct elffile *ef, struct symbols *s)
 {
-	static const uint32_t types[] = { SHT_DYNSYM, SHT_SYMTAB };
-	struct elf_section section;
-	size_t i, k;
-
-	for (k = 0; k < ARRAY_SIZE(types); k++) {
-		for (i = 0; i < elffile_section_count(ef); i++)
-			if (elffile_section(ef, i, &section) && section.header.sh_type == types[k])
-				look_at_table(s, ef, &section);
-		if (!s->all[SYMBOL_RUNTIME].st_value)
-			return false;
-	}
-	return s->all[SYMBOL_CODE_TYPE].st_value;
+	return interpreter_symbols_find(ef, symbol_names, SYMBOL_COUNT_, s->all) &&
+	       s->all[SYMBOL_CODE_TYPE].st_value;
 }
 
 /* The @size bytes of the file that are at @address in memory. */

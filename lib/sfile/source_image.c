@@ -2,15 +2,37 @@
 #include "sfile/source_image.h"
 
 #include "base/hash.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "sfile/manifest.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+static const struct build_id ids[] = {
+	[SOURCE_PYTHON] = { .size = 6, .bytes = "source" },
+	[SOURCE_PHP] = { .size = 10, .bytes = "source-php" },
+};
+static_assert(ARRAY_SIZE(ids) == SOURCE_LANGUAGE_COUNT_, "one each");
+
+const struct build_id *source_image_id(enum source_language language)
+{
+	return &ids[language];
+}
+
+int source_image_language(const struct manifest_image *image)
+{
+	int i;
+
+	for (i = 0; image && i < SOURCE_LANGUAGE_COUNT_; i++)
+		if (build_id_equal(&image->version.build_id, &ids[i]))
+			return i;
+	return -1;
+}
+
 bool source_image_is(const struct manifest_image *image)
 {
-	return image && build_id_equal(&image->version.build_id, &SOURCE_IMAGE_ID);
+	return source_image_language(image) >= 0;
 }
 
 char *source_image_path(const char *samples, const char *name)

@@ -4,7 +4,7 @@
  * names and lines are in an ELF file in the session. The manifest distinguishes such an image from
  * a mapped file of the same path by its build-id.
  *
- *	struct manifest_image file = { .path = path, .version.build_id = SOURCE_IMAGE_ID };
+ *	struct manifest_image file = { .version.build_id = *source_image_id(SOURCE_PHP) };
  *	_cleanup_free_ char *functions = source_image_path(samples, name);
  */
 #pragma once
@@ -15,8 +15,13 @@
 
 struct manifest_image;
 
-#define SOURCE_IMAGE_ID ((struct build_id){ .size = 6, .bytes = "source" })
+/* The language of a source file. */
+enum source_language { SOURCE_PYTHON, SOURCE_PHP, SOURCE_LANGUAGE_COUNT_ };
 
+/* The build-id in the manifest of source files in this language. Static. */
+const struct build_id *source_image_id(enum source_language language);
+/* The language of the source file @image, which may be NULL; -1 if it is none. */
+int source_image_language(const struct manifest_image *image);
 /* Whether @image, which may be NULL, is a source file. */
 bool source_image_is(const struct manifest_image *image);
 /* The path of the functions of the source file called @name in the session's directory @samples;

@@ -40,6 +40,9 @@ enum counter_kind {
 	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
 	X(python_unknown, TROUBLE, "Python interpreters of an unknown version",                    \
 	  "Python interpreters are of an unknown version: only their C functions are in chains")   \
+	X(php_unknown, TROUBLE, "PHP interpreters of an unknown version, or with threads (ZTS)",   \
+	  "PHP interpreters are of an unknown version, or with threads (ZTS): only their C "       \
+	  "functions are in chains")                                                               \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \

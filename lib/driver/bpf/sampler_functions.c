@@ -5,8 +5,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "driver/bpf/sampler.h"
 #include "identity/cookie.h"
+#include "interpreter/php_names.h"
 #include "interpreter/python_lines.h"
 
 #include <bpf/bpf.h>
@@ -18,7 +20,8 @@ enum {
 	FUNCTIONS_MAX = 1 << 16,
 	FUNCTION_BYTES_MAX = 64 << 20, /* of memory for their names and lines */
 	COMPONENT_MAX = 200,
-	CODE_BYTES_MAX = 1 << 20
+	CODE_BYTES_MAX = 1 << 20,
+	PHP_LINES_MAX = 1 << 16, /* of a function */
 };
 
 struct sampler_functions {
@@ -75,10 +78,31 @@ static void add_utf8(struct strbuf *b, uint32_t c)
 	strbuf_add(b, bytes, n);
 }
 
+/* Adds UTF-8 of at most @bytes bytes, up to a NUL; what is no character becomes a question mark. */
+static void add_text_of_utf8(struct strbuf *b, const char *text, uint32_t bytes)
+{
+	_cleanup_free_ char *copy = xstrndup(text, bytes);
+	const char *at;
+	size_t n;
+
+	for (at = copy; *at; at += n ? n : 1) {
+		n = text_utf8_length(at);
+		if (n > 1)
+			strbuf_add(b, at, n);
+		else
+			add_utf8(b, n ? (uint32_t)*at : '?');
+	}
+}
+
 /* Adds the text of @bytes bytes at @text in UTF-8; control characters become question marks. */
 static void add_text(struct strbuf *b, const char *text, uint32_t bytes, uint8_t width)
 {
 	uint32_t i, c = 0, step = width == 2 || width == 4 ? width : 1;
+
+	if (width == SAMPLE_TEXT_UTF8) {
+		add_text_of_utf8(b, text, MIN(bytes, (uint32_t)SAMPLE_FUNCTION_TEXT));
+		return;
+	}
 
 	for (i = 0; i + step <= MIN(bytes, (uint32_t)SAMPLE_FUNCTION_TEXT); i += step) {
 		c = 0;
@@ -109,13 +133,15 @@ static void add_component(struct strbuf *path, const char *name, size_t length)
 static char *source_name(const struct sampler_functions *t, const struct sample_function *f)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
-	_cleanup_free_ char *link = xasprintf("%s/proc/%u/cwd", t->root, f->tgid);
+	_cleanup_free_ char *link = xasprintf("%s/proc/%u/cwd", t->root, f->tgid), *php = NULL;
 	const char *at, *end;
 	char cwd[PATH_MAX];
 	ssize_t n;
 
 	add_text(&text, f->file, f->file_bytes, f->file_width);
 	at = strbuf_text(&text);
+	if (f->language == INTERPRETER_PHP)
+		at = php = php_names_file(at);
 	n = *at != '/' && *at != '<' ? readlink(link, cwd, sizeof(cwd)) : 0;
 	if (n > 1)
 		strbuf_add(&path, cwd, (size_t)n);
@@ -145,29 +171,61 @@ static void make_room(struct sampler_functions *t)
 		sampler_functions_forget(t);
 }
 
-static uint64_t cookie_of(struct sampler_functions *t, const struct sample_function *f)
+/* Fills in the lines of a function, which is defined in one and has one place for each. */
+static void fill_php(const struct sample_function *f, struct cookie_function *ret)
 {
-	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
-	_cleanup_free_ char *file = source_name(t, f);
+	uint32_t i, count = MIN(f->code_bytes, (uint32_t)PHP_LINES_MAX);
+
+	ret->bytes = count;
+	ret->digest = hash_add(f->line, f->code_bytes);
+	if (!f->line)
+		return; /* written in C */
+	ret->lines = xcalloc(count, sizeof(*ret->lines));
+	for (i = 0; i < count; i++)
+		ret->lines[i] = (struct function_line){ i, f->line + i };
+	ret->line_count = count;
+}
+
+/* Fills in the lines of a function from its line table. */
+static void fill_python(const struct sample_function *f, struct cookie_function *ret)
+{
 	const uint32_t bytes = MIN(f->lines_bytes, (uint32_t)SAMPLE_FUNCTION_LINES);
 	struct python_lines lines = { 0 };
-	struct cookie_function function;
 	uint32_t code_bytes;
-	uint64_t cookie;
 
-	add_text(&name, f->name, f->name_bytes, f->name_width);
 	python_lines_decode(&lines, f->version, f->line, span_of(f->lines, bytes));
 	code_bytes = MAX(f->code_bytes, lines.end);
-	function = (struct cookie_function){
-		.name = (char *)strbuf_text(&name),
-		.bytes = MIN(code_bytes, (uint32_t)CODE_BYTES_MAX),
-		.lines = lines.rows,
-		.line_count = lines.count,
-		.digest = hash_add(hash_add(hash_bytes(f->lines, bytes), f->line), f->code_bytes) |
-			  COOKIE_DIGEST_SET,
-	};
+	ret->bytes = MIN(code_bytes, (uint32_t)CODE_BYTES_MAX);
+	ret->lines = lines.rows;
+	ret->line_count = lines.count;
+	ret->digest = hash_add(hash_add(hash_bytes(f->lines, bytes), f->line), f->code_bytes);
+}
+
+/* The name of a function. Caller frees. */
+static char *function_name(const struct sample_function *f)
+{
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT, class = STRBUF_INIT;
+
+	add_text(&name, f->name, f->name_bytes, f->name_width);
+	if (f->language != INTERPRETER_PHP)
+		return xstrdup(strbuf_text(&name));
+	add_text(&class, f->lines, f->lines_bytes, SAMPLE_TEXT_UTF8);
+	return php_names_function(strbuf_text(&class), strbuf_text(&name));
+}
+
+static uint64_t cookie_of(struct sampler_functions *t, const struct sample_function *f)
+{
+	_cleanup_free_ char *file = source_name(t, f), *name = function_name(f);
+	struct cookie_function function = { .name = name, .language = f->language };
+	uint64_t cookie;
+
+	if (f->language == INTERPRETER_PHP)
+		fill_php(f, &function);
+	else
+		fill_python(f, &function);
+	function.digest |= COOKIE_DIGEST_SET;
 	cookie = cookie_source(t->cookies, file, &function);
-	free(lines.rows);
+	free(function.lines);
 	return cookie;
 }
 

@@ -209,8 +209,10 @@ static int finish_table(struct table_store *t, struct sample_table table, const 
 /* Counts an interpreter that the program cannot walk. */
 static void count_unknown(struct table_store *t, const struct interpreter *i)
 {
-	if (!i->is_known && i->kind == INTERPRETER_PYTHON)
-		t->stats.counters.python_unknown++;
+	if (i->is_known)
+		return;
+	t->stats.counters.python_unknown += i->kind == INTERPRETER_PYTHON;
+	t->stats.counters.php_unknown += i->kind == INTERPRETER_PHP;
 }
 
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */

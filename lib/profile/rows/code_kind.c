@@ -100,12 +100,17 @@ static enum code_kind kind_of_memory(const struct gather *g, const struct row *r
 
 enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 {
+	static const enum code_kind of_source[SOURCE_LANGUAGE_COUNT_] = {
+		[SOURCE_PYTHON] = CODE_PYTHON,
+		[SOURCE_PHP] = CODE_PHP,
+	};
 	const struct gather_image *i = &g->images[row->image];
+	int language = source_image_language(i->manifest);
 
 	if (i->id.kind == SNAME_KERN || i->kernel || !strcmp(i->display, "/proc/kallsyms"))
 		return CODE_KERNEL;
-	if (source_image_is(i->manifest))
-		return CODE_PYTHON;
+	if (language >= 0)
+		return of_source[language];
 	if (i->id.kind == SNAME_ANON)
 		return kind_of_memory(g, row);
 	return row->is_go ? CODE_GO : CODE_NATIVE;

@@ -21,10 +21,10 @@ struct row;
 	X(KERNEL, "kernel") /* and its modules */                                                  \
 	X(GO, "go")	    /* compiled by Go */                                                   \
 	X(PYTHON, "python") /* in a source file that an interpreter runs, or made of it */         \
+	X(PHP, "php")	    /* the same for PHP */                                                 \
+	X(RUBY, "ruby")	    /* made at run time by Ruby */                                         \
 	X(JAVA, "java")	    /* made at run time by a Java virtual machine */                       \
 	X(JS, "javascript") /* made at run time by Node */                                         \
-	X(PHP, "php")	    /* made at run time by PHP */                                          \
-	X(RUBY, "ruby")	    /* made at run time by Ruby */                                         \
 	X(JIT, "run-time")  /* made at run time by another program */
 
 enum code_kind {

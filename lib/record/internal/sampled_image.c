@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/procfs.h"
+#include "bpf/interpreter.h"
 #include "identity/cookie.h"
 #include "elf/vdso.h"
 #include "sfile/manifest.h"
@@ -316,7 +317,11 @@ static bool has_own_image(struct sampled_images *t, const char *path)
 static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
-	struct manifest_image file = { .path = (char *)path, .version.build_id = SOURCE_IMAGE_ID };
+	const bool is_php = c->function && c->function->language == INTERPRETER_PHP;
+	struct manifest_image file = {
+		.path = (char *)path,
+		.version.build_id = *source_image_id(is_php ? SOURCE_PHP : SOURCE_PYTHON),
+	};
 	struct sampled_image *b = sampled_image_file(t, &file, false);
 
 	b->is_source = true;

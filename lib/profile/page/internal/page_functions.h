@@ -31,7 +31,7 @@ enum page_kind {
 	PAGE_PROGRAM,
 	PAGE_LIBRARY,
 	PAGE_KERNEL,
-	PAGE_PYTHON,
+	PAGE_SCRIPT,  /* Python, PHP */
 	PAGE_MANAGED, /* Java, Go */
 	PAGE_JIT,
 	PAGE_CUT,
