@@ -178,6 +178,17 @@ static __always_inline bool has_only_script(const struct unwinding *u)
 	       u->end != CHAIN_END_DEPTH;
 }
 
+/* Ends the walk of the C stack, for chain_step(). */
+static __always_inline long end_user(struct chain_run *c)
+{
+	struct unwinding *u = c->u;
+
+	if (u->end != CHAIN_END_COMPLETE && config.interpreters && !u->script.is_read)
+		find_script(c->run, u, NULL);
+	u->script.puts = SCRIPT_PUTS_REST;
+	return !has_only_script(u);
+}
+
 /* Handles one frame, for bpf_loop(): returns 1 at the end of the chain. */
 static long chain_step(__u32 index, struct chain_run *c)
 {
@@ -192,8 +203,7 @@ static long chain_step(__u32 index, struct chain_run *c)
 	frame = u->frame;
 	if (!v) {
 		u->end = u->astray;
-		u->script.puts = SCRIPT_PUTS_REST;
-		return !has_only_script(u);
+		return end_user(c);
 	}
 	if (v->interpreter && config.interpreters && !u->script.is_read)
 		find_script(c->run, u, v);
@@ -206,8 +216,7 @@ static long chain_step(__u32 index, struct chain_run *c)
 	u->append = 1;
 	if (u->end == CHAIN_GOES_ON)
 		return 0;
-	u->script.puts = SCRIPT_PUTS_REST;
-	return !has_only_script(u);
+	return end_user(c);
 }
 
 /* Whether the stack of a task that exits or executes a program belongs to its parent again. After

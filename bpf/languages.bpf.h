@@ -6,36 +6,69 @@
 #include "python.bpf.h"
 #include "script.bpf.h"
 
-/* Reads the frames of the code that the interpreter in @v runs in the thread. */
-static __noinline int find_script(struct run *run, struct unwinding *u, const struct mapping *v)
+/* A number for the process, and the program that it executes. */
+static __always_inline __u64 process_key(const struct run *run)
 {
-	const struct sample_table *table;
-	const struct interpreter *i;
-	struct script_walk *w;
-	__u64 address, pc;
-	__u32 number;
+	const struct mappings *m = &run->scratch->mappings;
 
-	if (!run || !u || !v)
-		return 0;
-	u->script.is_read = 1;
-	number = v->table;
-	table = bpf_map_lookup_elem(&tables, &number);
-	number = v->interpreter;
-	i = bpf_map_lookup_elem(&interpreters, &number);
-	number = run->slot;
-	w = bpf_map_lookup_elem(&script_walks, &number);
-	address = unwind_lookup_pc(&u->frame);
-	if (!table || !i || !w || machine_of(u->machine) == UNWIND_I386 ||
-	    !table_pc(table, address - v->start + v->offset, &pc))
-		return 0;
+	return mix(mix(mix(m->mm, m->tgid), m->started_ns), m->execs);
+}
+
+/* Reads the frames of the code that the interpreter @i at @bias runs in the thread. */
+static __always_inline void read_script(struct run *run, struct unwinding *u, struct script_walk *w,
+					const struct interpreter *i, __u64 bias)
+{
 	w->count = w->bounds_count = w->sent = w->is_full = 0;
 	if (i->kind == INTERPRETER_PYTHON)
-		find_python(run, u, w, &i->python, address - pc);
+		find_python(run, u, w, &i->python, bias);
 	else if (i->kind == INTERPRETER_PHP)
-		find_php(run, u, w, &i->php, address - pc);
+		find_php(run, u, w, &i->php, bias);
 	u->script.count = w->count;
 	u->script.bounds = w->bounds_count;
 	u->script.is_cut = w->is_full;
 	u->script.boundary = w->bounds_count ? w->bounds[0] : 0;
+}
+
+/* Stores where the interpreter in @v is, of which the walk has met a frame. */
+static __always_inline bool place_interpreter(const struct run *run, const struct unwinding *u,
+					      const struct mapping *v, struct script_process *ret)
+{
+	__u64 address = unwind_lookup_pc(&u->frame), pc;
+	__u32 number = v->table;
+	const struct sample_table *table = bpf_map_lookup_elem(&tables, &number);
+
+	if (!table || !table_pc(table, address - v->start + v->offset, &pc))
+		return false;
+	*ret = (struct script_process){ process_key(run), address - pc, v->interpreter,
+					run->scratch->tables };
+	return true;
+}
+
+/* Reads the frames of the code that the interpreter in @v runs in the thread. If @v is NULL, no
+ * frame of an interpreter was met: those of the interpreter that an earlier walk has met, because
+ * code that it compiled may have no known callers. */
+static __noinline int find_script(struct run *run, struct unwinding *u, const struct mapping *v)
+{
+	const struct interpreter *i;
+	struct script_process *p;
+	struct script_walk *w;
+	__u32 slot;
+
+	if (!run || !u)
+		return 0;
+	u->script.is_read = 1;
+	slot = run->slot;
+	w = bpf_map_lookup_elem(&script_walks, &slot);
+	if (!w || machine_of(u->machine) == UNWIND_I386)
+		return 0;
+	p = &w->processes[process_key(run) >> 58 & (SCRIPT_KNOWN - 1)];
+	if (v && !place_interpreter(run, u, v, p))
+		return 0;
+	if (p->key != process_key(run) || p->tables != run->scratch->tables)
+		return 0;
+	slot = p->interpreter;
+	i = bpf_map_lookup_elem(&interpreters, &slot);
+	if (i)
+		read_script(run, u, w, i, p->bias);
 	return 0;
 }

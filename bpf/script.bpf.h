@@ -13,7 +13,7 @@
 #include "unwinding.bpf.h"
 
 enum {
-	SCRIPT_KNOWN = 64, /* thread states that a CPU remembers; a power of two */
+	SCRIPT_KNOWN = 64, /* threads and processes that a CPU remembers; a power of two */
 	SCRIPT_FRAME_WORDS = 16,
 	SCRIPT_CODE_WORDS = 32,
 	SCRIPT_SENDS = 16, /* functions that are sent for one sample */
@@ -30,11 +30,18 @@ struct script_thread {
 	__u64 pointer, state; /* thread_pointer(), PyThreadState */
 };
 
+/* The interpreter of a process. */
+struct script_process {
+	__u64 key, bias;	   /* process_key(); address of PC 0 */
+	__u32 interpreter, tables; /* its number, given out when control had these tables */
+};
+
 /* The interpreted frames of a thread. */
 struct script_walk {
 	struct script_frame frames[SAMPLE_SCRIPT_FRAMES];
 	__u64 bounds[SAMPLE_SCRIPT_FRAMES];
 	struct script_thread known[SCRIPT_KNOWN];
+	struct script_process processes[SCRIPT_KNOWN];
 	__u64 frame[SCRIPT_FRAME_WORDS]; /* copies of what is looked at */
 	__u64 code[SCRIPT_CODE_WORDS];
 	__u32 count, bounds_count;
