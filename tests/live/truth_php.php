@@ -58,7 +58,7 @@ class Compared
 
 function work_sorted()
 {
-	$list = range(0, 15);
+	$list = range(31, 0);
 	usort($list, ['Compared', 'compare']);
 }
 
@@ -113,20 +113,24 @@ function work_größe()
 $kinds = ['work_plain', 'work_recursive', 'work_sorted', 'work_called', 'work_mapped', 'work_generator', 'work_thrown',
 	'work_made', 'work_größe'];
 
+function cpu_ms()
+{
+	$usage = getrusage();
+	return $usage['ru_utime.tv_sec'] * 1000 + $usage['ru_utime.tv_usec'] / 1000;
+}
+
 function main($seconds, $kinds)
 {
 	$spent = array_fill_keys($kinds, 0);
-	$end = hrtime(true) + $seconds * 1e9;
+	$end = cpu_ms() + $seconds * 1000;
 	do {
 		foreach ($kinds as $kind) {
-			$begin = getrusage();
+			$begin = cpu_ms();
 			for ($i = 0; $i < 5; $i++)
 				$kind();
-			$after = getrusage();
-			$spent[$kind] += ($after['ru_utime.tv_sec'] - $begin['ru_utime.tv_sec']) * 1000 +
-				($after['ru_utime.tv_usec'] - $begin['ru_utime.tv_usec']) / 1000;
+			$spent[$kind] += cpu_ms() - $begin;
 		}
-	} while (hrtime(true) < $end);
+	} while (cpu_ms() < $end);
 	return $spent;
 }
 
