@@ -203,23 +203,43 @@ uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, c
 	return make(t, &want);
 }
 
+/* The entry of a region of a process, or NULL. */
+static struct cookie_entry *find_anon(const struct cookie_table *t, const struct cookie_image *want)
+{
+	struct cookie_entry *e;
+
+	map_for_each_of(&t->by_key, key_of(want), e)
+	{
+		if (e->image.kind == COOKIE_ANON && e->image.tgid == want->tgid &&
+		    e->image.start == want->start && !strcmp(e->image.path, want->path))
+			return e;
+	}
+	return NULL;
+}
+
 uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
 		     const char *label)
 {
 	struct cookie_image want = {
 		.kind = COOKIE_ANON, .tgid = tgid, .start = start, .end = end, .path = (char *)label
 	};
-	struct cookie_entry *e;
+	struct cookie_entry *e = find_anon(t, &want);
 
-	map_for_each_of(&t->by_key, key_of(&want), e)
-	{
-		if (e->image.kind != COOKIE_ANON || e->image.tgid != tgid ||
-		    e->image.start != start || strcmp(e->image.path, label))
-			continue;
-		e->image.end = MAX(e->image.end, end);
-		return cookie_table_use(t, e);
-	}
-	return make(t, &want);
+	if (!e)
+		return make(t, &want);
+	e->image.end = MAX(e->image.end, end);
+	return cookie_table_use(t, e);
+}
+
+uint64_t cookie_find_anon(const struct cookie_table *t, uint32_t tgid, uint64_t start,
+			  const char *label)
+{
+	const struct cookie_image want = {
+		.kind = COOKIE_ANON, .tgid = tgid, .start = start, .path = (char *)label
+	};
+	const struct cookie_entry *e = find_anon(t, &want);
+
+	return e ? e->image.cookie : 0;
 }
 
 uint64_t cookie_vdso(struct cookie_table *t)

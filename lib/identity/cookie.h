@@ -45,6 +45,9 @@ uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, c
 /* The cookie of anonymous memory; a region that grew in place keeps its cookie. */
 uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
 		     const char *label);
+/* The same, but 0 if there is none yet. */
+uint64_t cookie_find_anon(const struct cookie_table *t, uint32_t tgid, uint64_t start,
+			  const char *label);
 /* The cookie of the vdso. */
 uint64_t cookie_vdso(struct cookie_table *t);
 /* The cookie of that of 32-bit processes, of @size bytes: memory "[vdso32]" of no process. */
@@ -80,9 +83,13 @@ void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_ma
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns);
 
+/* Notes that a process may have put something else into the memory @cookie, or in its place: it is
+ * no copy until cookie_original() has looked again. Any other cookie is ignored, also 0. */
+void cookie_doubt(struct cookie_table *t, uint64_t cookie);
+
 /* The cookie of the file whose text was copied to the memory @cookie, anonymous or a memfd, in
- * which case *@offset in that memory becomes the offset in the file; else @cookie. Looks once, at
- * process @where->tgid, which has the memory mapped. */
+ * which case *@offset in that memory becomes the offset in the file; else @cookie. Looks at process
+ * @where->tgid, which has the memory mapped; at a copy again after two seconds. */
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset);
 

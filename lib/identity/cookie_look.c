@@ -13,7 +13,7 @@
 /* How often at most a file is looked at for changes. */
 enum { RENEW_EVERY_NS = 2000000000 };
 /* How long the finder is waited for between two calls of cookie_settle(), in all. */
-enum { WAIT_NS = 20000000 };
+enum { WAIT_NS = 100000000 };
 /* How long functions are read between two syncs. */
 enum { WORK_NS = 10000000 };
 
@@ -142,14 +142,23 @@ static void find_original(struct cookie_table *t, struct cookie_entry *e,
 			  const struct cookie_mapped *where)
 {
 	uint64_t now_ns = clock_now_ns(), number;
+	bool is_first = !e->compared;
 	struct text_copy copy;
+	int r;
 
+	e->compared_ns = now_ns;
 	if (t->finder) {
 		number = ask(t, FINDER_COPY, e, where);
 		e->compared = number != 0;
-		if (now_ns < t->wait_until_ns)
+		if (is_first && now_ns < t->wait_until_ns)
 			(void)cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000));
-	} else if (text_copy_find(t->parser, &e->image, where, &copy)) {
+		return;
+	}
+	e->compared = true;
+	r = text_copy_find(t->parser, &e->image, where, &copy);
+	if (r >= 0)
+		e->original = 0;
+	if (r > 0) {
 		note_original(t, e, &copy, where);
 		free(copy.path);
 	}
@@ -164,6 +173,8 @@ static void settle(struct cookie_table *t, struct finder_job *job)
 	if (!e)
 		return;
 	if (job->what == FINDER_COPY) {
+		if (!job->is_gone)
+			e->original = 0;
 		if (job->copy)
 			note_original(t, e, job->copy, &job->where);
 		return;
@@ -210,6 +221,16 @@ bool cookie_await(struct cookie_table *t, uint64_t number, int ms)
 	return is_answered;
 }
 
+void cookie_doubt(struct cookie_table *t, uint64_t cookie)
+{
+	struct cookie_entry *e = cookie ? map_get(&t->by_cookie, cookie) : NULL;
+
+	if (!e)
+		return;
+	e->compared = false;
+	e->original = 0;
+}
+
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset)
 {
@@ -219,10 +240,8 @@ uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct c
 
 	if (!e)
 		return cookie;
-	if (!e->compared) {
-		e->compared = true;
+	if (!e->compared || (e->original && clock_now_ns() - e->compared_ns >= RENEW_EVERY_NS))
 		find_original(t, e, where);
-	}
 	if (!e->original)
 		return cookie;
 	*offset += e->shift;

@@ -65,6 +65,7 @@ static void answer(struct errand *e)
 	struct opener *o = f->opener;
 	struct finder_job *job = &((struct question *)e)->job;
 	struct text_copy copy;
+	int r;
 
 	switch (job->what) {
 	case FINDER_IDENTIFY:
@@ -74,7 +75,9 @@ static void answer(struct errand *e)
 		job->is_so = opener_changed(o, &job->image, &job->where);
 		break;
 	case FINDER_COPY:
-		job->is_so = opener_text_copy(o, &job->image, &job->where, &copy);
+		r = opener_text_copy(o, &job->image, &job->where, &copy);
+		job->is_so = r > 0;
+		job->is_gone = r < 0;
 		if (job->is_so)
 			job->copy = xmemdup(&copy, sizeof(copy));
 		break;

@@ -37,6 +37,7 @@ struct finder_job {
 	struct cookie_image image;
 	struct cookie_mapped where; /* ->root is "" */
 	bool is_so;		    /* the answer: was changed, is a copy */
+	bool is_gone;		    /* what would be a copy */
 	struct text_copy *copy;	    /* the answer of FINDER_COPY */
 };
 

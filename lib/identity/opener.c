@@ -154,6 +154,7 @@ static unsigned int lane_of(enum opener_what what)
 	switch (what) {
 	case OPENER_TABLE:
 	case OPENER_CODE:
+	case OPENER_COPIED:
 		return LANE_TABLES;
 	case OPENER_JIT_FIND:
 	case OPENER_JIT_READ:
@@ -259,16 +260,18 @@ bool opener_changed(struct opener *o, struct cookie_image *image, const struct c
 	return true;
 }
 
-bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
-		      const struct cookie_mapped *where, struct text_copy *ret)
+int opener_text_copy(struct opener *o, const struct cookie_image *memory,
+		     const struct cookie_mapped *where, struct text_copy *ret)
 {
 	struct opener_answer a;
 
-	if (ask(o, OPENER_COPY, memory, where, &a) < 0 || !a.is_so)
-		return false;
+	if (ask(o, OPENER_COPY, memory, where, &a) < 0 || a.is_gone)
+		return -ESRCH;
+	if (!a.is_so)
+		return 0;
 	*ret = a.copy;
 	ret->path = xstrdup(a.text);
-	return true;
+	return 1;
 }
 
 int opener_table(struct opener *o, const struct cookie_image *image,
@@ -306,6 +309,23 @@ int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *r
 	if (r == 0)
 		*ret = a.word;
 	return r;
+}
+
+int opener_copied(struct opener *o, const struct cookie_mapped *where, uint64_t *ret_part,
+		  uint64_t *ret_offset)
+{
+	char name[] = "memory of a process";
+	const struct cookie_image memory = {
+		.kind = COOKIE_ANON, .path = name, .start = where->start, .end = where->end
+	};
+	struct opener_answer a;
+	int r = ask(o, OPENER_COPIED, &memory, where, &a);
+
+	if (r < 0 || !a.is_so)
+		return r < 0 ? r : -ENOENT;
+	*ret_part = a.copy.start;
+	*ret_offset = a.copy.shift;
+	return 0;
 }
 
 int opener_functions(struct opener *o, const struct cookie_image *image,

@@ -7,10 +7,10 @@
  * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
  * files: it finds them, compares, and passes the open file to a parser, another process, which
  * reads it. No open file comes back, because closing may hang, too. An opener has four lanes, each
- * for one thread: opener_table*() with opener_code(), opener_jit_*(), opener_version() with
- * opener_functions(), and all else. Answers that are late do not come: a process that has been
- * asleep for two seconds is replaced, and the user whose file it was is not asked about for a
- * minute, longer the next time (of root only the device is left out).
+ * for one thread: opener_table*() with opener_code() and opener_copied(), opener_jit_*(),
+ * opener_version() with opener_functions(), and all else. Answers that are late do not come: a
+ * process that has been asleep for two seconds is replaced, and the user whose file it was is not
+ * asked about for a minute, longer the next time (of root only the device is left out).
  *
  *	opener_new(parser, &o, err);		before there are secrets and threads
  *	opener_identify(o, image, &where);	in a thread that may wait: identity/finder.h
@@ -47,9 +47,9 @@ int opener_identify(struct opener *o, struct cookie_image *image,
 /* As cookie_file_changed(); then @image is identified again. */
 bool opener_changed(struct opener *o, struct cookie_image *image,
 		    const struct cookie_mapped *where);
-/* As text_copy_find(). */
-bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
-		      const struct cookie_mapped *where, struct text_copy *ret);
+/* As text_copy_find(); also -ESRCH if there was no answer. */
+int opener_text_copy(struct opener *o, const struct cookie_image *memory,
+		     const struct cookie_mapped *where, struct text_copy *ret);
 /* Builds the unwind table of @image, as parser_table(); -ENOENT if no path leads to the file. */
 int opener_table(struct opener *o, const struct cookie_image *image,
 		 const struct cookie_mapped *where, struct unwind_rules *rules,
@@ -60,6 +60,12 @@ int opener_table_bytes(struct opener *o, const struct cookie_image *image,
 /* Reads eight bytes of the memory of process @where->tgid at @where->start. 0, or -errno, also if
  * there is nothing but zeros. In the lane of tables. */
 int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *ret);
+
+/* As opener_text_copy() for the memory at @where, in the lane of tables. Passes an address where
+ * the process has the file mapped, and the offset in the file of the memory's start. 0; -ENOENT if
+ * it is no copy; or -errno if there was no answer. */
+int opener_copied(struct opener *o, const struct cookie_mapped *where, uint64_t *ret_part,
+		  uint64_t *ret_offset);
 
 /* As opener_identify(), for the thread that calls opener_functions(). */
 int opener_version(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where);

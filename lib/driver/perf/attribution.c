@@ -36,23 +36,29 @@ static uint64_t app_of(struct attribution *a, struct process *p)
 	return p->app;
 }
 
-/* @m, or, if it is memory that contains a copy of a file's text, what takes its place in the
- * process: a mapping of that file. */
+static struct moved_text_from moved_from(const struct attribution *a)
+{
+	const struct process_source *from = &a->sideband->from;
+
+	return (struct moved_text_from){ &a->sideband->processes, from->cookies, from->root };
+}
+
+/* @m, or what takes its place because it is a copy of text. */
 static const struct mapping *original_of(struct attribution *a, struct process *p,
 					 const struct mapping *m, uint64_t pc)
 {
-	struct cookie_table *cookies = a->sideband->from.cookies;
-	const struct cookie_mapped where = { .root = a->sideband->from.root, .tgid = p->tgid };
-	uint64_t cookie =
-		m->cookie ?: cookie_anon(cookies, p->tgid, m->start - m->offset, m->end, m->label);
-	struct mapping copy = { m->start, m->end, m->offset, cookie, NULL };
+	const struct moved_text_from from = moved_from(a);
 
-	copy.cookie = cookie_original(cookies, cookie, &where, &copy.offset);
-	if (copy.cookie == cookie)
-		return m;
-	process_map(&a->sideband->processes, p, &copy);
+	m = moved_text_find(&a->moved, &from, p, m, pc);
 	a->memo.changes = a->sideband->processes.changes;
-	return maps_find(p->maps, pc);
+	return m;
+}
+
+void attribution_check_moved(struct attribution *a)
+{
+	const struct moved_text_from from = moved_from(a);
+
+	moved_text_check(&a->moved, &from);
 }
 
 /* The mapping that contains @pc. If there is none, and @r is recent, reads the mappings again. */

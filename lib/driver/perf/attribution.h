@@ -10,6 +10,7 @@
 
 #include "identity/cgroups.h"
 #include "stream/evbuf.h"
+#include "driver/perf/moved_text.h"
 #include "driver/perf/sideband.h"
 #include "driver/perf/trampolines.h"
 #include "driver/perf/unwinder.h"
@@ -42,6 +43,7 @@ struct attribution {
 	uint64_t now_ns;	 /* time at which records are processed */
 	uint64_t weight;	 /* how many samples each one counts as; 0: 1 */
 	struct attribution_memo memo;
+	struct moved_text moved;    /* the owner calls moved_text_done() */
 	struct evbuf_frame *frames; /* room for ->depth; NULL: no chains */
 	size_t depth;
 	/* If samples contain stack copies: unwinds them into ->pcs, which has room for ->depth
@@ -56,6 +58,9 @@ struct attribution {
  * taken from ->memo, without a lookup. Returns false if @pc is in no known mapping. */
 bool attribution_user_frame(struct attribution *a, const struct perf_record *r, uint64_t pc,
 			    bool is_caller, struct evbuf_frame *ret);
+
+/* Looks whether moved text is still where it was; at each sync. */
+void attribution_check_moved(struct attribution *a);
 
 /* Fills ->memo for the process of @r. */
 void attribution_process(struct attribution *a, const struct perf_record *r);

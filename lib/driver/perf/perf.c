@@ -67,6 +67,7 @@ static void perf_shutdown(struct driver *d)
 	perf_offcpu_done(&d->offcpu);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
+	moved_text_done(&d->attribution.moved);
 	free(d->attribution.pcs);
 	unwinder_free(d->attribution.unwinder);
 	trampolines_free(d->attribution.trampolines);
@@ -346,6 +347,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 
 	perf_cpuset_clear_wakeups(&d->sampling.cpus);
 	d->now_ns = d->attribution.now_ns = clock_now_ns();
+	attribution_check_moved(&d->attribution);
 	d->kernel_change_written = false;
 	sideband_tidy(&d->sideband, d->now_ns);
 	if (d->attribution.unwinder)

@@ -151,6 +151,11 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 					       .file = r->map.file,
 					       .path = r->map.path },
 		     s->from.cookies, &mapping);
+	/* It may be where text was moved to before. */
+	cookie_doubt(s->from.cookies,
+		     mapping.cookie
+			     ?: cookie_find_anon(s->from.cookies, p->tgid,
+						 mapping.start - mapping.offset, mapping.label));
 	process_map(&s->processes, p, &mapping);
 }
 

@@ -14,6 +14,7 @@ struct cookie_entry {
 	uint64_t looked_ns;		/* for changes, last */
 	bool looking;			/* for changes; the answer has not come */
 	bool compared;			/* memory: ->original was looked for */
+	uint64_t compared_ns;		/* when */
 	uint64_t original; /* cookie of the file whose text was copied to this memory; 0: none */
 	uint64_t shift;	   /* from an offset here to one there */
 	uint32_t age;	   /* when it was last asked for */

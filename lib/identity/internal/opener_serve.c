@@ -41,7 +41,10 @@ static void copy(const struct cookie_image *memory, const struct cookie_mapped *
 {
 	_cleanup_free_ char *path = NULL;
 
-	a->is_so = text_copy_find(parser, memory, where, &a->copy);
+	int r = text_copy_find(parser, memory, where, &a->copy);
+
+	a->is_so = r > 0;
+	a->is_gone = r < 0;
 	path = a->is_so ? a->copy.path : NULL;
 	put_text(a, path);
 }
@@ -129,6 +132,7 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 		identify(&image, &where, parser, a);
 		break;
 	case OPENER_COPY:
+	case OPENER_COPIED:
 		copy(&image, &where, parser, a);
 		break;
 	case OPENER_TABLE:

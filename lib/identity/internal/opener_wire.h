@@ -17,6 +17,7 @@ enum opener_what {
 	OPENER_COPY,
 	OPENER_TABLE,
 	OPENER_CODE,
+	OPENER_COPIED,	/* as OPENER_COPY, in the lane of the two before */
 	OPENER_VERSION, /* as OPENER_IDENTIFY, in the lane of the next */
 	OPENER_FUNCTIONS,
 	OPENER_JIT_FIND, /* below the directory that comes along */
@@ -41,6 +42,7 @@ struct opener_answer {
 	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
 	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
 	bool is_so;	/* changed, or a copy */
+	bool is_gone;	/* what would be a copy */
 	bool has_text;	/* image.host, copy.path, or that of a JIT file */
 	char text[2 * PATH_MAX];
 };

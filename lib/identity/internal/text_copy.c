@@ -7,6 +7,7 @@
 #include "identity/cookie_identify.h"
 #include "parser/parser.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -168,8 +169,8 @@ static struct parser_pages pages_of(const struct search *s)
 				      (uint32_t)((count + apart - 1) / apart) };
 }
 
-bool text_copy_find(struct parser *parser, const struct cookie_image *memory,
-		    const struct cookie_mapped *where, struct text_copy *ret)
+int text_copy_find(struct parser *parser, const struct cookie_image *memory,
+		   const struct cookie_mapped *where, struct text_copy *ret)
 {
 	_cleanup_(search_done) struct search s = { .memory = memory };
 	_cleanup_free_ char *path =
@@ -178,18 +179,19 @@ bool text_copy_find(struct parser *parser, const struct cookie_image *memory,
 	_cleanup_close_ int fd = -1;
 	struct comparison c = { .parser = parser };
 
-	if (procfs_maps(where->root, where->tgid, look_at, &s) < 0 || !s.met ||
-	    (!s.before.path && !s.after.path))
-		return false;
+	if (procfs_maps(where->root, where->tgid, look_at, &s) < 0 || !s.met)
+		return -ESRCH;
+	if (!s.before.path && !s.after.path)
+		return 0;
 	fd = open_regular(path, O_RDONLY);
 	c.pages = pages_of(&s);
 	if (!c.pages.count)
-		return false;
+		return 0;
 	room = xmalloc(2 * (size_t)c.pages.count * PARSER_PAGE_BYTES);
 	c.memory = room;
 	c.file = room + (size_t)c.pages.count * PARSER_PAGE_BYTES;
 	if (fd < 0 || parser_pages(parser, fd, &c.pages, c.memory) < 0)
-		return false;
+		return -ESRCH;
 	return try_neighbour(&c, &s, &s.before, where, ret) ||
 	       try_neighbour(&c, &s, &s.after, where, ret);
 }

@@ -5,7 +5,7 @@
  * are the same.
  *
  *	struct text_copy copy;
- *	if (text_copy_find(parser, &memory, &where, &copy))
+ *	if (text_copy_find(parser, &memory, &where, &copy) > 0)
  *		...			offset in @memory + copy.shift: offset in the file
  *	free(copy.path);
  */
@@ -23,6 +23,7 @@ struct text_copy {
 };
 
 /* Finds the file whose text was copied to @memory, which is anonymous or a memfd, of process
- * @where->tgid. @parser reads both, NULL: this process. Returns false if there is none. */
-bool text_copy_find(struct parser *parser, const struct cookie_image *memory,
-		    const struct cookie_mapped *where, struct text_copy *ret);
+ * @where->tgid. @parser reads both, NULL: this process. Returns 1; 0 if there is none; -ESRCH if
+ * the process does not have the memory any more. */
+int text_copy_find(struct parser *parser, const struct cookie_image *memory,
+		   const struct cookie_mapped *where, struct text_copy *ret);
