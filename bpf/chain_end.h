@@ -25,7 +25,7 @@
 	X(NO_ROOM, 14, "no_room", "too many different call chains at once")                        \
 	X(BITS_32, 15, "32_bit", "a 32-bit Arm program, whose stack is not walked")                \
 	X(SIGNAL, 16, "signal", "frame pointers skip the function that a signal interrupted")      \
-	X(MOVED, 17, "moved", "text that was moved to memory; --driver=perf unwinds it")
+	X(MOVED, 17, "moved", "text that was moved to memory, before it was compared with its file")
 
 enum chain_end {
 #define X(name, number, text, meaning) CHAIN_END_##name = number,

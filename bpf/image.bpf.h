@@ -47,24 +47,25 @@ static __always_inline void wake_for_image(struct run *run)
 	wake(run);
 }
 
-/* Sends a file that is seen for the first time. Returns whether it is memory to everybody but the
- * kernel. */
+/* Sends a file that is seen for the first time. Returns its enum
+ * image_kind. */
 static __noinline int send_image(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
-	struct known_image known = { 0 };
+	struct known_image known = { .kind = IMAGE_FILE };
 	struct sample_image *image;
 	void *sent;
 
 	if (!run || !id || !region)
-		return 0;
+		return IMAGE_FILE;
 	sent = bpf_map_lookup_elem(&images, &run->slot);
 	if (!sent)
-		return 0;
+		return IMAGE_FILE;
 	image = describe(run, file, id, region);
-	known.is_memory = image_is_memory(image);
+	if (image->nameless)
+		known.kind = image_is_memory(image) ? IMAGE_MEMORY : IMAGE_NAMELESS;
 	if (bpf_map_update_elem(sent, id, &known, BPF_NOEXIST))
-		return known.is_memory;
+		return (int)known.kind;
 	if (image->truncated)
 		run->totals->path_truncated++;
 	if (!send(run, image, image_bytes(image), sizeof(*image))) {
@@ -73,17 +74,17 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 	} else if (image->sampled) {
 		wake_for_image(run);
 	}
-	return known.is_memory;
+	return (int)known.kind;
 }
 
-/* Makes sure that user space knows the file. Returns whether it is memory to everybody but the
- * kernel. */
-static __always_inline bool meet_image(struct run *run, struct file *file,
-				       const struct sample_file *id,
-				       const struct sample_region *region)
+/* Makes sure that user space knows the file. Returns its enum
+ * image_kind. */
+static __always_inline int meet_image(struct run *run, struct file *file,
+				      const struct sample_file *id,
+				      const struct sample_region *region)
 {
 	void *sent = bpf_map_lookup_elem(&images, &run->slot);
 	const struct known_image *known = sent ? bpf_map_lookup_elem(sent, id) : NULL;
 
-	return known ? known->is_memory : send_image(run, file, id, region);
+	return known ? (int)known->kind : send_image(run, file, id, region);
 }

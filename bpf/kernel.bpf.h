@@ -65,6 +65,7 @@ struct maple_tree {
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	struct file *vm_file;
+	unsigned int vm_lock_seq; /* since Linux 6.4 */
 };
 
 typedef struct {

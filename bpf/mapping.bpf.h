@@ -6,45 +6,10 @@
  */
 #pragma once
 
+#include "copy.bpf.h"
 #include "image.bpf.h"
 #include "maps.bpf.h"
 #include "vma.bpf.h"
-
-/* Requests for unwind tables. Locks: as those of other rings. */
-struct wants {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 18);
-} event_wants SEC(".maps"), switch_wants SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__type(key, __u32);
-	__uint(max_entries, SAMPLE_CHAIN_SLOTS);
-	__array(values, struct wants);
-} wants SEC(".maps") = {
-	.values = {
-		[SAMPLE_SLOT_EVENT] = &event_wants,
-		[SAMPLE_SLOT_SWITCH] = &switch_wants,
-	},
-};
-
-/* The requests of each place (run_place()) in this round, in the position that the file's hash
- * selects. A request that another one has replaced is repeated. */
-enum { WANTED_SHIFT = 8 };
-
-struct wanted {
-	struct sample_file file;
-	__u32 round, tables; /* as in control, when it was requested */
-};
-struct wanted_files {
-	struct wanted files[1 << WANTED_SHIFT];
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, __u32);
-	__type(value, struct wanted_files);
-	__uint(max_entries, 1);
-} wanted SEC(".maps");
 
 /* The number of each file's unwind table. Locks: changed by system calls only. */
 struct {
@@ -62,38 +27,16 @@ struct {
 	__uint(max_entries, 1);
 } tables SEC(".maps");
 
-/* Notes that the table of @id is requested. Returns whether it was not in this round. */
-static __always_inline struct wanted *want(const struct run *run, const struct sample_file *id)
-{
-	__u64 hash = mix(mix(id->inode, id->device), id->generation);
-	__u32 place = run->place, round = control.round, tables = control.tables;
-	struct wanted_files *all = bpf_map_lookup_elem(&wanted, &place);
-	struct wanted *w;
-
-	if (!all)
-		return NULL;
-	w = &all->files[hash >> (64 - WANTED_SHIFT)];
-	if (w->round == round && w->tables == tables && w->file.inode == id->inode &&
-	    w->file.device == id->device && w->file.generation == id->generation)
-		return NULL;
-	*w = (struct wanted){ *id, round, tables };
-	return w;
-}
-
-/* Asks for the unwind table of @file, NULL for the vdso; again in each round until it is there. All
- * chains through the file end in it until the table is loaded, so a separate thread waits for these
- * requests. */
+/* Asks for the unwind table of @file, NULL for the vdso; again in each round until it is there. */
 static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
 	struct sample_image *image;
 	struct wanted *w;
-	void *ring;
 
 	if (!run || !id || !region)
 		return 0;
-	ring = bpf_map_lookup_elem(&wants, &run->slot);
-	w = ring ? want(run, id) : NULL;
+	w = want(run, id->inode, (__u64)id->device << 32 | id->generation);
 	if (!w)
 		return 0;
 	image = &run->scratch->image;
@@ -102,10 +45,7 @@ static __noinline int want_table(struct run *run, struct file *file, const struc
 	if (file)
 		image = describe(run, file, id, region);
 	image->kind = SAMPLE_TABLE;
-	if (bpf_ringbuf_output(ring, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
-		run->totals->ring_full++;
-		w->round = 0;
-	}
+	send_want(run, w, image, image_bytes(image));
 	return 0;
 }
 
@@ -199,15 +139,54 @@ static __always_inline void mappings_end(struct run *run)
 		m->sequence &= ~1;
 }
 
+/* Fills in what is mapped at @v: the file of @vma, or which memory. Returns its enum copy; for
+ * COPY_OF_FILE, *@vma is then another mapping of the file. */
+static __always_inline int identify_mapping(struct run *run, struct mapping *v, struct vma *vma)
+{
+	struct sample_region region = { vma->start, vma->end };
+	int kind = IMAGE_FILE, copy = COPY_NONE;
+	struct file *file = vma->file;
+
+	v->place = SAMPLE_FILE;
+	if (file) {
+		file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
+		kind = meet_image(run, file, &v->image.file, &region);
+		if (kind == IMAGE_MEMORY)
+			v->place = SAMPLE_ANON;
+	} else {
+		v->place = region_place(run->task->mm, vma);
+		v->image.file = (struct sample_file){ 0 }; /* the vdso's */
+	}
+	if ((v->place == SAMPLE_ANON || kind == IMAGE_NAMELESS) && has_tables())
+		copy = find_copy(run, v, vma);
+	if (copy != COPY_OF_FILE)
+		return copy;
+	region = (struct sample_region){ vma->start, vma->end };
+	file = vma->file;
+	v->place = SAMPLE_FILE;
+	file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
+	(void)meet_image(run, file, &v->image.file, &region);
+	return copy;
+}
+
+/* Fills in the region of memory without a file. */
+static __always_inline void set_region(struct mapping *v)
+{
+	v->offset = 0;
+	v->image.region = (struct sample_region){ v->start, v->end };
+	/* All processes have the same vdso. */
+	if (v->place == SAMPLE_VDSO_32)
+		v->image.region = (struct sample_region){ 0, v->end - v->start };
+}
+
 /* Looks up the mapping at @address and, if tables are in use, its unwind table. */
 static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 address)
 {
 	struct sample_region region;
 	const __u32 *number;
 	struct mappings *m;
-	struct file *file;
 	struct vma vma;
-	int r;
+	int r, copy;
 
 	if (!run || !v)
 		return VMA_UNREADABLE;
@@ -215,39 +194,27 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	v->start = v->end = 0;
 	m->sequence |= 1;
 	read_fence(m);
-	r = vma_find(run->task->mm, address, run->scratch->node, &vma);
+	r = vma_find(run->task->mm, address, VMA_EXECUTABLE, run->scratch->node, &vma);
 	if (r != VMA_FOUND)
 		return r;
-	region = (struct sample_region){ vma.start, vma.end };
-	v->offset = 0;
-	v->table = SAMPLE_TABLE_NONE;
-	v->interpreter = 0;
-	v->place = SAMPLE_FILE;
-	file = vma.file;
-	if (file) {
-		file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
-		if (meet_image(run, file, &v->image.file, &region))
-			v->place = SAMPLE_ANON;
-		v->offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
-	} else {
-		v->place = region_place(run->task->mm, &vma);
-		v->image.file = (struct sample_file){ 0 }; /* the vdso's */
-	}
 	v->start = vma.start;
 	v->end = vma.end;
+	v->offset = vma.file ? vma.page_offset << SAMPLE_PAGE_SHIFT : 0;
+	v->table = SAMPLE_TABLE_NONE;
+	v->interpreter = 0;
+	copy = identify_mapping(run, v, &vma);
 	if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO) {
-		v->offset = 0;
-		/* All processes have the same vdso. */
-		if (v->place == SAMPLE_VDSO_32)
-			region = (struct sample_region){ 0, vma.end - vma.start };
-		v->image.region = region;
-	} else if (config.depth && !config.by_frame_pointers) {
+		set_region(v);
+	} else if (has_tables()) {
 		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
 		v->table = number ? *number : SAMPLE_TABLE_WANTED;
 		v->interpreter = use_table(v->table);
+		region = (struct sample_region){ vma.start, vma.end };
 		if (!number)
-			want_table(run, file, &v->image.file, &region);
+			want_table(run, vma.file, &v->image.file, &region);
 	}
+	if (copy == COPY_UNKNOWN && v->table == SAMPLE_TABLE_NONE)
+		v->table = SAMPLE_TABLE_WANTED;
 	return VMA_FOUND;
 }
 

@@ -55,9 +55,15 @@ struct {
 	__uint(max_entries, 1);
 } key_slots SEC(".maps");
 
+enum image_kind {
+	IMAGE_FILE,
+	IMAGE_NAMELESS, /* a memfd or the like */
+	IMAGE_MEMORY,	/* treated as memory without a file */
+};
+
 /* What is known about a file whose path has been sent. */
 struct known_image {
-	__u32 is_memory; /* treated as memory without a file */
+	__u32 kind; /* enum image_kind */
 };
 
 /* Files whose paths have been sent through the ring of the same slot. The least recently used are

@@ -132,6 +132,7 @@ enum sample_message_kind {
 	SAMPLE_CHAIN,
 	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": requests its unwind table */
 	SAMPLE_FUNCTION,
+	SAMPLE_DOUBT, /* in both rings */
 };
 
 /* A file seen for the first time. */
@@ -249,6 +250,33 @@ struct sample_page {
 
 struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
+};
+
+enum { SAMPLE_COPIES_MAX = 4096 };
+
+/* Code of a process in memory. */
+struct sample_memory {
+	struct sample_region region;
+	__u32 tgid, reserved;
+};
+
+/* What user space found out about such memory: whether it is a copy of a file's text. */
+struct sample_copy {
+	struct sample_memory key; /* for the same reason as in struct sample_code */
+	__u64 version;		  /* of the mapping when it was looked at */
+	__u64 part;	   /* an address where the process has the file mapped; 0: it is no copy */
+	__u64 offset;	   /* in the file, of the memory's start */
+	__u64 used;	   /* control.round of the last lookup */
+	__u64 compared_ns; /* when user space looked */
+};
+_Static_assert(sizeof(struct sample_copy) == 64, "no padding");
+
+/* Asks whether memory is a copy of a file's text. */
+struct sample_doubt {
+	__u32 kind, reserved;
+	__u64 version;
+	struct sample_memory memory;
+	struct sample_file file; /* 0: anonymous */
 };
 
 /* How to unwind 1 KiB of code that a process generated: rows with offsets in it, the first one at

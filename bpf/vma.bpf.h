@@ -15,9 +15,11 @@
 struct vma {
 	__u64 start, end, page_offset;
 	struct file *file; /* NULL: anonymous */
+	__u64 version;	   /* another one after a change of the mapping, or of its rights */
 };
 
-enum { VMA_EXECUTABLE = 4 }; /* VM_EXEC */
+/* VM_WRITE, VM_EXEC */
+enum { VMA_WRITABLE = 2, VMA_EXECUTABLE = 4 };
 
 enum vma_result { VMA_FOUND, VMA_NONE, VMA_UNREADABLE };
 
@@ -71,11 +73,26 @@ static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u
 	return 0;
 }
 
-/* Looks up the executable mapping at @address; @words is room for MAPLE_WORDS. */
-static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words, struct vma *ret)
+/* The version of a mapping, 0 if it can be written to. The kernel notes the number of the change
+ * that made a mapping what it is. */
+static __always_inline __u64 vma_version(struct vm_area_struct *vma, __u64 flags)
+{
+	__u64 version = (__u64)vma | 1;
+
+	if (flags & VMA_WRITABLE)
+		return 0;
+	if (bpf_core_field_exists(vma->vm_lock_seq))
+		version ^= (__u64)BPF_CORE_READ(vma, vm_lock_seq) << 32;
+	return version;
+}
+
+/* Looks up the mapping at @address that has all rights @rights; @words is room for MAPLE_WORDS. */
+static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 rights, __u64 *words,
+			       struct vma *ret)
 {
 	struct vm_area_struct *vma;
 	bool failed = false;
+	__u64 flags;
 
 	if (!mm || !words || !ret)
 		return VMA_UNREADABLE;
@@ -83,11 +100,13 @@ static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words
 	if (!vma)
 		return failed ? VMA_UNREADABLE : VMA_NONE;
 	/* Memory that is not executable is not code, so the address is not a return address. */
-	if (!(BPF_CORE_READ(vma, vm_flags) & VMA_EXECUTABLE))
+	flags = BPF_CORE_READ(vma, vm_flags);
+	if ((flags & rights) != rights)
 		return VMA_NONE;
 	ret->start = BPF_CORE_READ(vma, vm_start);
 	ret->end = BPF_CORE_READ(vma, vm_end);
 	ret->page_offset = BPF_CORE_READ(vma, vm_pgoff);
 	ret->file = BPF_CORE_READ(vma, vm_file);
+	ret->version = vma_version(vma, flags);
 	return address >= ret->start && address < ret->end ? VMA_FOUND : VMA_NONE;
 }

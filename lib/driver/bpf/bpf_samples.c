@@ -7,6 +7,8 @@
 #include "driver/bpf/sampler_functions.h"
 #include "driver/bpf/sampler_images.h"
 
+#include <string.h>
+
 static void on_image(const struct sample_image *image, void *data)
 {
 	const struct bpf_samples *d = data;
@@ -28,6 +30,24 @@ static void on_function(const struct sample_function *function, void *data)
 
 	if (d->functions)
 		sampler_functions_add(d->functions, function);
+}
+
+/* Has the memory compared before samples and chains there are looked at. */
+static void on_doubt(const struct sample_doubt *doubt, void *data)
+{
+	static const struct sample_file none = { 0 };
+	const struct cookie_mapped where = { .tgid = doubt->memory.tgid };
+	const struct bpf_samples *d = data;
+	bool is_file = memcmp(&doubt->file, &none, sizeof(none)) != 0;
+	uint64_t offset = 0, cookie;
+
+	cookie = is_file ? sampler_images_cookie(d->images, &doubt->file, where.tgid, d->now_ns)
+			 : cookie_anon(d->cookies, where.tgid, doubt->memory.region.start,
+				       doubt->memory.region.end, "anon");
+	if (cookie == EVBUF_NO_COOKIE)
+		return;
+	cookie_doubt(d->cookies, cookie);
+	(void)cookie_original(d->cookies, cookie, &where, &offset);
 }
 
 static uint32_t number_of(uint64_t chain, void *data)
@@ -217,6 +237,7 @@ struct sampler_handler bpf_samples_handler(struct bpf_samples *s)
 		.image = on_image,
 		.chain = on_chain,
 		.function = on_function,
+		.doubt = on_doubt,
 		.sample = on_sample,
 		.number = number_of,
 		.epoch = epoch_of,

@@ -129,6 +129,10 @@ static int on_message(void *data, void *message, size_t size)
 		    size >= offsetof(struct sample_function, lines) + function->lines_bytes)
 			h->function(function, h->data);
 		break;
+	case SAMPLE_DOUBT:
+		if (h->doubt && size >= sizeof(struct sample_doubt))
+			h->doubt(message, h->data);
+		break;
 	default: /* SAMPLE_WAKE needs no action */
 		break;
 	}
@@ -145,6 +149,7 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 	return (struct sampler_maps){
 		.chunks = bpf_map__fd(skeleton->maps.chunks),
 		.codes = bpf_map__fd(skeleton->maps.codes),
+		.copies = bpf_map__fd(skeleton->maps.copies),
 		.executables = bpf_map__fd(skeleton->maps.executables),
 		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),
@@ -198,8 +203,7 @@ static int share_memory(struct sampler *s)
 	return s->ring ? 0 : -errno;
 }
 
-/* Lets the program note the executables of all running processes. Because it writes nothing, the
- * kernel pauses (EAGAIN) after each million tasks. */
+/* Has the program note what all processes execute. The kernel pauses (EAGAIN) now and then. */
 static int visit_tasks(const struct sampler *s)
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(s->skeleton->links.app_each));

@@ -44,6 +44,7 @@ struct sampler_handler {
 	void (*image)(const struct sample_image *image, void *data);
 	void (*chain)(const struct sample_chain *chain, void *data);
 	void (*function)(const struct sample_function *function, void *data); /* or NULL */
+	void (*doubt)(const struct sample_doubt *doubt, void *data);	      /* or NULL */
 	void (*sample)(const struct sample_key *key, uint32_t callers, uint64_t count, void *data);
 	/* Returns the number of a chain's callers, by which the samples of a context are sorted; or
 	 * NULL. */
@@ -99,7 +100,8 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
 /* Descriptors of the maps that other modules read and write, named as in bpf/. */
 struct sampler_maps {
-	int chunks, codes, executables, interpreters, left, pages, rules, table_numbers, tables;
+	int chunks, codes, copies, executables, interpreters, left, pages, rules, table_numbers,
+		tables;
 	int chains[SAMPLE_CHAIN_SLOTS], functions[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
 /* The number of entries in the maps of tables and of their numbers. */

@@ -115,6 +115,7 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
 		{ skeleton->maps.rules, chains ? UNWIND_RULES_MAX + 1 : 1 },
 		{ skeleton->maps.codes, chains ? sizes->codes : 1 },
+		{ skeleton->maps.copies, chains ? SAMPLE_COPIES_MAX : 1 },
 		{ skeleton->maps.found, chains ? slots * sizes->cpus : 1 },
 	};
 	size_t i;

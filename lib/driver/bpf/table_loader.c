@@ -2,6 +2,7 @@
 #include "driver/bpf/table_loader.h"
 
 #include "base/mem.h"
+#include "driver/bpf/copy_store.h"
 #include "driver/bpf/sampler_images.h"
 
 #include <bpf/libbpf.h>
@@ -20,8 +21,9 @@ enum { RETRY_MS = 1000, IDLE_MS = 60000 };
 struct table_loader {
 	struct sampler *sampler;
 	struct table_store *store;
+	struct copy_store *copies;
 	struct opener *opener; /* or NULL: this process opens files */
-	pthread_mutex_t work;  /* over ->store */
+	pthread_mutex_t work;  /* over ->store and ->copies */
 	struct ring_buffer *ring;
 	int stop; /* becomes readable when the thread is to end */
 	bool running;
@@ -36,6 +38,11 @@ static int on_want(void *data, void *message, size_t size)
 	const struct sample_image *want = message;
 	_cleanup_close_ int fd = -1;
 
+	if (size >= sizeof(struct sample_doubt) && want->kind == SAMPLE_DOUBT) {
+		if (l->opener)
+			copy_store_answer(l->copies, message);
+		return 0;
+	}
 	if (size < offsetof(struct sample_image, path) ||
 	    size < offsetof(struct sample_image, path) + want->length)
 		return 0;
@@ -57,6 +64,7 @@ static void publish(struct table_loader *l)
 {
 	(void)pthread_mutex_lock(&l->lock);
 	table_store_stats(l->store, &l->stats);
+	l->stats.counters.unwind_moved_refused = copy_store_refused(l->copies);
 	(void)pthread_mutex_unlock(&l->lock);
 }
 
@@ -76,6 +84,12 @@ static void renounce(void)
 	(void)syscall(SYS_capset, &head, sets);
 }
 
+/* Whether there is anything to do even if nothing is requested. */
+static bool has_upkeep(const struct table_loader *l)
+{
+	return table_store_refuses(l->store) || copy_store_holds(l->copies);
+}
+
 static void *serve(void *data)
 {
 	struct table_loader *l = data;
@@ -91,9 +105,10 @@ static void *serve(void *data)
 			continue;
 		(void)pthread_mutex_lock(&l->work);
 		table_store_retry(l->store);
+		copy_store_keep(l->copies);
 		(void)ring_buffer__consume(l->ring);
 		prepares = n > 0 || table_store_prepare(l->store);
-		waits_ms = prepares ? 0 : table_store_refuses(l->store) ? RETRY_MS : IDLE_MS;
+		waits_ms = prepares ? 0 : has_upkeep(l) ? RETRY_MS : IDLE_MS;
 		publish(l);
 		(void)pthread_mutex_unlock(&l->work);
 	}
@@ -126,6 +141,7 @@ int table_loader_start(struct sampler *sampler, const struct cookie_table *cooki
 	(void)pthread_mutex_init(&l->lock, NULL);
 	l->sampler = sampler;
 	l->opener = cookies ? cookie_opener(cookies) : NULL;
+	l->copies = copy_store_new(sampler, l->opener);
 	l->stop = eventfd(0, EFD_CLOEXEC);
 	l->ring = sampler_rings(sampler_maps(sampler)->wants, SAMPLE_CHAIN_SLOTS, on_want, l);
 	r = l->stop < 0 || !l->ring
@@ -167,6 +183,7 @@ void table_loader_stop(struct table_loader *l)
 		(void)pthread_join(l->thread, NULL);
 	}
 	table_store_free(l->store);
+	copy_store_free(l->copies);
 	ring_buffer__free(l->ring);
 	cleanup_closep(&l->stop);
 	(void)pthread_mutex_destroy(&l->work);
