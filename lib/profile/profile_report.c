@@ -60,8 +60,10 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 		config->merge |= timeline_merge(TIMELINE_SYMBOL) | CLASSES_MERGE_LIB;
 	if (view->chains || report_form(view->form)->is_for_programs)
 		config->merge |= CLASSES_MANY_AXES;
+	/* A page has the tasks of chains in another way. */
 	if (report_form(view->form)->chain_steps)
-		config->merge |= CLASSES_MERGE_ALL & ~(unsigned int)CLASSES_MERGE_LIB;
+		config->merge |= view->chains ? CLASSES_MERGE_CGROUP | CLASSES_MERGE_UNIT_MASK
+					      : CLASSES_MERGE_UNIT_MASK;
 }
 
 /* --- collecting --- */
@@ -88,6 +90,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->inlines = r->view->rows.inlines;
 	c->regions = r->view->rows.regions;
 	c->steps = c->gather->steps; /* of blocks, if they are of time */
+	c->by_task = division.most > 0;
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """page.py FILE: prints what a page for a browser (opreport --html) contains: its tree, with the samples
-of each node and, after "@", those of each step of time; and the facts about the profile."""
+of each node and, after "@", those of each step of time (of each step and task: STEP/TASK); and the facts about the profile."""
 import base64
 import gzip
 import json
@@ -45,15 +45,16 @@ def totals(columns):
 def main():
     head, columns = read_page(sys.argv[1])
     functions, moments = head["functions"], {}
-    for at, step, count in zip(columns["at"], columns["step"], columns["count"]):
-        moments.setdefault(at, []).append(f"{step}:{count}")
+    for i, (at, step, count) in enumerate(zip(columns["at"], columns["step"], columns["count"])):
+        task = f"/{columns['task'][i]}" if columns["task"] else ""
+        moments.setdefault(at, []).append(f"{step}{task}:{count}")
     for i, (depth, f, own) in enumerate(zip(columns["depth"], columns["func"], columns["self"])):
         image = head["images"][functions["image"][f]] if functions["image"][f] else {"path": "-"}
         when = f" @ {' '.join(moments[i])}" if i in moments else ""
         print(f"{'  ' * depth}{functions['name'][f]} [{image['path'].split('/')[-1]}] kind "
               f"{functions['kind'][f]}, {own}{when}")
     for key in ("format", "event", "hz", "samples", "weight", "chains", "selection", "options", "lost", "hidden",
-                "ends", "unresolved", "steps"):
+                "ends", "unresolved", "steps", "tasks"):
         if key in head:
             print(f"{key}: {json.dumps(head[key])}")
 

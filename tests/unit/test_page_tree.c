@@ -4,6 +4,7 @@
 
 #include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_tree.h"
+#include "profile/rows/task_list.h"
 
 enum { REST = 99 };
 
@@ -73,7 +74,7 @@ static void moments_have_a_limit(void)
 	make(&t);
 	for (node = 1; node < t.count; node++)
 		for (step = 0; step < STEPS; step++)
-			page_moments_add(&moments, (struct page_moment){ node, step, 1 });
+			page_moments_add(&moments, (struct page_moment){ node, step, 0, 1 });
 	page_tree_arrange(&t, &moments, &(struct page_limits){ 100, 3 * STEPS }, REST);
 	CHECK_EQ(t.limit, 8); /* the second child, and two for the rest */
 	CHECK_EQ(t.shown, 4);
@@ -82,4 +83,50 @@ static void moments_have_a_limit(void)
 	page_moments_done(&moments);
 }
 
-TESTS(T(the_heaviest_comes_first), T(what_is_too_small_is_added_up), T(moments_have_a_limit))
+/* What has no time is in a step of its own, by task. */
+static void what_has_no_time_is_added(void)
+{
+	struct page_moments timed = { 0 }, all = { 0 };
+
+	page_moments_add(&timed, (struct page_moment){ 1, 0, 0, 3 });
+	page_moments_add(&timed, (struct page_moment){ 1, 1, 0, 2 });
+	page_moments_add(&timed, (struct page_moment){ 2, 1, 1, 4 });
+	page_moments_add(&all, (struct page_moment){ 1, 0, 0, 6 });
+	page_moments_add(&all, (struct page_moment){ 1, 0, 1, 7 });
+	page_moments_add(&all, (struct page_moment){ 2, 0, 1, 1 });
+	page_moments_add(&all, (struct page_moment){ 2, 0, 1, 3 });
+	page_moments_add_rest(&timed, &all, 9);
+	CHECK_EQ(timed.count, 5);
+	CHECK(timed.list[3].place == 1 && timed.list[3].step == 9);
+	CHECK(timed.list[3].task == 0 && timed.list[3].samples == 1);
+	CHECK(timed.list[4].place == 1 && timed.list[4].step == 9);
+	CHECK(timed.list[4].task == 1 && timed.list[4].samples == 7);
+	page_moments_done(&timed);
+	page_moments_done(&all);
+}
+
+/* A list that is full drops threads first, then all. */
+static void a_full_list_merges_tasks(void)
+{
+	struct task_list t = { 0 };
+	struct sname_task task = SNAME_TASK_ALL;
+	uint32_t last = 0;
+
+	CHECK_EQ(task_list_add(&t, &task), 0);
+	CHECK(!task_list_separates(&t));
+	task.cgroup = "/a";
+	for (task.tid = 0; task.tid < TASK_LIST_ENOUGH; task.tid++)
+		last = task_list_add(&t, &task);
+	CHECK(task_list_separates(&t));
+	CHECK_EQ(last, TASK_LIST_ENOUGH);
+	CHECK(t.list[last].tid == SNAME_ALL && !strcmp(t.list[last].cgroup, "/a"));
+	task.tid = 5;
+	CHECK_EQ(task_list_add(&t, &task), 6);
+	for (task.cpu = 0; task.cpu <= 2 * TASK_LIST_ENOUGH; task.cpu++)
+		last = task_list_add(&t, &task);
+	CHECK_EQ(last, 0);
+	task_list_done(&t);
+}
+
+TESTS(T(what_has_no_time_is_added), T(a_full_list_merges_tasks), T(the_heaviest_comes_first),
+      T(what_is_too_small_is_added_up), T(moments_have_a_limit))

@@ -3,6 +3,8 @@
 
 #include "tools/common/reporting.h"
 
+#include "base/macro.h"
+
 #include <errno.h>
 
 void page_report_done(struct page_report *p)
@@ -11,6 +13,10 @@ void page_report_done(struct page_report *p)
 	profile_close(p->profile);
 	*p = (struct page_report){ 0 };
 }
+
+/* The most tasks that rows are divided by, and the most counts of a row: one for each task and step
+ * of time. */
+enum { TASKS_MAX = 100, COUNTS_MAX = 6000 };
 
 /* The words of a specification. */
 struct words {
@@ -51,6 +57,29 @@ static uint64_t samples_of(const struct page_report *p)
 	return container_sum(rows->totals, rows->class_count);
 }
 
+/* Merges threads, and then all that separates tasks, if there are too many for a page. */
+static int merge_tasks(struct profile_config *config, const struct words *words, struct error *err)
+{
+	static const unsigned int merges[] = { 0, CLASSES_MERGE_TID, CLASSES_MERGE_TGID,
+					       CLASSES_MERGE_TGID | CLASSES_MERGE_CPU |
+						       CLASSES_MERGE_CGROUP };
+	const unsigned int merge = config->merge;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(merges); i++) {
+		_cleanup_(profile_closep) struct profile *p = NULL;
+		int r;
+
+		config->merge = merge | merges[i];
+		r = reporting_open(config, words->count, words->list, &p, err);
+		if (r < 0)
+			return r;
+		if (p->classes.count <= TASKS_MAX)
+			break;
+	}
+	return 0;
+}
+
 /* Collects rows by symbol, with the time of their samples if all of them have one. */
 static int collect_rows(const struct profile_config *config, const struct report_view *view,
 			const struct words *words, struct page_report *ret, struct error *err)
@@ -58,13 +87,16 @@ static int collect_rows(const struct profile_config *config, const struct report
 	_cleanup_(page_report_done) struct page_report whole = { 0 }, timed = { 0 };
 	struct profile_config divided = *config;
 	struct error none = ERROR_INIT;
-	int r = collect(config, view, words, &whole, err);
+	int r = merge_tasks(&divided, words, err);
 
+	if (r == 0)
+		r = collect(&divided, view, words, &whole, err);
 	if (r == 0)
 		r = check_one_event(&whole.profile->classes, err);
 	if (r < 0)
 		return r;
-	divided.division.most = report_form(view->form)->chain_steps;
+	divided.division.most = (uint32_t)MIN(report_form(view->form)->chain_steps,
+					      COUNTS_MAX / whole.profile->classes.count);
 	if (collect(&divided, view, words, &timed, &none) == 0 &&
 	    samples_of(&timed) == samples_of(&whole)) {
 		*ret = timed;

@@ -20,7 +20,8 @@ struct page {
 	const struct report *report;
 	struct page_functions functions;
 	struct page_tree tree;
-	struct page_moments moments; /* each pair of place and step once */
+	struct page_moments moments; /* each place, step and task once */
+	struct task_list tasks;	     /* that samples are divided by; empty if they are not */
 };
 
 /* --- the tree --- */
@@ -39,6 +40,36 @@ static uint32_t node_of_line(struct page *p, const struct chains *c, const struc
 	return node;
 }
 
+/* The number on the page of a task of the chains. */
+static uint32_t page_task(struct page *p, const struct chains *c, uint32_t task)
+{
+	return c->tasks.count ? task_list_add(&p->tasks, &c->tasks.list[task]) : 0;
+}
+
+/* Adds when, and by whom, the samples of the lines were taken. Those without a time are in the step
+ * after the last one. */
+static void add_moments(struct page *p, const struct chains *c, const uint32_t *node_of)
+{
+	_cleanup_(page_moments_done) struct page_moments all = { 0 };
+	size_t i;
+
+	for (i = 0; i < c->moment_count; i++) {
+		const struct chains_moment *m = &c->moments[i];
+
+		page_moments_add(&p->moments,
+				 (struct page_moment){ node_of[m->line], m->step,
+						       page_task(p, c, m->task), m->samples });
+	}
+	for (i = 0; i < c->part_count; i++) {
+		const struct chains_moment *m = &c->parts[i];
+
+		page_moments_add(&all,
+				 (struct page_moment){ node_of[m->line], 0,
+						       page_task(p, c, m->task), m->samples });
+	}
+	page_moments_add_rest(&p->moments, &all, c->steps.count);
+}
+
 static void add_chains(struct page *p, const struct chains *c)
 {
 	_cleanup_free_ uint32_t *node_of = xcalloc(c->line_count + 1, sizeof(*node_of));
@@ -50,16 +81,42 @@ static void add_chains(struct page *p, const struct chains *c)
 		node_of[l->id] = node_of_line(p, c, l);
 		p->tree.nodes[node_of[l->id]].self += l->samples;
 	}
-	for (i = 0; i < c->moment_count; i++)
-		page_moments_add(&p->moments,
-				 (struct page_moment){ node_of[c->moments[i].line],
-						       c->moments[i].step, c->moments[i].samples });
+	add_moments(p, c, node_of);
+}
+
+/* Adds the tasks of the classes; returns whether they differ. */
+static bool add_tasks(struct page *p, const struct classes *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i += c->steps)
+		(void)task_list_add(&p->tasks, &c->classes[i].task);
+	if (task_list_separates(&p->tasks))
+		return true;
+	task_list_done(&p->tasks);
+	return false;
+}
+
+/* Adds when, and by whom, the samples of a row were taken. */
+static void add_row_moments(struct page *p, const struct classes *c, const struct row *row,
+			    uint32_t node)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->count; i++) {
+		uint32_t task = p->tasks.count ? task_list_add(&p->tasks, &c->classes[i].task) : 0;
+
+		if (row->counts[i])
+			page_moments_add(&p->moments, (struct page_moment){ node, i % c->steps,
+									    task, row->counts[i] });
+	}
 }
 
 /* Rows have no callers: they are below their applications. */
 static void add_rows(struct page *p, const struct report *r)
 {
-	size_t i, k, steps = r->gather->steps.count ? r->classes->steps : 0;
+	bool is_divided = add_tasks(p, r->classes);
+	size_t i;
 
 	for (i = 0; i < r->container->count; i++) {
 		const struct row *row = &r->container->rows[i];
@@ -69,11 +126,8 @@ static void add_rows(struct page *p, const struct report *r)
 						PAGE_ROWS + (uint32_t)i);
 
 		p->tree.nodes[node].self += container_sum(row->counts, r->container->class_count);
-		for (k = 0; k < steps; k++)
-			if (row->counts[k])
-				page_moments_add(&p->moments,
-						 (struct page_moment){ node, (uint32_t)k,
-								       row->counts[k] });
+		if (is_divided || r->gather->steps.count)
+			add_row_moments(p, r->classes, row, node);
 	}
 }
 
@@ -107,6 +161,7 @@ static void page_done(struct page *p)
 	page_functions_done(&p->functions);
 	page_tree_done(&p->tree);
 	page_moments_done(&p->moments);
+	task_list_done(&p->tasks);
 }
 
 /* --- columns --- */
@@ -119,15 +174,16 @@ enum column_id {
 	COLUMN_AT,	 /* of each moment: node */
 	COLUMN_STEP,	 /* the same: step */
 	COLUMN_SAMPLES,	 /* the same: samples */
+	COLUMN_TASK,	 /* the same: task, if samples are divided by task */
 	COLUMN_OWN,	 /* of each function: samples in it */
 	COLUMN_ALL,	 /* the same: samples with it in their chain */
 	COLUMN_COUNT_
 };
 
 static const char *const column_names[] = {
-	[COLUMN_DEPTH] = "depth",   [COLUMN_FUNCTION] = "func",	 [COLUMN_SELF] = "self",
-	[COLUMN_AT] = "at",	    [COLUMN_STEP] = "step",	 [COLUMN_SAMPLES] = "count",
-	[COLUMN_OWN] = "func_self", [COLUMN_ALL] = "func_total",
+	[COLUMN_DEPTH] = "depth", [COLUMN_FUNCTION] = "func", [COLUMN_SELF] = "self",
+	[COLUMN_AT] = "at",	  [COLUMN_STEP] = "step",     [COLUMN_SAMPLES] = "count",
+	[COLUMN_TASK] = "task",	  [COLUMN_OWN] = "func_self", [COLUMN_ALL] = "func_total",
 };
 static_assert(ARRAY_SIZE(column_names) == COLUMN_COUNT_, "a name for each column");
 
@@ -142,6 +198,8 @@ static size_t length_of(const struct page *p, enum column_id column)
 	case COLUMN_STEP:
 	case COLUMN_SAMPLES:
 		return p->moments.count;
+	case COLUMN_TASK:
+		return p->tasks.count ? p->moments.count : 0;
 	case COLUMN_OWN:
 	case COLUMN_ALL:
 		/* Else they follow from the tree. */
@@ -179,6 +237,8 @@ static uint64_t value_of(const struct page *p, enum column_id column, size_t i)
 		return p->moments.list[i].step;
 	case COLUMN_SAMPLES:
 		return p->moments.list[i].samples;
+	case COLUMN_TASK:
+		return p->moments.list[i].task;
 	case COLUMN_OWN:
 		return row_count(p, i, false);
 	case COLUMN_ALL:
@@ -256,6 +316,7 @@ static char *make_head(const struct page *p)
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
 	page_head_write(p->report, &j);
+	page_head_tasks(&p->tasks, &j);
 	if (p->tree.hidden) {
 		json_open(&j, "hidden", '{');
 		json_u64(&j, "below", p->tree.limit);

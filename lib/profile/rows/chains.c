@@ -31,6 +31,7 @@ void chains_done(struct chains *c)
 		chain_reader_close(c->sources[i].reader);
 		free(c->sources[i].images);
 		free(c->sources[i].ends);
+		free(c->sources[i].tasks);
 	}
 	free(c->sources);
 	free(c->event);
@@ -40,6 +41,8 @@ void chains_done(struct chains *c)
 		container_done(&c->by_line);
 	free(c->lines);
 	free(c->moments);
+	free(c->parts);
+	task_list_done(&c->tasks);
 	free(c->frames);
 	free(c->ends);
 	free(c->is_kernel);
@@ -200,16 +203,28 @@ static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 }
 
 /* Adds a moment of the line; a slice that ends sets its step. */
-static void add_moment(struct chains *c, const struct chains_line *line, uint32_t step,
-		       uint64_t samples)
+static void add_moment(struct chains *c, struct chains_moment moment)
 {
 	array_grow(&c->moments, c->moment_count + 1, &c->moment_room);
-	c->moments[c->moment_count++] =
-		(struct chains_moment){ .line = line->id, .step = step, .samples = samples };
+	c->moments[c->moment_count++] = moment;
+}
+
+/* The number of the task of a context. */
+static uint32_t task_of(const struct collect *c, uint32_t context)
+{
+	return c->source->tasks ? c->source->tasks[context] : 0;
+}
+
+static void add_part(struct chains *c, const struct chains_line *line, uint32_t task,
+		     uint64_t samples)
+{
+	array_grow(&c->parts, c->part_count + 1, &c->part_room);
+	c->parts[c->part_count++] =
+		(struct chains_moment){ .line = line->id, .task = task, .samples = samples };
 }
 
 /* Adds the line whose frames are the last in ->frames, which are kept if it is new. */
-static void add_line(struct collect *c, const struct chains_line *line)
+static void add_line(struct collect *c, uint32_t context, const struct chains_line *line)
 {
 	struct chains *out = c->out;
 	struct chains_line *known = chains_find_line(out, &c->lines_by_hash, line);
@@ -219,7 +234,12 @@ static void add_line(struct collect *c, const struct chains_line *line)
 	else
 		known = chains_add_line(out, &c->lines_by_hash, line);
 	if (out->gather->blocks == GATHER_BLOCKS_OF_SESSIONS)
-		add_moment(out, known, (uint32_t)(c->source - out->sources), line->samples);
+		add_moment(out,
+			   (struct chains_moment){ .line = known->id,
+						   .step = (uint32_t)(c->source - out->sources),
+						   .samples = line->samples });
+	if (out->tasks.count)
+		add_part(out, known, task_of(c, context), line->samples);
 }
 
 static void add_quality(struct collect *c, uint32_t image, uint32_t end, uint64_t samples)
@@ -366,7 +386,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 		return 0;
 	c->chain++;
 	add_inclusive(c, &line);
-	add_line(c, &line);
+	add_line(c, context, &line);
 	return 0;
 }
 
@@ -386,7 +406,9 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 	known = complete_line(c, chain, &line) ? chains_find_line(out, &c->lines_by_hash, &line)
 					       : NULL;
 	if (known) /* else not chosen, or of a slice that was written since */
-		add_moment(out, known, 0, line.samples);
+		add_moment(out, (struct chains_moment){ .line = known->id,
+							.task = task_of(c, context),
+							.samples = line.samples });
 	return 0;
 }
 
@@ -407,6 +429,25 @@ static int end_moments(const struct slice *slice, void *data)
 		out->moments[i].step = step;
 	c->slice_moment = out->moment_count;
 	return 0;
+}
+
+/* Numbers the tasks of all contexts; there are none if all are one task, number 0. */
+static void number_tasks(struct chains *c)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < c->source_count; i++) {
+		struct chains_source *s = &c->sources[i];
+		const struct chain_names *names = chain_reader_names(s->reader);
+
+		s->tasks = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->tasks));
+		for (k = 1; k <= chain_names_contexts(names); k++)
+			s->tasks[k] =
+				task_list_add(&c->tasks, &chain_names_context_at(names, k)->task);
+	}
+	if (!task_list_separates(&c->tasks))
+		task_list_done(&c->tasks);
 }
 
 static void collect_done(struct collect *c)
@@ -434,6 +475,8 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	collect.functions = chain_frames_new(
 		&(struct chain_frames_config){ c->gather, &c->rows, bs, c->inlines, c->regions });
 	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
+	if (c->by_task)
+		number_tasks(c);
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];
 		r = chain_reader_each(c->sources[i].reader, take_chain, &collect);

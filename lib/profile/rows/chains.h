@@ -21,6 +21,7 @@
 #include "history/steps.h"
 #include "profile/rows/chain_ends.h"
 #include "profile/rows/container.h"
+#include "profile/rows/task_list.h"
 #include "profile/select/spec.h"
 #include "profile/select/symfilter.h"
 
@@ -56,6 +57,7 @@ struct chains_line {
 struct chains_moment {
 	uint32_t line; /* its ->id */
 	uint32_t step;
+	uint32_t task; /* of ->tasks; 0 unless samples are divided by task */
 	uint64_t samples;
 };
 
@@ -64,6 +66,7 @@ struct chains_source {
 	struct chain_reader *reader;
 	uint32_t *images; /* by number there: of the gather */
 	uint32_t *ends;	  /* by number of context: index of ->ends */
+	uint32_t *tasks;  /* the same: of ->tasks; NULL unless samples are divided by task */
 };
 
 struct chains {
@@ -87,6 +90,12 @@ struct chains {
 	 * blocks that are sessions, a step is a source. May have two of the same line and step. */
 	struct chains_moment *moments;
 	size_t moment_count, moment_room;
+	bool by_task; /* set by the caller: samples are divided by task, too */
+	/* Then, if any are separated, else empty; and all samples of each line, by task, with 0 as
+	 * ->step. */
+	struct task_list tasks;
+	struct chains_moment *parts;
+	size_t part_count, part_room;
 	uint32_t *frames;
 	size_t frame_count, frame_room;
 	struct chains_end *ends;

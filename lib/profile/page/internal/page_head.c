@@ -11,6 +11,7 @@
 #include "profile/print/report.h"
 #include "profile/print/report_header.h"
 #include "profile/rows/chains.h"
+#include "profile/rows/task_list.h"
 #include "profile/rows/unresolved.h"
 #include "sfile/setup.h"
 
@@ -35,13 +36,17 @@ static uint64_t samples_of(const struct report *r)
 static void write_header(const struct report *r, struct json *j)
 {
 	_cleanup_free_ char *text = NULL;
+	struct classes classes = *r->classes;
+	struct report own = *r;
 	char *line, *rest;
 	size_t size = 0;
 	FILE *memory = open_memstream(&text, &size);
 
 	if (!memory)
 		abort();
-	report_header_text(r, memory);
+	classes.axis = AXIS_NONE; /* tasks are elsewhere on the page */
+	own.classes = &classes;
+	report_header_text(&own, memory);
 	(void)fclose(memory);
 	json_open(j, "header", '[');
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -58,6 +63,7 @@ static void write_setup(const struct report *r, struct json *j)
 	json_u64(j, "cpus", setup.cpus);
 	json_string(j, "kernel", setup.kernel);
 	json_string(j, "driver", setup.driver);
+	json_string(j, "separate", setup.separate);
 	setup_done(&setup);
 }
 
@@ -256,4 +262,35 @@ void page_head_write(const struct report *r, struct json *j)
 	write_unresolved(r, j);
 	json_line(j);
 	write_steps(r, j);
+}
+
+/* --- by whom --- */
+
+static void write_part(struct json *j, int64_t value)
+{
+	if (value == SNAME_ALL)
+		json_string(j, NULL, NULL);
+	else
+		json_i64(j, NULL, value);
+}
+
+void page_head_tasks(const struct task_list *tasks, struct json *j)
+{
+	size_t i;
+
+	if (!tasks->count)
+		return;
+	json_open(j, "tasks", '[');
+	for (i = 0; i < tasks->count; i++) {
+		const struct sname_task *task = &tasks->list[i];
+
+		json_open(j, NULL, '[');
+		json_string(j, NULL, task->cgroup);
+		write_part(j, task->tgid);
+		write_part(j, task->tid);
+		write_part(j, task->cpu);
+		json_close(j, ']');
+	}
+	json_close(j, ']');
+	json_line(j);
 }

@@ -9,6 +9,10 @@
 
 struct json;
 struct report;
+struct task_list;
 
 /* Writes members of an open object. */
 void page_head_write(const struct report *r, struct json *j);
+/* Writes the tasks that samples are divided by, each as [cgroup, process, thread, CPU] with null
+ * for what is not separated; nothing if there are none. */
+void page_head_tasks(const struct task_list *tasks, struct json *j);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/page/internal/page_moments.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -11,13 +12,15 @@ void page_moments_add(struct page_moments *m, struct page_moment moment)
 	m->list[m->count++] = moment;
 }
 
-static int by_place_and_step(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
 	const struct page_moment *x = a, *y = b;
 
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
-	return (x->step > y->step) - (x->step < y->step);
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return (x->task > y->task) - (x->task < y->task);
 }
 
 void page_moments_merge(struct page_moments *m)
@@ -25,14 +28,43 @@ void page_moments_merge(struct page_moments *m)
 	size_t i, n = 0;
 
 	if (m->count)
-		qsort(m->list, m->count, sizeof(*m->list), by_place_and_step);
+		qsort(m->list, m->count, sizeof(*m->list), compare);
 	for (i = 0; i < m->count; i++) {
-		if (n && by_place_and_step(&m->list[n - 1], &m->list[i]) == 0)
+		if (n && compare(&m->list[n - 1], &m->list[i]) == 0)
 			m->list[n - 1].samples += m->list[i].samples;
 		else
 			m->list[n++] = m->list[i];
 	}
 	m->count = n;
+}
+
+/* The samples of a place and task that moments have, by both. */
+static uint64_t key_of(const struct page_moment *m)
+{
+	return (uint64_t)m->place << 32 | m->task;
+}
+
+void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uint32_t step)
+{
+	struct map timed = MAP_INIT;
+	size_t i;
+
+	page_moments_merge(all);
+	for (i = 0; i < m->count; i++) {
+		uint64_t key = key_of(&m->list[i]);
+		uintptr_t sum = (uintptr_t)map_get(&timed, key);
+
+		(void)map_set(&timed, key, (void *)(sum + m->list[i].samples));
+	}
+	for (i = 0; i < all->count; i++) {
+		const struct page_moment *one = &all->list[i];
+		uint64_t known = (uintptr_t)map_get(&timed, key_of(one));
+
+		if (one->samples > known)
+			page_moments_add(m, (struct page_moment){ one->place, step, one->task,
+								  one->samples - known });
+	}
+	map_done(&timed);
 }
 
 void page_moments_done(struct page_moments *m)

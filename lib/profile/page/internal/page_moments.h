@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When the samples of a page's tree were taken: a count for each node and step of time that has
- * any.
+ * When, and by which task, the samples of a page's tree were taken: a count for each node, step of
+ * time and task that has any.
  *
  *	struct page_moments m = { 0 };
- *	page_moments_add(&m, (struct page_moment){ node, step, samples });
+ *	page_moments_add(&m, (struct page_moment){ node, step, task, samples });
  *	page_moments_merge(&m);
  *	page_moments_done(&m);
  */
@@ -15,6 +15,7 @@
 
 struct page_moment {
 	uint32_t place, step; /* ->place: of the node in the tree, or what the caller numbers */
+	uint32_t task;	      /* 0 unless samples are divided by task */
 	uint64_t samples;
 };
 
@@ -24,6 +25,9 @@ struct page_moments {
 };
 
 void page_moments_add(struct page_moments *m, struct page_moment moment);
-/* Sorts by place and step, and adds up those that are equal in both. */
+/* Sorts by place, step and task, and adds up those that are equal in all. */
 void page_moments_merge(struct page_moments *m);
+/* Adds the samples that @all have for a place and task, in whatever step, and @m do not; these are
+ * in @step. */
+void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uint32_t step);
 void page_moments_done(struct page_moments *m);

@@ -162,7 +162,8 @@ static size_t count_moments(const struct page_tree *t, const struct page_moments
 				      : shown_by[t->nodes[i].parent] | 1;
 	for (i = 0; i < moments->count; i++)
 		page_moments_add(&left, (struct page_moment){ shown_by[moments->list[i].place],
-							      moments->list[i].step, 0 });
+							      moments->list[i].step,
+							      moments->list[i].task, 0 });
 	page_moments_merge(&left);
 	return left.count;
 }
