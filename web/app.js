@@ -5,9 +5,9 @@ import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
-import { filters, filtersText, hasOption, readState, state, unknown, VIEWS, writeState } from './state.js';
+import { chosenTasks, filters, filtersText, hasOption, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { frameDifference, fullName, groupName, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { frameDifference, fullName, groupName, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadSource } from './provider.js';
 import { Source } from './source.js';
@@ -86,7 +86,7 @@ function shape(hidden) {
 /** The samples of a window as a tree, with its functions. */
 function view(window, chosen) {
 	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f);
-	const all = profile.window(window), self = profile.choose(all, of('focus'), of('drop'));
+	const mask = profile.taskMask(chosenTasks()), all = profile.window(window, mask), self = profile.choose(all, of('focus'), of('drop'));
 	const form = shape(of('hide'));
 	let tree;
 	if (form) {
@@ -94,8 +94,8 @@ function view(window, chosen) {
 		self.forEach((v, i) => { projected[form.map[i]] += v; });
 		tree = form.tree.withSelf(projected);
 	} else tree = profile.base.withSelf(self);
-	const isWhole = !window && !chosen.length && !form;
-	return { self, tree, blocks: new Blocks(profile, window, { self, tree, map: form?.map }), n: tree.total[0],
+	const isWhole = !window && !chosen.length && !form && !mask;
+	return { self, tree, mask, blocks: new Blocks(profile, window, { self, tree, map: form?.map, mask }), n: tree.total[0],
 		before: all.reduce((a, b) => a + b, 0),
 		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
 }
@@ -110,12 +110,18 @@ function losses(window) {
 	return found;
 }
 
+/** Whether a moment is in the view that is shown, as a function of its number. */
+function momentsIn(window) {
+	const { at, step, task } = profile.columns;
+	return i => page.self[at[i]] > 0 && (!window || (step[i] >= window[0] && step[i] < window[1])) && (!page.mask || page.mask[task[i]]);
+}
+
 function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge')), timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
@@ -240,6 +246,29 @@ function addFilter(verb, f, more = {}) {
 	go({ f: filtersText([...list, { verb, key }]), z: '', ...more });
 }
 
+/** Chooses the tasks with this part, beside those with others. */
+function addTask(part, value) {
+	const list = chosenTasks().filter(c => c.part !== part || c.value !== String(value));
+	go({ who: tasksText([...list, { part, value }]), z: '' });
+}
+
+function removeTask(task) {
+	go({ who: tasksText(chosenTasks().filter(c => c.part !== task.part || c.value !== task.value)), z: '' });
+}
+
+/** The chosen tasks as words of a specification; null if there are none that choose the same: a cgroup there has those
+ * below it. */
+function taskWords() {
+	const tags = { cgroup: 'cgroup', process: 'tgid', thread: 'tid', cpu: 'cpu' }, byTag = new Map();
+	for (const { part, value } of chosenTasks()) {
+		const isBelow = v => v !== value && String(v).startsWith(value === '/' ? value : value + '/');
+		if (value === 'null' || /[*?[\]\\,]/.test(value)) return null;
+		if (part === 'cgroup' && profile.taskGroups(part)?.values.some(isBelow)) return null;
+		byTag.set(tags[part], [...byTag.get(tags[part]) ?? [], value]);
+	}
+	return [...byTag].map(([tag, values]) => ' ' + shellWord(`${tag}:${values.join()}`)).join('');
+}
+
 function removeFilter(filter) {
 	go({ f: filtersText(filters().filter(f => f.verb !== filter.verb || f.key !== filter.key)), z: '' });
 }
@@ -289,6 +318,7 @@ function renderBar() {
 	$('chips').replaceChildren(
 		chip('A', windowLabel(page.window), 'Drag over the timeline to choose a window', page.window ? () => go({ a: '' }) : null),
 		...(page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
+		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${visible(c.value)}`, 'Only these samples', () => removeTask(c))),
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
 	$('compare').hidden = profile.steps < 2;
 	$('compare').setAttribute('aria-pressed', String(isComparing));
@@ -413,7 +443,7 @@ function renderSource() {
 	const isShown = asked === question;
 	source ||= new Source($('source'));
 	$('source-note').textContent = !isServed ? 'The source is shown by opweb; in a file, this command prints it:' : !address ? 'This function has no symbol.' :
-		page.chosen.length ? 'All samples of the function: filters do not apply here.' : '';
+		page.chosen.length || page.mask ? 'All samples of the function: filters do not apply here.' : '';
 	if (!isServed || (address && isShown)) return;
 	clearTimeout(asking);
 	asked = address ? question : '';
@@ -482,14 +512,19 @@ function filterOptions() {
 	return words;
 }
 
+/** The options of opreport that add samples up as Overview does. */
+const SUMMARIES = { application: '--merge=cgroup,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=cpu,tid,tgid', process: '--merge=cgroup,cpu,tid', thread: '--merge=cgroup,cpu',
+	cpu: '--merge=cgroup,tid,tgid' };
+
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
-	const where = visible(profile.head.selection), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	const tasks = state.v === 'source' ? '' : taskWords(), where = visible(profile.head.selection) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
 	const options = filterOptions();
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
 	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
-	const summary = state.g === 'image' ? '--merge=all' : '';
+	const summary = SUMMARIES[state.g] ?? '';
 	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };
 	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : '-l';
@@ -530,8 +565,9 @@ function render() {
 
 /** Adds the samples of the timeline up by what the state says. */
 function makeSeries() {
-	if (series?.by === state.g) return;
-	series = { ...profile.series(GROUPS_SHOWN, state.g), by: state.g };
+	const by = hasGrouping(profile, state.g) ? state.g : 'application';
+	if (series?.by === by) return;
+	series = { ...profile.series(GROUPS_SHOWN, by), by };
 	if (!timeline) return;
 	timeline.o.rows = series.rows;
 	makeLegend();
@@ -557,7 +593,7 @@ function makeTimeline() {
 }
 
 function makeLegend() {
-	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${groupName(profile, state.g, g)} ${pct(series.sums.get(g) / profile.head.samples)} %`));
+	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${groupName(profile, series.by, g)} ${pct(series.sums.get(g) / profile.head.samples)} %`));
 	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
 	if (timeline.o.gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
 	$('legend').replaceChildren(...legend);
@@ -578,7 +614,7 @@ function windowChanged(which, window, done) {
 function timelineTip(event, step) {
 	if (!event || !(step >= 0)) return showTip(null);
 	const rows = series.rows.map((row, k) => [k, row[step]]).filter(r => r[1]).sort((a, b) => b[1] - a[1]).slice(0, 6);
-	const name = k => (k < series.top.length ? groupName(profile, state.g, series.top[k]) : `${series.others} others`);
+	const name = k => (k < series.top.length ? groupName(profile, series.by, series.top[k]) : `${series.others} others`);
 	const recorded = profile.head.steps.recorded[step];
 	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
 		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.top.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
@@ -661,9 +697,9 @@ function packed(bytes) {
 /** The command that prints such a file of the window and the filters; '' if there is none. */
 function exportCommand(form) {
 	const options = page.chosen.length || hasOption('merge') ? filterOptions() : '', text = profile.head.options;
-	if (!form || options === null || (form === '--folded' && (!profile.head.chains || hasOption('merge')))) return '';
+	if (!form || options === null || taskWords() === null || (form === '--folded' && (!profile.head.chains || hasOption('merge')))) return '';
 	if (profile.head.hidden && (page.isPart || form === '--folded')) return '';
-	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${page.window ? ` time:${windowText(page.window)}` : ''}`
+	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${taskWords()}${page.window ? ` time:${windowText(page.window)}` : ''}`
 		.replace(/ +/g, ' ').trim();
 }
 
@@ -692,7 +728,7 @@ function onKey(e) {
 	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
 		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
-		u: () => { if (filters().length) removeFilter(filters().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
+		u: () => { if (filters().length) removeFilter(filters().pop()); else if (chosenTasks().length) removeTask(chosenTasks().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
 		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
 	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
 	if (!act) return;

@@ -3,6 +3,9 @@
 
 import { KIND_APPLICATION, KINDS } from './color.js';
 
+/** What separates samples, if it was recorded: the parts of head.tasks, in their order. */
+export const TASK_PARTS = ['cgroup', 'process', 'thread', 'cpu'];
+
 /** A tree as parallel arrays; the subtree of node i is [i, end[i]). */
 export class Tree {
 	constructor(func, depth, self) {
@@ -100,6 +103,8 @@ export class Profile {
 		this.func = head.functions;
 		this.count = this.func.name.length;
 		this.rest = this.count - 1;
+		this.tasks = head.tasks || [];
+		this.grouped = new Map();
 		this.base = new Tree(columns.func, columns.depth, columns.self);
 		this.trimSteps();
 		this.distinguish();
@@ -145,13 +150,35 @@ export class Profile {
 		return of;
 	}
 
-	/** The samples of each node in steps [from, to); all of them, also those without time, if there is no
-	 * window. */
-	window(window) {
-		if (!window) return Float64Array.from(this.columns.self);
-		const { at, step, count } = this.columns, self = new Float64Array(this.base.n);
+	/** The groups of tasks that differ in a part, such as the CPU: { values (null: of no one), of (the group of each task),
+	 * apps (of each group, numbers of functions) }; null if the part was not recorded. */
+	taskGroups(by) {
+		if (!this.grouped.has(by)) this.grouped.set(by, this.groupTasks(TASK_PARTS.indexOf(by)));
+		return this.grouped.get(by);
+	}
+
+	groupTasks(part) {
+		const values = [...new Set(this.tasks.map(t => t[part]))], of = this.tasks.map(t => values.indexOf(t[part]));
+		if (part < 0 || !values.some(v => v !== null)) return null;
+		const apps = values.map(() => new Set()), app = this.groups(this.base, 'application'), { at, task } = this.columns;
+		for (let i = 0; i < at.length; i++) apps[of[task[i]]].add(app[at[i]]);
+		return { values, of, apps };
+	}
+
+	/** Which tasks are of all these: [{ part, value }], of one part any. null: all tasks. */
+	taskMask(chosen) {
+		if (!chosen.length) return null;
+		const parts = [...new Set(chosen.map(c => c.part))];
+		return this.tasks.map(t => parts.every(p => chosen.some(c => c.part === p && c.value === String(t[TASK_PARTS.indexOf(p)]))));
+	}
+
+	/** The samples of each node in steps [from, to), of the tasks in mask; all of them, also those without time, if there
+	 * is no window. */
+	window(window, mask = null) {
+		if (!window && !mask) return Float64Array.from(this.columns.self);
+		const { at, step, count, task } = this.columns, self = new Float64Array(this.base.n);
 		for (let i = 0; i < at.length; i++)
-			if (step[i] >= window[0] && step[i] < window[1]) self[at[i]] += count[i];
+			if ((!window || (step[i] >= window[0] && step[i] < window[1])) && (!mask || mask[task[i]])) self[at[i]] += count[i];
 		return self;
 	}
 
@@ -164,16 +191,28 @@ export class Profile {
 		return sums;
 	}
 
+	/** The group of each moment, as a function of its number. */
+	groupsOfMoments(by) {
+		const tasks = this.taskGroups(by), { at, task } = this.columns, of = tasks ? tasks.of : this.groups(this.base, by);
+		return tasks ? i => of[task[i]] : i => of[at[i]];
+	}
+
+	/** The samples of each group of tasks, of the moments in view. */
+	taskSums(by, isIn) {
+		const sums = new Map(), groupOf = this.groupsOfMoments(by), { count } = this.columns;
+		for (let i = 0; i < count.length; i++) if (isIn(i)) sums.set(groupOf(i), (sums.get(groupOf(i)) || 0) + count[i]);
+		return sums;
+	}
+
 	/** Samples of each group in each step: the first ones, and all others together. */
 	series(most, by) {
-		const of = this.groups(this.base, by), { at, step, count } = this.columns, sums = this.sumsOf(this.base, of, this.allFunctions().self, by);
-		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]);
+		const { step, count } = this.columns, groupOf = this.groupsOfMoments(by);
+		const sums = this.taskGroups(by) ? this.taskSums(by, () => true) :
+			this.sumsOf(this.base, this.groups(this.base, by), this.allFunctions().self, by);
+		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]), place = new Map(top.map((g, k) => [g, k]));
 		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
-		for (let i = 0; i < at.length; i++) {
-			const k = top.indexOf(of[at[i]]);
-			rows[k < 0 ? top.length : k][step[i]] += count[i];
-		}
-		return { of, top, others: sums.size - top.length, rows, sums };
+		for (let i = 0; i < count.length; i++) rows[place.get(groupOf(i)) ?? top.length][step[i]] += count[i];
+		return { groupOf, top, others: sums.size - top.length, rows, sums };
 	}
 
 	/** A tree without the functions in hidden: callers call their callees directly. With mergeRecursion,

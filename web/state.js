@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is shown, all of which is in the address, after "#".
+import { TASK_PARTS } from './model.js';
 
 export const VIEWS = {
 	overview: 'Overview', flame: 'Flame graph', functions: 'Functions', source: 'Source', diff: 'Difference', quality: 'Quality',
 };
 
-/** What the timeline and Overview add samples up by; all but the first are also groups of functions. */
-export const GROUPINGS = ['application', 'image', 'kind'];
+/** Groups of functions. */
+export const FUNCTION_GROUPS = ['image', 'kind'];
+/** What the timeline and Overview add samples up by. */
+export const GROUPINGS = ['application', ...FUNCTION_GROUPS, ...TASK_PARTS, 'event'];
 
-/** v view, a and b windows "FROM..TO", f filters "+focus:KEY" in a list, fn function, dir direction, z zoom
+/** v view, a and b windows "FROM..TO", f filters "focus:KEY" in a list, who tasks "cgroup:PATH" in a list, fn function, dir direction, z zoom
  * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, sort, opt options, theme. */
 const DEFAULTS = {
-	v: '', a: '', b: '', f: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', sort: 'self', opt: '', theme: '',
+	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', sort: 'self', opt: '', theme: '',
 };
 
 export let state = { ...DEFAULTS };
@@ -38,7 +41,7 @@ export function readState() {
 	if (!(next.v in VIEWS)) next.v = '';
 	if (!['down', 'up', 'sandwich'].includes(next.dir)) next.dir = 'down';
 	if (!GROUPINGS.includes(next.g)) next.g = 'application';
-	if (!['function', ...GROUPINGS.slice(1)].includes(next.by)) next.by = 'function';
+	if (!['function', ...FUNCTION_GROUPS].includes(next.by)) next.by = 'function';
 	state = next;
 }
 
@@ -63,6 +66,16 @@ export function filters() {
 		const at = text.indexOf(':');
 		return { verb: text.slice(0, at), key: text.slice(at + 1) };
 	}).filter(f => ['focus', 'hide', 'drop'].includes(f.verb));
+}
+
+/** The tasks that are chosen: [{ part, value }]. */
+export function chosenTasks() {
+	return state.who.split('\n').filter(Boolean).map(text => ({ part: text.slice(0, text.indexOf(':')), value: text.slice(text.indexOf(':') + 1) }))
+		.filter(c => TASK_PARTS.includes(c.part));
+}
+
+export function tasksText(list) {
+	return list.map(c => `${c.part}:${c.value}`).join('\n');
 }
 
 export function filtersText(list) {

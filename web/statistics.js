@@ -132,7 +132,8 @@ function chooseBlocks(steps, window) {
 
 /** How much the counts of a view vary: its tree, and the samples of its nodes in blocks of time. */
 export class Blocks {
-	/** Of a view { self, tree, map } of the profile. self: the samples of the profile's nodes in the view, 0 if filters reject them; map: their nodes in tree. */
+	/** Of a view { self, tree, map, mask } of the profile. self: the samples of the profile's nodes in the view, 0 if
+	 * filters reject them; map: their nodes in tree; mask: which tasks are in the view, null: all. */
 	constructor(profile, window, view) {
 		this.source = { profile, window, view };
 		this.independent = independent(profile.head.weight || 1);
@@ -144,14 +145,15 @@ export class Blocks {
 	 * not say which session a sample is of. */
 	prepare() {
 		if (!this.source) return;
-		const { profile, window, view: { self, tree, map } } = this.source;
-		const { at, step, count } = profile.columns, steps = profile.head.steps;
+		const { profile, window, view: { self, tree, map, mask } } = this.source;
+		const { at, step, count, task } = profile.columns, steps = profile.head.steps;
 		const blocks = steps && profile.head.session_count === 1 ? chooseBlocks(steps, window || [0, steps.count]) : { of: [], count: 0 };
-		const isIn = i => blocks.of[step[i]] >= 0 && self[at[i]] > 0, node = i => (map ? map[at[i]] : at[i]);
+		const isIn = i => blocks.of[step[i]] >= 0 && self[at[i]] > 0 && (!mask || mask[task[i]]), node = i => (map ? map[at[i]] : at[i]);
 		this.source = null;
 		this.totals = new Float64Array(blocks.count);
 		this.first = new Uint32Array(tree.n + 1);
 		if (blocks.count < LEAST_BLOCKS) return;
+		this.moments = { isIn, of: i => blocks.of[step[i]], count };
 		for (let i = 0; i < at.length; i++) if (isIn(i)) this.first[node(i) + 1]++;
 		for (let i = 0; i < tree.n; i++) this.first[i + 1] += this.first[i];
 		this.block = new Uint8Array(this.first[tree.n]);
@@ -181,6 +183,18 @@ export class Blocks {
 		for (const [from, to] of ranges)
 			for (let k = this.first[from]; k < this.first[to]; k++) counts[this.block[k]] += this.count[k];
 		return measureNoise(counts, this.totals, this.independent.weight);
+	}
+
+	/** The noise of the samples of the moments that a test chooses. */
+	ofMoments(key, test) {
+		this.prepare();
+		if (!this.moments) return this.independent;
+		if (!this.known.has(key)) {
+			const { isIn, of, count } = this.moments, counts = new Float64Array(this.totals.length);
+			for (let i = 0; i < count.length; i++) if (isIn(i) && test(i)) counts[of(i)] += count[i];
+			this.known.set(key, measureNoise(counts, this.totals, this.independent.weight));
+		}
+		return this.known.get(key);
 	}
 
 	remember(key, ranges) {

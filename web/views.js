@@ -4,6 +4,7 @@
 import { el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
 import { compareShares, independent, largestSure, wilson } from './statistics.js';
 import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
+import { TASK_PARTS } from './model.js';
 import { GROUPINGS } from './state.js';
 import { Table } from './table.js';
 
@@ -75,10 +76,19 @@ function missingText({ profile: { head: { hidden } }, isPart }, alsoWhole = '') 
 	return `${isPart ? 'shares' : alsoWhole} of what is in chains of fewer than ${hidden.below} samples are missing${isPart ? ' in this window' : ''}`;
 }
 
+/** The name of a group of tasks: "CPU 3", or "1234 cc1plus" of a process or thread of one application. */
+function taskName(profile, by, group) {
+	const { values, apps } = profile.taskGroups(by), value = values[group];
+	if (value === null) return `(no ${by})`;
+	if (by === 'cpu') return `CPU ${value}`;
+	return by === 'cgroup' ? visible(value) : [value, ...[...apps[group]].slice(0, 2).map(f => fullName(profile, f))].join(' ') + (apps[group].size > 2 ? ' …' : '');
+}
+
 /** The name of a group, of one of the groupings. */
 export function groupName(profile, by, group) {
 	if (by === 'application') return fullName(profile, group);
 	if (by === 'kind') return KINDS[group];
+	if (TASK_PARTS.includes(by)) return taskName(profile, by, group);
 	const image = profile.head.images[group];
 	return image ? visible(image.name ?? image.path.split('/').pop()) : '(no image)';
 }
@@ -171,40 +181,84 @@ function squeeze(row, most) {
 	return out;
 }
 
+const GROUPING_NAMES = { application: 'Application', image: 'Image', kind: 'Kind of code', cgroup: 'Cgroup', process: 'Process', thread: 'Thread', cpu: 'CPU', event: 'Event' };
+/** What records the parts that samples are separated by. */
+const RECORDED_BY = { cgroup: 'cgroup', process: 'thread', thread: 'thread', cpu: 'cpu' };
+
 /** Chooses what samples are added up by. */
 function groupingChoice(page) {
-	return el('label', { class: 'grouping' }, 'by ', el('select', { onchange: e => page.groupBy(e.target.value) },
-		GROUPINGS.map(g => el('option', { value: g, selected: g === page.grouping }, g === 'kind' ? 'kind of code' : g))));
+	return el('label', { class: 'grouping' }, 'by ', el('select', { id: 'by-what', onchange: e => page.groupBy(e.target.value) },
+		GROUPINGS.map(g => el('option', { value: g, selected: g === page.grouping }, g === 'cpu' ? 'CPU' : GROUPING_NAMES[g].toLowerCase()))));
+}
+
+/** Why there is nothing to show by a grouping: what records it. */
+function showMissing(page) {
+	const { head } = page.profile, by = RECORDED_BY[page.grouping], was = (head.separate ?? '').split(',').includes(by);
+	if (page.grouping === 'event')
+		return el('p', {}, `This page is of one event: ${visible(head.event)} Another event has a page of its own, because samples of two events do not add up: give `,
+			el('code', {}, 'event:NAME'), ' to opweb or opreport.');
+	if (was && !page.profile.tasks.length)
+		return el('p', {}, `This session has more than a page can show by ${page.grouping}. Choose some with `, el('code', {}, 'cgroup:PATH'), ', ',
+			el('code', {}, 'tgid:N'), ' or ', el('code', {}, 'cpu:N'), '.');
+	return el('p', {}, `This session does not say which ${page.grouping === 'cpu' ? 'CPU' : page.grouping} a sample is of. Record with `,
+		el('code', {}, `operf --separate-${by}`), ' or ', el('code', {}, `opcontrol --separate=library,kernel,${by}`), '.');
+}
+
+/** The rows of the overview: { sums, noise(group), press(group) (what a press of its name does; null: nothing) }. */
+function groupsInView(page) {
+	const { profile, tree, grouping, blocks } = page;
+	if (profile.taskGroups(grouping)) {
+		const { values } = profile.taskGroups(grouping), groupOf = profile.groupsOfMoments(grouping);
+		return { sums: profile.taskSums(grouping, page.isInView), noise: g => blocks.ofMoments(`${grouping}${g}`, i => groupOf(i) === g),
+			press: g => (values[g] === null ? null : () => page.onlyTask(grouping, values[g])) };
+	}
+	const of = profile.groups(tree, grouping), nodes = g => [...of.keys()].filter(i => of[i] === g).map(i => [i, i + 1]);
+	return { sums: profile.sumsOf(tree, of, page.functions.self, grouping), noise: g => blocks.remember(`${grouping}${g}`, () => nodes(g)),
+		press: g => (grouping === 'application' ? () => page.focus(g) : null) };
+}
+
+/** When the samples of each of these groups were taken. */
+function sparkRows(page, groups) {
+	const rows = new Map(groups.map(g => [g, new Float64Array(page.profile.steps)])), { step, count } = page.profile.columns;
+	for (let i = 0; i < count.length; i++) {
+		const row = rows.get(page.series.groupOf(i));
+		if (row) row[step[i]] += count[i];
+	}
+	return rows;
+}
+
+/** Whether the profile can be added up by a grouping. */
+export function hasGrouping(profile, by) {
+	return by !== 'event' && (!TASK_PARTS.includes(by) || Boolean(profile.taskGroups(by)));
+}
+
+function overviewHint(page) {
+	const { grouping } = page, drag = page.profile.steps ? ' Drag over the timeline to choose a window.' : '';
+	if (grouping === 'image' || grouping === 'kind') return `Only own samples count.${drag}`;
+	return `Press a name to see only it.${drag}`;
 }
 
 export function showOverview(page, host) {
-	const { profile, tree, grouping } = page, { of: whole } = page.series, of = profile.groups(tree, grouping), rows = new Map();
-	const sums = profile.sumsOf(tree, of, page.functions.self, grouping);
-	const { at, step, count } = profile.columns, nodes = g => [...of.keys()].filter(i => of[i] === g).map(i => [i, i + 1]);
-	const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
-	for (const [f] of top) rows.set(f, new Float64Array(profile.steps));
-	for (let i = 0; i < at.length; i++) {
-		const row = rows.get(whole[at[i]]);
-		if (row) row[step[i]] += count[i];
-	}
-	const most = top.length ? top[0][1] / page.n * 1.1 : 1;
-	const head = [grouping === 'kind' ? 'Kind of code' : grouping === 'image' ? 'Image' : 'Application', 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
-	const cells = head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text));
-	for (const [f, k] of top) {
-		const colour = page.groupColour(f), bar = el('div', { class: 'bar wide' }, el('u'));
-		const noise = page.blocks.remember(`${grouping}${f}`, () => nodes(f)), name = groupName(profile, grouping, f);
+	const { profile, grouping } = page;
+	if (!hasGrouping(profile, grouping)) return host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), showMissing(page));
+	const { sums, noise: noiseOf, press } = groupsInView(page), top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
+	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? top[0][1] / page.n * 1.1 : 1;
+	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
+	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text)))];
+	for (const [g, k] of top) {
+		const colour = page.groupColour(g), noise = noiseOf(g), name = groupName(profile, grouping, g), act = press(g);
+		const bar = el('div', { class: 'bar wide', role: 'cell' }, el('u'));
 		fillBar(bar, k, page, most, noise);
-		cells.push(grouping !== 'application' ? el('div', { title: name }, swatch(colour), name) :
-			el('button', { type: 'button', title: 'Only this application', onclick: () => page.focus(f) }, swatch(colour), name),
-			el('div', { class: 'right' }, pct(k / page.n)), el('div', { class: 'right' }, plusMinus(k, page.n, noise)),
-			el('div', { class: 'right' }, page.timeOf(k)), bar,
-			profile.steps ? spark(squeeze(rows.get(f), 120), colour) : el('div', { class: 'wide' }));
+		cells.push(el('div', { class: 'line', role: 'row' }, el('div', { role: 'rowheader', title: name }, act ? el('button', { type: 'button', title: `Only ${name}`, onclick: act }, swatch(colour), name) : [swatch(colour), name]),
+			el('div', { class: 'right', role: 'cell' }, pct(k / page.n)), el('div', { class: 'right', role: 'cell' }, plusMinus(k, page.n, noise)),
+			el('div', { class: 'right', role: 'cell' }, page.timeOf(k)), bar,
+			profile.steps ? spark(squeeze(rows.get(g), 120), colour) : el('div', { class: 'wide', role: 'cell' })));
 	}
-	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table' }, cells),
+	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table', 'aria-label': 'Who used the machine' }, cells),
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
 			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
-		el('p', { class: 'dim' }, `${grouping === 'application' ? 'Press an application to see only it.' : 'Only own samples count.'} Drag over the timeline to choose a window.`),
-		el('p', { class: 'dim' }, grouping === 'application' ? '' : missingText(page)));
+		el('p', { class: 'dim' }, overviewHint(page)),
+		el('p', { class: 'dim' }, grouping === 'image' || grouping === 'kind' ? missingText(page) : ''));
 }
 
 // --- difference ---
