@@ -9,7 +9,7 @@ import { chosenTasks, filters, filtersText, hasOption, readState, state, tasksTe
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
 import { frameDifference, fullName, groupName, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
-import { isServed, load, loadSource } from './provider.js';
+import { isServed, load, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
 
 const GROUPS_SHOWN = 8;
@@ -23,6 +23,8 @@ let profile, timeline, series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
 /** @type {any} */
 let source = null;
+/** Those in the page. */
+let sources = { wanted: 0, functions: new Map() };
 let asked = '', asking = 0;
 const ASK_DELAY_MS = 250;
 
@@ -436,20 +438,39 @@ function sourceFunction() {
 	return page.picked > 0 ? page.picked : hottest();
 }
 
-/** Asks for the source of the chosen function, or the hottest one, in the window. Filters do not apply to it. */
+/** What is said above the source. The sources in a saved page are those of the whole profile. */
+function sourceNote(address, isKept) {
+	if (!address) return 'This function has no symbol.';
+	if (!isServed && !isKept) {
+		return `A saved page has the source of ${int(sources.functions.size)} of the hottest functions${sources.functions.size < sources.wanted ? ', as many as fit' : ''}. ` +
+			'This is none of them; the command below prints it.';
+	}
+	if (page.chosen.length || page.mask || (page.window && !isServed))
+		return `All samples of the function: ${!isServed && page.window ? 'a saved page has no source of a window, and ' : ''}filters do not apply here.`;
+	return '';
+}
+
+/** Shows the source of the chosen function, or the hottest one, in the window: from the page, or the server. */
 function renderSource() {
 	const f = sourceFunction(), address = profile.func.address[f];
-	const image = profile.head.images[profile.func.image[f]]?.path, question = `${address}/${page.window ? windowText(page.window) : 'all'}/${image}`;
+	const image = profile.head.images[profile.func.image[f]]?.path, kept = sources.functions.get(`${address}/${image}`);
+	const question = `${address}/${page.window && isServed ? windowText(page.window) : 'all'}/${image}`;
 	const isShown = asked === question;
 	source ||= new Source($('source'));
-	$('source-note').textContent = !isServed ? 'The source is shown by opweb; in a file, this command prints it:' : !address ? 'This function has no symbol.' :
-		page.chosen.length || page.mask ? 'All samples of the function: filters do not apply here.' : '';
-	if (!isServed || (address && isShown)) return;
+	$('source-note').textContent = sourceNote(address, kept);
+	if (address && isShown) return;
 	clearTimeout(asking);
-	asked = address ? question : '';
-	$('source').replaceChildren(address ? el('p', { class: 'dim' }, 'reading the code…') : '');
-	if (address) asking = setTimeout(() => askSource(question, f), ASK_DELAY_MS);
-	else document.body.dataset.source = '';
+	asked = address && (isServed || kept) ? question : '';
+	$('source').replaceChildren(asked && !kept ? el('p', { class: 'dim' }, 'reading the code…') : '');
+	document.body.dataset.source = '';
+	if (kept) showSource(kept, f);
+	else if (asked) asking = setTimeout(() => askSource(question, f), ASK_DELAY_MS);
+}
+
+function showSource(code, f) {
+	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), address: profile.func.address[f] });
+	showCommand();
+	document.body.dataset.source = asked;
 }
 
 /** Shows the answer to a question about function f if it is still the wanted one. */
@@ -458,8 +479,7 @@ async function askSource(question, f) {
 	try {
 		const code = await loadSource(question);
 		if (asked !== question) return;
-		source.show(code, page, { f, name: fullName(profile, f), address: profile.func.address[f] });
-		showCommand();
+		showSource(code, f);
 	} catch (e) {
 		if (asked !== question) return;
 		$('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
@@ -520,7 +540,7 @@ const SUMMARIES = { application: '--merge=cgroup,cpu,tid,tgid', image: '--merge=
 function command() {
 	const tasks = state.v === 'source' ? '' : taskWords(), where = visible(profile.head.selection) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
-	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${time(page.window)}`.replace(/ +/g, ' ');
+	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
 	const options = filterOptions();
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
 	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
@@ -796,6 +816,7 @@ async function start() {
 	readState();
 	setTheme(state.theme || preferredTheme());
 	profile = await load();
+	sources = await loadSources();
 	makeTabs();
 	makeTimeline();
 	makeGraphs();

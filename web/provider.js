@@ -16,6 +16,17 @@ async function ask(path) {
 	return answer;
 }
 
+async function embedded(id) {
+	const text = document.getElementById(id).textContent.trim();
+	return text && unpacked(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream());
+}
+
+/** The sources in the page: { wanted (how many there were), functions: Map of "ADDRESS/IMAGE" to what loadSource() returns }. */
+export async function loadSources() {
+	const bytes = await embedded('sources'), { wanted, functions } = bytes ? JSON.parse(new TextDecoder().decode(bytes)) : { wanted: 0, functions: [] };
+	return { wanted, functions: new Map(functions) };
+}
+
 /** The lines and instructions of a function: "ADDRESS/TIME/IMAGE". */
 export async function loadSource(question) {
 	return (await ask('source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
@@ -23,8 +34,5 @@ export async function loadSource(question) {
 
 /** The profile. */
 export async function load() {
-	const text = document.getElementById('data').textContent.trim();
-	if (!text) return decode(await (await ask('data')).arrayBuffer());
-	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
-	return decode(await unpacked(new Blob([bytes]).stream()));
+	return decode(isServed ? await (await ask('data')).arrayBuffer() : await embedded('data'));
 }

@@ -308,6 +308,8 @@ void profile_report_print(struct profile_report *r, FILE *out)
 				 .chains = p->chains.samples ? &p->chains : NULL,
 				 .losses = &p->losses,
 				 .header = r->stats.header,
+				 .sources = r->sources,
+				 .source_count = r->source_count,
 				 .timer_hz = report_header_timer_hz(p->gather),
 				 .wander = report_header_wander(p->gather),
 				 .skipped = skipped_files(r) };

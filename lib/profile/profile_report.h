@@ -31,6 +31,8 @@ struct profile_report {
 	struct callgraph calls;
 	struct populate_stats stats;
 	const struct profile_report *before; /* what it is compared with, or NULL */
+	const struct report_source *sources; /* for a page, set by the caller; borrowed */
+	size_t source_count;
 	const char *words[2]; /* with ->before: the specifications of both, for the header */
 };
 

@@ -320,7 +320,7 @@ def narrow_screens_do_not_scroll_sideways(b, url):
 def hostile_names_are_text(b, url):
     for view in ("overview", "flame", "functions", "quality"):
         b.open(url, f"v={view}")
-        if b.js("return document.querySelectorAll('script').length") != 2 or b.js("return document.images.length"):
+        if b.js("return document.querySelectorAll('script').length") != 3 or b.js("return document.images.length"):
             return False
         if b.js("return /[\u202a-\u202e]/.test(document.body.textContent)"):
             return False
@@ -605,12 +605,26 @@ def shares_of_opannotate(command):
 def source_has_the_numbers_of_its_command(b, url):
     for window in ("", "&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"):
         b.open(url, f"v=source&fn=exe-pie:marked_first{window}")
-        if not b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length")):
-            return False
-        shown = b.js("return [...document.querySelectorAll('#source .pane.code .sl')].map(r => "
-                     "[r.querySelector('.number').textContent, r.querySelector('.share').title])")
-        counts = {address: int(re.sub(r"\D", "", title)) for address, title in shown if title}
+        counts = instruction_counts(b)
         if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]):
+            return False
+    return True
+
+
+def instruction_counts(b):
+    """The samples of the instructions that are shown: { address: samples }."""
+    b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length"))
+    shown = b.js("return [...document.querySelectorAll('#source .pane.code .sl')].map(r => "
+                 "[r.querySelector('.number').textContent, r.querySelector('.share').title])")
+    return {address: int(re.sub(r"\D", "", title)) for address, title in shown if title}
+
+
+def a_file_has_the_source_of_hot_functions(b, url):
+    """The numbers are those of opannotate, also if a window is chosen, which the page says."""
+    for window in ("", "&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"):
+        b.open(url, f"v=source&fn=exe-pie:marked_first{window}")
+        counts = instruction_counts(b)
+        if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]) or bool(window) != ("no source of a window" in b.text("source-note")):
             return False
     return True
 
@@ -677,6 +691,7 @@ def main():
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(the_server_is_confined, server)
                 attempt(a_killed_server_does_not_block_its_socket)
+            attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(narrow_screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
             attempt(hostile_names_are_text, wide, f"file://{work}/hostile.html")
             attempt(a_program_is_not_its_function, wide, f"file://{work}/twin.html")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""page.py FILE: prints what a page for a browser (opreport --html) contains: its tree, with the samples
-of each node and, after "@", those of each step of time (of each step and task: STEP/TASK); and the facts about the profile."""
+"""page.py FILE [sources]: prints what a page for a browser (opreport --html) contains: its tree, with the samples
+of each node and, after "@", those of each step of time (of each step and task: STEP/TASK); and the facts about the profile. With "sources", prints
+which functions have their source in it."""
 import base64
 import gzip
 import json
@@ -29,6 +30,22 @@ def read_page(path):
     return read_data(gzip.decompress(base64.b64decode(packed)))
 
 
+def read_sources(path):
+    """The sources in a page: how many there were, and those that fitted, by address and image."""
+    with open(path, encoding="utf-8") as f:
+        packed = re.search(r' id="sources">([^<]*)</script>', f.read())[1]
+    found = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return found["wanted"], dict(found["functions"])
+
+
+def print_sources(path):
+    wanted, functions = read_sources(path)
+    print(f"{len(functions)} of {wanted}")
+    for key, code in functions.items():
+        rows = code.get("instructions", [])
+        print(f"{key.split('/')[-1]} {code['symbol']}: {code['samples']}, {sum(row[2] for row in rows)} in instructions")
+
+
 def totals(columns):
     """For each function: its own samples, and those with it in their chain, each once."""
     own, everywhere = {}, {}
@@ -43,6 +60,9 @@ def totals(columns):
 
 
 def main():
+    if sys.argv[2:] == ["sources"]:
+        print_sources(sys.argv[1])
+        return
     head, columns = read_page(sys.argv[1])
     functions, moments = head["functions"], {}
     for i, (at, step, count) in enumerate(zip(columns["at"], columns["step"], columns["count"])):

@@ -4,6 +4,7 @@
 #include "tools/opreport/opreport_options.h"
 #include "tools/common/confine.h"
 #include "tools/common/page_report.h"
+#include "tools/common/page_sources.h"
 #include "tools/common/progress.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
@@ -196,10 +197,12 @@ static const struct opt_cmdline cmdline = {
 struct parts {
 	struct profile *profile;
 	struct profile_report report;
+	struct page_sources sources;
 };
 
 static void parts_done(struct parts *p)
 {
+	page_sources_done(&p->sources);
 	profile_report_done(&p->report);
 	profile_close(p->profile);
 }
@@ -227,11 +230,17 @@ static int collect(struct parts *p, const struct opreport_braces *in, struct err
 static int collect_page(struct parts *p, const struct opreport_braces *in, struct error *err)
 {
 	struct page_report page;
+	const struct page_words words = { in->count, in->words };
+	struct error why = ERROR_INIT;
 	int r = page_report_collect(&in->profile, &options.view, in->count, in->words, &page, err);
 
-	if (r == 0)
-		*p = (struct parts){ page.profile, page.report };
-	return r;
+	if (r < 0)
+		return r;
+	if (page_sources_collect(&in->profile, &words, &page, &p->sources, &why) < 0)
+		tool_warn("%s; the page has no sources", why.text);
+	p->profile = page.profile;
+	p->report = page.report;
+	return 0;
 }
 
 /* Opens the output before this process is confined; the file keeps its contents until print(). */

@@ -6,7 +6,6 @@
 #include "profile/annotate/annotate_json.h"
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
-#include "symbol/symtab.h"
 #include "tools/common/reporting.h"
 
 #include <errno.h>
@@ -42,30 +41,6 @@ static int parse_question(const char *text, struct question *ret, struct error *
 	return 0;
 }
 
-/* The function that begins at the address or, as an inlined call has an address within another
- * function, the one that has it; NULL if there is none. */
-static const struct annotate_symbol *find_symbol(const struct annotate_view *v, uint64_t address)
-{
-	size_t i;
-	uint32_t k;
-
-	for (i = 0; i < v->symbol_count; i++)
-		if (v->symbols[i].symbol->address == address)
-			return &v->symbols[i];
-	for (i = 0; i < v->symbol_count; i++) {
-		const struct annotate_symbol *found = &v->symbols[i];
-
-		for (k = found->first; k <= found->last; k++) {
-			const struct symbol *piece = symtab_at(v->binary.symtab, k);
-
-			if (piece->whole == found->first && address >= piece->address &&
-			    address - piece->address < piece->end - piece->offset)
-				return found;
-		}
-	}
-	return NULL;
-}
-
 /* Prints the function if the image has it. */
 static bool print_from(struct annotate *a, size_t image, const struct question *q,
 		       const struct profile *p)
@@ -76,7 +51,7 @@ static bool print_from(struct annotate *a, size_t image, const struct question *
 	struct annotate_view view;
 
 	annotate_open(a, image, p->binaries, &view);
-	symbol = find_symbol(&view, q->address);
+	symbol = annotate_symbol_at(&view, q->address);
 	if (symbol)
 		annotate_json_print(a, &view, symbol, &to);
 	annotate_close(&view);

@@ -262,3 +262,32 @@ uint64_t annotate_address(const struct annotate_view *v, size_t i)
 
 	return sym->address + (v->image->samples.samples[i].offset - sym->offset);
 }
+
+/* Whether one of the symbol's pieces has the address. */
+static bool contains(const struct annotate_view *v, const struct annotate_symbol *sym,
+		     uint64_t address)
+{
+	uint32_t i;
+
+	for (i = sym->first; i <= sym->last; i++) {
+		const struct symbol *piece = symtab_at(v->binary.symtab, i);
+
+		if (piece->whole == sym->first && address >= piece->address &&
+		    address - piece->address < piece->end - piece->offset)
+			return true;
+	}
+	return false;
+}
+
+const struct annotate_symbol *annotate_symbol_at(const struct annotate_view *v, uint64_t address)
+{
+	size_t i;
+
+	for (i = 0; i < v->symbol_count; i++)
+		if (v->symbols[i].symbol->address == address)
+			return &v->symbols[i];
+	for (i = 0; i < v->symbol_count; i++)
+		if (contains(v, &v->symbols[i], address))
+			return &v->symbols[i];
+	return NULL;
+}

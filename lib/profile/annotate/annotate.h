@@ -101,6 +101,9 @@ void annotate_close(struct annotate_view *v);
 
 /* The address that sample number @i of the view, which has a symbol, is linked to. */
 uint64_t annotate_address(const struct annotate_view *v, size_t i);
+/* The symbol that begins at the address or, as an inlined call has an address within another one,
+ * that contains it; NULL if there is none. */
+const struct annotate_symbol *annotate_symbol_at(const struct annotate_view *v, uint64_t address);
 /* New zero counts, one per class; they live as long as @a. */
 uint64_t *annotate_counts(struct annotate *a);
 /* Adds @counts to the rest of @image for the reason @why, a literal. */

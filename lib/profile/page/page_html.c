@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/page/page.h"
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "profile/print/report.h"
 #include "web/web_page.h"
 
 #include <limits.h>
@@ -10,8 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Where the data go, in the page. */
-static const char place_of_data[] = "@DATA@";
+/* Where the data go, in the page, and then the sources. */
+static const char place_of_data[] = "@DATA@", place_of_sources[] = "@SOURCES@";
 
 /* A gzip header and trailer, for deflateInit2() and inflateInit2(). */
 enum { GZIP_WINDOW = 15 + 16 };
@@ -89,25 +91,80 @@ static void print_packed(const char *data, size_t size, FILE *out)
 	(void)deflateEnd(&z);
 }
 
+/* Opens @ret as a file; closing it sets @ret and @size. */
+static FILE *open_text(char **ret, size_t *size)
+{
+	FILE *memory = open_memstream(ret, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
 static void print_data(const struct report *r, FILE *out)
 {
 	_cleanup_free_ char *data = NULL;
 	size_t size = 0;
-	FILE *memory = open_memstream(&data, &size);
+	FILE *memory = open_text(&data, &size);
 
-	if (!memory)
-		abort();
 	page_data(r, memory);
 	(void)fclose(memory);
 	print_packed(data, size, out);
 }
 
+/* --- sources --- */
+
+/* Prints the sources of the first @count functions, and how many there were. */
+static void print_sources(const struct report *r, size_t count, FILE *out)
+{
+	size_t i;
+
+	(void)fprintf(out, "{\"wanted\":%zu,\"functions\":[", r->source_count);
+	for (i = 0; i < count; i++) {
+		struct json j = JSON_INIT(out);
+
+		(void)fputs(i ? ",\n[" : "\n[", out);
+		json_bytes(&j, NULL, r->sources[i].key);
+		(void)fprintf(out, ",%s]", r->sources[i].json);
+	}
+	(void)fputs("]}", out);
+}
+
+/* The sources of as many functions as fit into @room bytes, packed; caller frees. */
+static char *pack_sources(const struct report *r, size_t room)
+{
+	size_t count = r->source_count;
+
+	for (;; count -= (count + 3) / 4) {
+		_cleanup_free_ char *text = NULL, *packed = NULL;
+		size_t text_size = 0, size = 0;
+		FILE *memory = open_text(&text, &text_size);
+
+		print_sources(r, count, memory);
+		(void)fclose(memory);
+		memory = open_text(&packed, &size);
+		print_packed(text, text_size, memory);
+		(void)fclose(memory);
+		if (size <= room || !count)
+			return STEAL(packed);
+	}
+}
+
 void page_html(const struct report *r, FILE *out)
 {
-	_cleanup_free_ char *page = unpack_page();
-	char *at = strstr(page, place_of_data);
+	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
+	char *at = strstr(page, place_of_data), *sources_at = strstr(at, place_of_sources);
+	size_t size = 0, used;
+	FILE *memory = open_text(&data, &size);
 
+	print_data(r, memory);
+	(void)fclose(memory);
+	used = size + WEB_PAGE_LENGTH;
+	sources = pack_sources(r, used < PAGE_BYTES_MAX ? PAGE_BYTES_MAX - used : 0);
 	(void)fwrite(page, 1, (size_t)(at - page), out);
-	print_data(r, out);
-	(void)fputs(at + strlen(place_of_data), out);
+	(void)fwrite(data, 1, size, out);
+	at += strlen(place_of_data);
+	(void)fwrite(at, 1, (size_t)(sources_at - at), out);
+	(void)fputs(sources, out);
+	(void)fputs(sources_at + strlen(place_of_sources), out);
 }

@@ -93,6 +93,12 @@ struct report_view {
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 
+/* Source and instructions of a function, for a page. */
+struct report_source {
+	char *key;  /* "0x116e//usr/bin/true": its address and image */
+	char *json; /* see profile/annotate/annotate_json.h */
+};
+
 /* What is printed; all is borrowed. */
 struct report {
 	const struct report_view *view;
@@ -110,6 +116,8 @@ struct report {
 	uint64_t timer_hz;	    /* samples per second per CPU in timer mode; 0: unknown */
 	uint64_t wander;	    /* by so many percent periods wander; 0: not, or unknown */
 	size_t skipped;		    /* sample files that could not be read */
+	const struct report_source *sources; /* of the hottest functions, these first */
+	size_t source_count;
 	size_t files, gone; /* binaries, and those of them that are gone; see binaries_count() */
 };
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/page_sources.h"
+
+#include "tools/common/page_report.h"
+#include "tools/common/reporting.h"
+
+#include "base/mem.h"
+#include "profile/annotate/annotate_json.h"
+#include "profile/binary/sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The most functions, of which those with the most samples are taken. */
+enum { FUNCTIONS_MAX = 60 };
+
+/* A function of the page. */
+struct hot {
+	const struct row *row;
+	uint64_t samples;
+};
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct hot *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return (x->row->id > y->row->id) - (x->row->id < y->row->id);
+}
+
+/* Whether a function is among those before it: rows differ by application, too. */
+static bool is_known(const struct hot *list, size_t count, const struct row *row)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (list[i].row->image == row->image && list[i].row->address == row->address)
+			return true;
+	return false;
+}
+
+/* Makes a list of the functions with the most samples of their own; returns their number. Caller
+ * frees. */
+static size_t hottest(const struct page_report *page, struct hot **ret)
+{
+	bool has_chains = page->report.view->chains;
+	const struct container *rows =
+		has_chains ? &page->profile->chains.rows : &page->report.rows;
+	struct hot *list = xcalloc(rows->count + 1, sizeof(*list));
+	size_t i, n = 0, kept = 0;
+
+	for (i = 0; i < rows->count; i++) {
+		const struct row *row = &rows->rows[i];
+		uint64_t own = has_chains ? row->counts[CHAINS_SELF]
+					  : container_sum(row->counts, rows->class_count);
+
+		if (row->kind == ROW_SYMBOL && own)
+			list[n++] = (struct hot){ row, own };
+	}
+	qsort(list, n, sizeof(*list), by_samples);
+	for (i = 0; i < n && kept < FUNCTIONS_MAX; i++)
+		if (!is_known(list, kept, list[i].row))
+			list[kept++] = list[i];
+	*ret = list;
+	return kept;
+}
+
+/* What the code is read from, and where it goes. */
+struct job {
+	struct profile *profile;
+	struct annotate annotate;
+	struct sources *sources;
+	const struct gather *names; /* of the images of ->hot */
+	const struct hot *hot;
+	size_t count;
+	char **json; /* of each function */
+};
+
+/* Prints the function at an address as JSON; NULL if the image has no samples there. */
+static char *print_function(struct job *job, const struct annotate_view *view, uint64_t address)
+{
+	const struct annotate_symbol *symbol = annotate_symbol_at(view, address);
+	struct annotate_json_output to = { NULL, job->sources };
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!symbol)
+		return NULL;
+	to.out = open_memstream(&text, &size);
+	if (!to.out)
+		abort();
+	annotate_json_print(&job->annotate, view, symbol, &to);
+	(void)fclose(to.out);
+	return text;
+}
+
+/* Prints the functions that are in an image. */
+static void print_image(struct job *job, size_t image)
+{
+	const struct gather *g = job->profile->gather;
+	const char *name = gather_image_name(g, job->annotate.images[image].image, true);
+	struct annotate_view view;
+	bool is_open = false;
+	size_t i;
+
+	for (i = 0; i < job->count; i++) {
+		const struct row *row = job->hot[i].row;
+
+		if (strcmp(gather_image_name(job->names, row->image, true), name) != 0)
+			continue;
+		if (!is_open)
+			annotate_open(&job->annotate, image, job->profile->binaries, &view);
+		is_open = true;
+		if (!job->json[i])
+			job->json[i] = print_function(job, &view, row->address);
+	}
+	if (is_open)
+		annotate_close(&view);
+}
+
+/* Takes the functions whose code was found, in their order. */
+static void take(struct job *job, struct page_sources *ret)
+{
+	size_t i;
+
+	ret->list = xcalloc(job->count + 1, sizeof(*ret->list));
+	for (i = 0; i < job->count; i++) {
+		const struct row *row = job->hot[i].row;
+
+		if (job->json[i])
+			ret->list[ret->count++] = (struct report_source){
+				xasprintf("%#llx/%s", (unsigned long long)row->address,
+					  gather_image_name(job->names, row->image, true)),
+				job->json[i]
+			};
+	}
+}
+
+int page_sources_collect(const struct profile_config *config, const struct page_words *words,
+			 struct page_report *page, struct page_sources *ret, struct error *err)
+{
+	const struct annotate_config names = { .names = page->report.view->names };
+	_cleanup_(profile_closep) struct profile *p = NULL;
+	_cleanup_(sources_freep) struct sources *sources = NULL;
+	_cleanup_free_ struct hot *hot = NULL;
+	_cleanup_free_ char **json = NULL;
+	struct profile_config code = *config;
+	struct job job = { 0 };
+	size_t i;
+	int r;
+
+	code.merge = CLASSES_MERGE_ALL;
+	code.binaries.code = true;
+	code.binaries.symbols_only = false;
+	r = reporting_open(&code, words->count, words->list, &p, err);
+	if (r < 0)
+		return r;
+	job = (struct job){ .profile = p, .names = page->profile->gather };
+	job.sources = sources = sources_new(p->root, NULL, NULL);
+	job.count = hottest(page, &hot);
+	job.hot = hot;
+	job.json = json = xcalloc(job.count + 1, sizeof(*json));
+	annotate_collect(p->gather, &p->classes, &p->by_image, &names, &job.annotate);
+	for (i = 0; i < job.annotate.image_count; i++)
+		print_image(&job, i);
+	annotate_done(&job.annotate);
+	take(&job, ret);
+	page->report.sources = ret->list;
+	page->report.source_count = ret->count;
+	return 0;
+}
+
+void page_sources_done(struct page_sources *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		free(s->list[i].key);
+		free(s->list[i].json);
+	}
+	free(s->list);
+	*s = (struct page_sources){ 0 };
+}
