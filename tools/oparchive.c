@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oparchive: puts a profile and everything that reports of it read into one directory. */
 #include "tools/common/confine.h"
+#include "tools/common/page_report.h"
+#include "tools/common/page_sources.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -12,15 +15,18 @@
 #include "profile/profile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Approximate bytes of a call graph file and its directories. */
 enum { SAMPLE_FILE_SIZE = 16 << 10 };
 
 static struct {
-	bool list, exclude_dependent, compact;
+	bool list, exclude_dependent, compact, html;
 	const char *output;
 	struct profile_config profile;
 } options = {
@@ -32,6 +38,8 @@ static const struct opt opts[] = {
 	  "write the archive to DIR; with --compact to a file of that name" },
 	{ 'c', "compact", OPT_FLAG, &options.compact, NULL,
 	  "write one compressed file, with only the parts of images that the profile uses" },
+	{ 0, "html", OPT_FLAG, &options.html, NULL,
+	  "also write a page for a browser next to the archive: DIR.html" },
 	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
 	  "write nothing; list the files of the archive" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
@@ -113,6 +121,84 @@ static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch
 		       : scratch_new("oparchive", n * SAMPLE_FILE_SIZE, ret, err);
 }
 
+/* --- the page --- */
+
+/* The file next to the archive, while it is written. */
+static struct {
+	char *name;
+	FILE *file;
+} page_file;
+
+/* Opens the page's file, which must not exist, before this process is confined. */
+static int open_page(struct error *err)
+{
+	size_t length = strlen(options.output);
+	int fd;
+
+	while (length > 1 && options.output[length - 1] == '/')
+		length--;
+	page_file.name = xasprintf("%.*s.html", (int)length, options.output);
+	fd = open(page_file.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	page_file.file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	return page_file.file ? 0 : error_errno(err, -errno, "%s", page_file.name);
+}
+
+/* Removes the page unless it is complete; returns @status. */
+static int finish_page(int status)
+{
+	if (status && page_file.file) {
+		(void)owner_pause();
+		(void)unlink(page_file.name);
+	}
+	free(page_file.name);
+	return status;
+}
+
+/* The words with which reports of the archive show the same as the page; caller frees. */
+static char *words_of_archive(const struct page_words *given)
+{
+	_cleanup_free_ char **words = xcalloc(given->count + 1, sizeof(*words));
+	_cleanup_free_ char *name = xstrdup(path_base(page_file.name)), *own = NULL;
+	size_t i, n = 0;
+
+	name[strlen(name) - strlen(".html")] = '\0';
+	own = xasprintf("archive:%s", name);
+	words[n++] = own;
+	for (i = 0; i < given->count; i++)
+		if (strncmp(given->list[i], "archive:", strlen("archive:")) != 0)
+			words[n++] = given->list[i];
+	return reporting_shell_words(n, words);
+}
+
+static int write_page(const struct page_words *words, struct error *err)
+{
+	_cleanup_(page_sources_done) struct page_sources sources = { 0 };
+	_cleanup_(page_report_done) struct page_report page = { 0 };
+	_cleanup_free_ char *shown = words_of_archive(words);
+	const struct report_option given[] = { { "specification", shown }, { NULL, NULL } };
+	struct report_view view = {
+		.form = REPORT_HTML,
+		.rows = { .symbols = true },
+		.options = given,
+	};
+	struct profile_config config = options.profile;
+	struct error why = ERROR_INIT;
+	int r;
+
+	config.calls = false;
+	config.chains = PROFILE_NO_CHAINS;
+	config.merge = 0;
+	r = page_report_collect(&config, &view, words->count, words->list, &page, err);
+	if (r < 0)
+		return r;
+	if (page_sources_collect(&config, words, &page, &sources, &why) < 0)
+		tool_warn("%s; the page has no sources", why.text);
+	profile_report_print(&page.report, page_file.file);
+	return tool_flush(page_file.file, page_file.name, err);
+}
+
+/* --- the archive --- */
+
 static int archive(int argc, char **argv, struct error *err)
 {
 	_cleanup_(scratch_freep) struct scratch *arcs = NULL;
@@ -147,6 +233,14 @@ static int archive(int argc, char **argv, struct error *err)
 	return 0;
 }
 
+static int run(int count, char **words, struct error *err)
+{
+	const struct page_words given = { (size_t)count, words };
+	int r = archive(count, words, err);
+
+	return r == 0 && options.html ? write_page(&given, err) : r;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -155,9 +249,16 @@ int main(int argc, char **argv)
 	const char *directory;
 	mode_t mask;
 
+	if (options.list && options.html)
+		return tool_usage("--html and --list-files cannot be combined");
+	if (options.exclude_dependent && options.html)
+		return tool_usage("--html and --exclude-dependent cannot be combined: a page has "
+				  "all samples");
 	if (!options.list && !options.output)
 		return tool_usage("--output-directory=DIR or --list-files is required");
 	r = check_output(&err);
+	if (r == 0 && options.html)
+		r = open_page(&err);
 	directory = options.list ? NULL : options.output;
 	if (directory && options.compact)
 		directory = parent = reporting_parent(directory);
@@ -168,6 +269,6 @@ int main(int argc, char **argv)
 		r = reporting_confine(&options.profile, directory, NULL, &status, &err);
 	(void)umask(mask);
 	if (r == 0)
-		r = archive(argc - operands, argv + operands, &err);
-	return r < 0 ? tool_fail(&err) : status ?: tool_finish(0);
+		r = run(argc - operands, argv + operands, &err);
+	return finish_page(r < 0 ? tool_fail(&err) : status ?: tool_finish(0));
 }

@@ -241,6 +241,7 @@ CHANGES = {
     "lib/symbol/symcache.c": "its own files, in a directory by its descriptor",
     "tools/common/confine.c": "removes the empty directory that it created",
     "lib/jit/internal/hotspot.c": "removes the file that it created, as the user of the process",
+    "tools/oparchive.c": "removes the page that it created",
     "tools/opreport/opreport.c": "removes the output file that it created",
     "tools/opweb/web_browser.c": "removes the file that it created",
     "tools/opweb/web_listen.c": "removes the socket that it created",
