@@ -5,6 +5,7 @@ import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
+import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
 import { frameDifference, fullName, groupName, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
@@ -19,7 +20,7 @@ const $ = id => /** @type {any} */ (document.getElementById(id));
 
 /** @type {any} */
 let page = null;
-let profile, timeline, series, isComparing = false, match = -1;
+let profile, timeline, annotations = [], series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
 /** @type {any} */
 let source = null;
@@ -112,6 +113,14 @@ function losses(window) {
 	return found;
 }
 
+/** Goes to what is noted: its time, or what differs before and after it. */
+function goTo({ kind, step, end }) {
+	const n = profile.steps;
+	if (kind === 'gap') return go({ a: windowText([Math.max(0, step - 1), Math.min(n, end + 1)]) });
+	if (kind === 'lost' || !step) return go({ a: windowText([step, end]) });
+	go({ v: 'diff', a: windowText([0, step]), b: windowText([step, n]) });
+}
+
 /** Whether a moment is in the view that is shown, as a function of its number. */
 function momentsIn(window) {
 	const { at, step, task } = profile.columns;
@@ -123,7 +132,7 @@ function compute() {
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
@@ -598,14 +607,10 @@ function makeTimeline() {
 	makeSeries();
 	$('over').hidden = !s;
 	if (!s) return;
-	const gaps = [];
-	s.recorded.forEach((r, i) => {
-		if (r) return;
-		if (gaps.length && gaps[gaps.length - 1][1] === i) gaps[gaps.length - 1][1]++;
-		else gaps.push([i, i + 1]);
-	});
+	annotations = annotationsOf(profile);
+	const gaps = annotations.filter(a => a.kind === 'gap').map(a => [a.step, a.end]);
 	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
-	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, gaps, label: stepTime, palette: colours,
+	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, gaps, marks: annotations, label: stepTime, palette: colours,
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
 		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
@@ -615,6 +620,7 @@ function makeTimeline() {
 function makeLegend() {
 	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${groupName(profile, series.by, g)} ${pct(series.sums.get(g) / profile.head.samples)} %`));
 	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
+	if (annotations.some(a => a.kind === 'lost')) legend.push(el('span', {}, el('i', { class: 'swatch lost' }), 'samples lost'));
 	if (timeline.o.gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
 	$('legend').replaceChildren(...legend);
 }
@@ -637,6 +643,7 @@ function timelineTip(event, step) {
 	const name = k => (k < series.top.length ? groupName(profile, series.by, series.top[k]) : `${series.others} others`);
 	const recorded = profile.head.steps.recorded[step];
 	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
+		...annotations.filter(a => a.kind !== 'gap' && step >= a.step && step < a.end).map(a => el('div', {}, a.text)),
 		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.top.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
 }
 
@@ -686,7 +693,7 @@ function switchTheme() {
 }
 
 function makeLegendAgain() {
-	const swatches = $('legend').querySelectorAll('.swatch:not(.gap)');
+	const swatches = $('legend').querySelectorAll('.swatch:not(.gap):not(.lost)');
 	swatches.forEach((s, k) => { s.style.background = colours().apps[k < series.top.length ? k : 8]; });
 }
 

@@ -41,11 +41,11 @@ function hash(i) {
 
 const LIGHT = {
 	text: '#1b1f24', dim: '#59626c', small: '#cfd4da', bg: '#ffffff', panel: '#f6f7f9', border: '#d5d9df',
-	match: '#f472c0', A: '#0b62c4', B: '#a85a00', bad: '#b3261e', focus: '#000000',
+	match: '#f472c0', A: '#0b62c4', B: '#a85a00', bad: '#b3261e', warn: '#8a5a00', focus: '#000000',
 };
 const DARK = {
 	text: '#f1f3f5', dim: '#9aa3ad', small: '#3a4048', bg: '#15181c', panel: '#1d2126', border: '#363c44',
-	match: '#d64fa8', A: '#6cb2ff', B: '#ffb454', bad: '#ff8f86', focus: '#ffffff',
+	match: '#d64fa8', A: '#6cb2ff', B: '#ffb454', bad: '#ff8f86', warn: '#f0b849', focus: '#ffffff',
 };
 const APPLICATIONS = [[70, 0.12], [250, 0.11], [170, 0.10], [330, 0.11], [110, 0.10], [25, 0.12], [200, 0.08],
 	[290, 0.11]];

@@ -5,7 +5,7 @@ import { el } from './fmt.js';
 const LEFT = 52, BOTTOM = 18, HEAD = 8;
 
 /** Options: steps, rows (samples of each application in each step), rate(samples, step) as a height,
- * unit(value) as a text, gaps [[from, to]], label(step), palette(), comparing(), onChange(which, window, done),
+ * unit(value) as a text, gaps [[from, to]], marks [{ kind, step, end }], label(step), palette(), comparing(), onChange(which, window, done),
  * onHover(event, step). */
 export class Timeline {
 	constructor(host, options) {
@@ -110,6 +110,7 @@ export class Timeline {
 		this.drawScale(p);
 		this.drawStack(p);
 		this.drawGaps(p);
+		this.drawMarks(p);
 		this.drawTimes(p);
 		this.drawWindow('A', p);
 		this.drawWindow('B', p);
@@ -183,6 +184,26 @@ export class Timeline {
 				c.stroke();
 			}
 			c.restore();
+		}
+	}
+
+	/** What happened: a line for what began, a bar at the top while samples were lost. */
+	drawMarks(p) {
+		const c = this.c;
+		for (const { kind, step, end } of this.o.marks) {
+			const x = this.x(step);
+			c.fillStyle = kind === 'lost' ? p.warn : p.text;
+			if (kind === 'gap') continue;
+			if (kind === 'lost') {
+				c.fillRect(x, 0, Math.max(2, this.x(end) - x), 4);
+				continue;
+			}
+			for (let y = 0; y < this.base; y += 5) c.fillRect(Math.round(x), y, 1, 3);
+			c.beginPath();
+			c.moveTo(x, 0);
+			c.lineTo(x + 9, 4);
+			c.lineTo(x, 8);
+			c.fill();
 		}
 	}
 

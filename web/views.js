@@ -232,6 +232,17 @@ export function hasGrouping(profile, by) {
 	return by !== 'event' && (!TASK_PARTS.includes(by) || Boolean(profile.taskGroups(by)));
 }
 
+const HAPPENINGS_SHOWN = 12;
+
+/** What happened in the session, each a button: to what was lost or not recorded, or to what differs before and after. */
+function happenings(page) {
+	const list = page.annotations;
+	if (!list.length) return '';
+	return el('div', { class: 'happened' }, el('h2', {}, 'What happened meanwhile'), el('ul', {}, list.slice(0, HAPPENINGS_SHOWN).map(a => el('li', {},
+		el('button', { type: 'button', title: a.kind === 'gap' || a.kind === 'lost' ? 'Choose this time' : 'Compare the time before with the time after', onclick: () => page.goTo(a) },
+			el('span', { class: 'dim' }, a.when), ` ${a.text}`)))), list.length > HAPPENINGS_SHOWN ? el('p', { class: 'dim' }, `and ${int(list.length - HAPPENINGS_SHOWN)} more`) : null);
+}
+
 function overviewHint(page) {
 	const { grouping } = page, drag = page.profile.steps ? ' Drag over the timeline to choose a window.' : '';
 	if (grouping === 'image' || grouping === 'kind') return `Only own samples count.${drag}`;
@@ -242,7 +253,7 @@ export function showOverview(page, host) {
 	const { profile, grouping } = page;
 	if (!hasGrouping(profile, grouping)) return host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), showMissing(page));
 	const { sums, noise: noiseOf, press } = groupsInView(page), top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
-	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? top[0][1] / page.n * 1.1 : 1;
+	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? wilson(top[0][1], page.n, noiseOf(top[0][0]))[1] : 1;
 	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
 	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text)))];
 	for (const [g, k] of top) {
@@ -258,7 +269,7 @@ export function showOverview(page, host) {
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
 			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
 		el('p', { class: 'dim' }, overviewHint(page)),
-		el('p', { class: 'dim' }, grouping === 'image' || grouping === 'kind' ? missingText(page) : ''));
+		...(grouping === 'image' || grouping === 'kind') && missingText(page) ? [el('p', { class: 'dim' }, missingText(page))] : [], happenings(page));
 }
 
 // --- difference ---

@@ -92,6 +92,20 @@ def golden_session(name):
 BURSTS = golden_session("errors-bursts")
 BURSTS_TWICE = f"session first\n{BURSTS}session second\n{BURSTS}"
 TASKS = golden_session("html-tasks")
+# A program that is replaced by another build, losses and a gap.
+BUILDS = """
+cpu 4
+slice 1795442400 1795442410
+slice 1795442410 1795442420 7
+slice 1795442430 1795442440
+manifest /opt/tool 1122334455667788 100 200
+manifest /opt/tool#99887766 99887766554433 100 300
+file /opt/tool /opt/tool TIMER.0.0.all.all.all
+    during 1 1 60
+    during 2 1 20
+file /opt/tool#99887766 /opt/tool#99887766 TIMER.0.0.all.all.all
+    during 3 1 40
+"""
 INLINED_CHAINS = golden_session("inlines-chains")
 
 # Code without symbols, and made at run time.
@@ -447,6 +461,19 @@ def what_was_not_recorded_says_how(b, url):
     return "operf --separate-cpu" in how and "event:NAME" in b.text("v-overview") and not b.text("command")
 
 
+def what_happened_is_noted(b, url):
+    """A new build, losses and a gap are in Overview, in the order of time; each is a way to it."""
+    b.open(url, "v=overview")
+    noted = b.js("return [...document.querySelectorAll('#v-overview .happened button')].map(e => e.textContent)")
+    b.js("document.querySelectorAll('#v-overview .happened button')[2].click()")
+    compared = b.until(lambda: "A 80 samples, B 40 samples" in b.text("diff-note"))
+    b.driver.back()
+    b.until(lambda: b.js("return document.querySelector('#v-overview .happened button')"))
+    b.js("document.querySelectorAll('#v-overview .happened button')[0].click()")
+    return noted == ["14:00:10 7 samples lost", "14:00:20 nothing recorded for 10.0 s", "14:00:30 new build of tool, build-id 99887766…"] and compared and \
+        b.until(lambda: "20 samples" in b.text("amount")) and "samples lost" in b.text("legend")
+
+
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
     b.open(url, "v=source")
     b.type("m")
@@ -568,7 +595,7 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("tasks", TASKS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("tasks", TASKS), ("builds", BUILDS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -705,6 +732,7 @@ def main():
             for name in ("tasks", "tasks-flat"):
                 attempt(tasks_add_up, wide, f"file://{work}/{name}.html", what=f"{name}: ")
             attempt(a_press_chooses_tasks, wide, f"file://{work}/tasks.html")
+            attempt(what_happened_is_noted, wide, f"file://{work}/builds.html")
             attempt(what_was_not_recorded_says_how, wide, f"file://{work}/one.html")
             attempt(exports_are_those_of_opreport, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text_in_svg, wide, f"file://{work}/hostile.html")

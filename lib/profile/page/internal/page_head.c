@@ -67,6 +67,26 @@ static void write_setup(const struct report *r, struct json *j)
 	setup_done(&setup);
 }
 
+/* Writes the boot that each session is of, as pairs with its name, if there are several. */
+static void write_boots(const struct report *r, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "boots", '[');
+	for (i = 0; i < r->gather->session_count && r->gather->session_count > 1; i++) {
+		struct setup setup = { 0 };
+
+		if (setup_read(r->gather->sessions[i].samples, &setup, NULL) < 0)
+			continue;
+		json_open(j, NULL, '[');
+		json_bytes(j, NULL, r->gather->sessions[i].name);
+		json_string(j, NULL, setup.boot_id);
+		json_close(j, ']');
+		setup_done(&setup);
+	}
+	json_close(j, ']');
+}
+
 /* An option that was given on the command line, or NULL. */
 static const char *option_of(const struct report *r, const char *name)
 {
@@ -251,6 +271,7 @@ void page_head_write(const struct report *r, struct json *j)
 	json_line(j);
 	json_u64(j, "session_count", r->gather->session_count);
 	json_sessions(r, j);
+	write_boots(r, j);
 	json_line(j);
 	write_header(r, j);
 	json_losses(r->losses, "losses", j);
