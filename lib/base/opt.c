@@ -162,6 +162,21 @@ static int find_letter(const struct getopt_tables *t, int c)
 	return -1;
 }
 
+/* Refuses the abbreviation of an option that destroys something: it may be a typing error. The
+ * option was the last word that getopt_long() took, or the one before its argument. */
+static int check_in_full(const struct opt *opt, char **argv, struct error *err)
+{
+	const char *word = argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+	size_t length = strlen(opt->name);
+
+	if (!opt->destroys || strncmp(word, "--", 2) != 0 ||
+	    (strcspn(word + 2, "=") == length && !strncmp(word + 2, opt->name, length)))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "option '%.*s': '--%s' is not accepted abbreviated; write it in full",
+			 (int)strcspn(word, "="), word, opt->name);
+}
+
 int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct error *err)
 {
 	_cleanup_(tables_done) struct getopt_tables t;
@@ -181,7 +196,9 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 		i = c >= 256 ? c - 256 : find_letter(&t, c);
 		if ((size_t)i >= t.own)
 			return standard_code[(size_t)i - t.own];
-		r = opt_store(t.all[i], optarg, err);
+		r = check_in_full(t.all[i], argv, err);
+		if (r == 0)
+			r = opt_store(t.all[i], optarg, err);
 		if (r < 0)
 			return r;
 	}

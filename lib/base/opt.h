@@ -39,7 +39,7 @@ struct opt {
 			   * ("[LEVEL]") if it may be left out, which OPT_CALL sees as NULL */
 	const char *help; /* one or more lines, no full stop; NULL: accepted but not shown */
 	int (*call)(const char *arg, void *target, struct error *err); /* 0 or negative */
-	bool destroys; /* never proposed for a mistyped option */
+	bool destroys; /* only accepted in full, and never proposed for a mistyped option */
 };
 
 #define OPT_END                                                                                    \

@@ -163,6 +163,7 @@ static const struct opt opts[] = { { 'f', "flag", OPT_FLAG, &flag, NULL, "set th
 				   { 0, "number", OPT_U64, &number, "N", "take a number", NULL },
 				   { 0, "path", OPT_PATH, &word, "FILE", "take a path", NULL },
 				   { 0, "wipe", OPT_FLAG, &flag, NULL, "wipe", NULL, true },
+				   { 0, "drop", OPT_STRING, &word, "X", "drop X", NULL, true },
 				   OPT_END };
 
 static int parse(struct opt_cmdline cmdline, struct error *err, const char *line)
@@ -208,6 +209,27 @@ static void options_come_from_the_table(void)
 	CHECK_EQ(parse(plain, &err, "t --help"), OPT_HELP);
 	CHECK_EQ(parse(plain, &err, "t -h"), OPT_HELP);
 	CHECK_EQ(parse(plain, &err, "t -?"), OPT_HELP);
+}
+
+static void options_that_destroy_are_written_in_full(void)
+{
+	static const char *const refused[] = { "t --wip", "t --dro=x", "t --dro x",
+					       "t --dro --drop" };
+	struct opt_cmdline plain = { .tool = "t" };
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	CHECK_EQ(parse(plain, &err, "t --wipe"), 2);
+	CHECK(flag);
+	CHECK_EQ(parse(plain, &err, "t --drop=x"), 2);
+	CHECK_EQ(parse(plain, &err, "t --drop --dro"), 3);
+	CHECK_EQ(parse(plain, &err, "t --num=7"), 2);
+	CHECK_EQ(number, 7);
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		CHECK_EQ(parse(plain, &err, refused[i]), -EINVAL);
+	CHECK_EQ(parse(plain, &err, "t --dro=x"), -EINVAL);
+	CHECK_STR(err.text,
+		  "option '--dro': '--drop' is not accepted abbreviated; write it in full");
 }
 
 static void numbers_are_written_as_printf_does(void)
@@ -304,5 +326,6 @@ static void mount_lines_parse_with_blanks_in_names(void)
 TESTS(T(numbers_are_whole_strings_in_range), T(sizes_take_units),
       T(octal_numbers_end_where_digits_do), T(decimal_numbers_end_where_digits_do),
       T(signed_numbers_reach_both_ends), T(maps_lines_parse), T(options_come_from_the_table),
-      T(numbers_are_written_as_printf_does), T(a_length_of_time_has_two_units),
-      T(stat_lines_parse_whatever_the_name), T(mount_lines_parse_with_blanks_in_names))
+      T(options_that_destroy_are_written_in_full), T(numbers_are_written_as_printf_does),
+      T(a_length_of_time_has_two_units), T(stat_lines_parse_whatever_the_name),
+      T(mount_lines_parse_with_blanks_in_names))
