@@ -151,6 +151,20 @@ static uint64_t file_system_bytes(const char *path)
 	return (uint64_t)fs.f_blocks * fs.f_frsize;
 }
 
+/* What call chains that nobody asked for need; with less, all of it is for samples. */
+enum { CHAINS_MEMORY = 160 << 20, CHAINS_FILES = 512 };
+
+/* The depth of call chains. */
+static unsigned int chain_depth(const struct settings *s)
+{
+	uint64_t files = s->max_files ?: file_limit();
+
+	if (!s->text[SETTING_CALLGRAPH] &&
+	    ((s->max_memory && s->max_memory < CHAINS_MEMORY) || (files && files < CHAINS_FILES)))
+		return 0;
+	return (unsigned int)s->callgraph;
+}
+
 void daemon_options_collector(const struct daemon_options *o, struct collector_config *ret)
 {
 	const struct settings *s = &o->settings;
@@ -168,7 +182,8 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.force = o->force,
 			.cpu_buffer_bytes = s->cpu_buffer_size * sizeof(uint64_t),
 			.buffer_words = s->buffer_size,
-			.callgraph_depth = (unsigned int)s->callgraph,
+			.callgraph_depth = chain_depth(s),
+			.callgraph_unasked = !s->text[SETTING_CALLGRAPH],
 			.callgraph_mode = (enum driver_chain_mode)s->callgraph_mode,
 			.unwind_bytes = s->unwind_memory,
 			.replay_path = o->replay,

@@ -81,6 +81,7 @@ struct driver_config {
 	uint64_t timer_hz;	/* clock rate if an event does not open or has no rate of its own;
 				 * 0: default */
 	unsigned int callgraph_depth; /* maximum frames in a chain; 0: no chains */
+	bool callgraph_unasked;	      /* only if chains are cheap: not by copies of stacks */
 	enum driver_chain_mode callgraph_mode;
 	size_t unwind_bytes;	      /* of unwind tables; 0: default */
 	bool cgroups;		      /* record the cgroup of each sample */

@@ -430,22 +430,25 @@ static int try_all(struct perf_plan *plan, const struct driver_config *config, u
 	return r < 0 ? explain_event(plan, config, which, r, err) : 0;
 }
 
-int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
+int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *wanted,
 		   unsigned int cpu, struct error *err)
 {
-	struct outcome outcome = { .driver = driver, .instead = config->instead };
+	struct outcome outcome = { .driver = driver, .instead = wanted->instead };
+	struct driver_config config = *wanted;
 	struct perf_plan plan;
 	int r;
 
-	plan_init(&plan, config);
-	r = check_config(&plan, config, err);
+	if (config.callgraph_unasked)
+		config.callgraph_depth = 0;
+	plan_init(&plan, &config);
+	r = check_config(&plan, &config, err);
 	if (r == 0)
-		r = try_all(&plan, config, cpu, &outcome, err);
+		r = try_all(&plan, &config, cpu, &outcome, err);
 	if (r == 0)
-		r = settle_chains(&plan, config, err);
+		r = settle_chains(&plan, &config, err);
 	if (r < 0)
 		return r;
-	explain_choice(&plan, config, &outcome);
+	explain_choice(&plan, &config, &outcome);
 	*ret = plan;
 	return 0;
 }

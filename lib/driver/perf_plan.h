@@ -42,7 +42,7 @@ struct perf_plan {
 
 /* Makes the plan by trying on @cpu; @driver is the name used in ->why. Returns 0, or -errno with
  * the step that failed and the remedy in @err. On success the caller calls perf_plan_done(). */
-int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
+int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *wanted,
 		   unsigned int cpu, struct error *err);
 /* Frees everything that @plan owns; accepts a zeroed plan. */
 void perf_plan_done(struct perf_plan *plan);

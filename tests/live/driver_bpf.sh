@@ -16,6 +16,18 @@ has "  and says so, too" "operf: perf: "
 fails "a driver that there is not" 1 operf --driver=pref true
 has "  names those there are" "no driver 'pref'; available: auto, bpf, perf"
 
+# Call chains, which only this driver takes unasked.
+chains=oprofile_data/samples/current/chains
+ok "a profile" operf --rate=997 truth_chains 0.5
+ok "  has call chains" sh -c 'opreport --children | grep -q "truth_chains  *main$"'
+ok "  and a flat report of them" sh -c 'opreport -l | grep -q "truth_chains  *chain_b"'
+ok "a profile with --callgraph=0" operf --rate=997 --callgraph=0 truth_chains 0.5
+fails "  has none" 2 ls $chains
+ok "a profile by the driver perf" operf --driver=perf --rate=997 truth_chains 0.5
+fails "  has none" 2 ls $chains
+ok "but with --callgraph" operf --driver=perf --rate=997 --callgraph truth_chains 0.5
+ok "  it has them" ls $chains
+
 if unshare -m mount -t tmpfs tmpfs /sys/kernel/btf 2>/dev/null; then
 	ok "without the kernel's types" unshare -m sh -c \
 		"mount -t tmpfs tmpfs /sys/kernel/btf && operf --verbose=record true"

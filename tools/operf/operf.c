@@ -94,7 +94,9 @@ static const struct opt opts[] = {
 	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
 	  "also measure where, and for how long, it is off the CPU (event OFFCPU)" },
 	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
-	  "record the call chain of every sample, up to DEPTH frames (127)", setting_give },
+	  "record the call chain of every sample, up to DEPTH frames (127), also with the driver "
+	  "perf; 0: none",
+	  setting_give },
 	{ 0, "callgraph-mode", OPT_CALL, &given[SETTING_CALLGRAPH_MODE], "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables (auto)", setting_give },
 	{ 0, "unwind-memory", OPT_CALL, &given[SETTING_UNWIND_MEMORY], "SIZE",
@@ -219,6 +221,7 @@ static struct collector_config configure(const struct target *target, const char
 			.timer_hz = rate_hz(),
 			.force = force,
 			.callgraph_depth = (unsigned int)settings.callgraph,
+			.callgraph_unasked = !given[SETTING_CALLGRAPH].value,
 			.callgraph_mode = (enum driver_chain_mode)settings.callgraph_mode,
 			.unwind_bytes = settings.unwind_memory,
 			.cpu_buffer_bytes = settings.cpu_buffer_size * sizeof(uint64_t),

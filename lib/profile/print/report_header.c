@@ -232,6 +232,18 @@ static void print_facts(const struct report *r, enum session_facts which, FILE *
 	}
 }
 
+/* Names, to a person, the reports that show the call chains of a flat profile. */
+static void print_chains_hint(const struct report *r, FILE *out)
+{
+	const struct report_view *v = r->view;
+
+	/* Annotation has no view. */
+	if (v && v->terminal && !r->chains && !v->calls && !r->timeline && !r->trend &&
+	    !r->before && r->gather && gather_has_chains(r->gather))
+		(void)fputs("Call chains: --children, --callgraph or --html=FILE shows them\n",
+			    out);
+}
+
 void report_header_text(const struct report *r, FILE *out)
 {
 	const struct losses *l = r->losses;
@@ -271,6 +283,7 @@ void report_header_text(const struct report *r, FILE *out)
 	print_noise(r, out);
 	if (r->chains)
 		chains_quality_print(r, out);
+	print_chains_hint(r, out);
 	if (r->before)
 		print_comparison(r, out);
 }

@@ -127,6 +127,8 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 /* Adds a copy of an image of another gather, which must outlive @g as its strings are borrowed;
  * returns its number. gather_image() finds it from then on. */
 uint32_t gather_add_image(struct gather *g, const struct gather_image *image);
+/* Whether a session has call chains. */
+bool gather_has_chains(const struct gather *g);
 /* Frees all; NULL is fine. */
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);

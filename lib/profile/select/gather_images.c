@@ -2,10 +2,12 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "chains/chain.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t hash_image(const struct sname_image *image)
 {
@@ -103,4 +105,17 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 	const struct gather_image *i = &g->images[image];
 
 	return is_long || i->id.kind != SNAME_ROOT ? i->shown : i->kernel ?: path_base(i->shown);
+}
+
+bool gather_has_chains(const struct gather *g)
+{
+	bool has = false;
+	size_t i;
+
+	for (i = 0; i < g->session_count && !has; i++) {
+		_cleanup_free_ char *chains = path_join(g->sessions[i].samples, CHAIN_DIRECTORY);
+
+		has = access(chains, F_OK) == 0;
+	}
+	return has;
 }
