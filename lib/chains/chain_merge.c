@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_merge.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "chains/chain_history.h"
 #include "chains/chain_read.h"
 #include "history/history_source.h"
+#include "history/slice_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +20,42 @@
 struct merge {
 	const struct chain_names *names;
 	struct chain_store *to;
-	uint32_t *images, *contexts; /* numbers in @to; 0: not requested yet */
+	uint32_t *images, *contexts;	  /* numbers in @to; 0: not requested yet */
+	const struct chain_copying *what; /* NULL: all chains */
+	struct map verdicts;		  /* by context and image of the sample: VERDICT_ */
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 	struct error *err;
 };
+
+/* Whether the chains of a context whose sample is in some image are copied. */
+enum { VERDICT_NO = 1, VERDICT_YES = 2 };
+
+/* Asks the caller. */
+static bool judge(const struct merge *m, uint32_t context, uint32_t image)
+{
+	const struct chain_context *x = chain_names_context_at(m->names, context);
+	_cleanup_free_ char *event = xstrdup(x->event);
+	struct sname name = { .app = *chain_names_image_at(m->names, x->app),
+			      .image = *chain_names_image_at(m->names, image),
+			      .task = x->task };
+
+	return chain_event_split(event, &name) && m->what->wanted(&name, m->what->data);
+}
+
+static bool is_wanted(struct merge *m, uint32_t context, uint32_t image)
+{
+	uint64_t key = (uint64_t)context << 32 | image;
+	uintptr_t known;
+
+	if (!m->what)
+		return true;
+	known = (uintptr_t)map_get(&m->verdicts, key);
+	if (!known) {
+		known = judge(m, context, image) ? VERDICT_YES : VERDICT_NO;
+		(void)map_set(&m->verdicts, key, (void *)known);
+	}
+	return known == VERDICT_YES;
+}
 
 static int image_there(struct merge *m, uint32_t image, uint32_t *ret)
 {
@@ -56,8 +90,11 @@ static int add_there(uint32_t context, const struct chain *chain, void *data)
 	struct chain own = { m->frames, chain->count, chain->samples };
 	uint32_t there = 0;
 	size_t i;
-	int r = chain_store_turn(m->to, m->err);
+	int r;
 
+	if (!is_wanted(m, context, chain->frames[0].image))
+		return 0;
+	r = chain_store_turn(m->to, m->err);
 	if (r > 0) {
 		memset(m->images, 0, (chain_names_images(m->names) + 1) * sizeof(*m->images));
 		memset(m->contexts, 0, (chain_names_contexts(m->names) + 1) * sizeof(*m->contexts));
@@ -78,23 +115,43 @@ static int end_there(const struct slice *slice, void *data)
 	return chain_store_end_slice(m->to, slice, m->err);
 }
 
-/* Adds all chains of a reader to @to; with @slices, those of all slices, slice by slice. */
-static int merge(struct chain_reader *r, bool slices, struct chain_store *to, struct error *err)
+static bool is_in_window(const struct slice *slice, void *data)
+{
+	const struct merge *m = data;
+
+	return !m->what || window_overlaps(&slice->span, m->what->window);
+}
+
+static void merge_done(struct merge *m)
+{
+	map_done(&m->verdicts);
+	free(m->images);
+	free(m->contexts);
+	free(m);
+}
+
+/* Adds the chains of a reader that are @what, or all, to @to; with @slices, those of all slices,
+ * slice by slice. */
+static int merge(struct chain_reader *r, const struct chain_copying *what, bool slices,
+		 struct chain_store *to, struct error *err)
 {
 	const struct chain_names *names = chain_reader_names(r);
-	_cleanup_free_ uint32_t *images = xcalloc(chain_names_images(names) + 1, sizeof(*images));
-	_cleanup_free_ uint32_t *contexts =
-		xcalloc(chain_names_contexts(names) + 1, sizeof(*contexts));
-	_cleanup_free_ struct merge *m = xcalloc(1, sizeof(*m));
+	struct merge *m = xcalloc(1, sizeof(*m));
+	int status;
 
+	m->images = xcalloc(chain_names_images(names) + 1, sizeof(*m->images));
+	m->contexts = xcalloc(chain_names_contexts(names) + 1, sizeof(*m->contexts));
 	m->names = names;
 	m->to = to;
-	m->images = images;
-	m->contexts = contexts;
+	m->what = what;
 	m->err = err;
-	return slices ? chain_reader_each_slice(r,
-						&(struct chain_visitor){ add_there, end_there, m })
-		      : chain_reader_each(r, add_there, m);
+	status = slices ? chain_reader_each_slice(r, &(struct chain_visitor){ .wants = is_in_window,
+									      .each = add_there,
+									      .end = end_there,
+									      .data = m })
+			: chain_reader_each(r, add_there, m);
+	merge_done(m);
+	return status;
 }
 
 int chain_merge(const char *samples, struct chain_store *to, struct error *err)
@@ -102,7 +159,20 @@ int chain_merge(const char *samples, struct chain_store *to, struct error *err)
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	int status = chain_reader_open(samples, NULL, &r, err);
 
-	return status < 0 ? status : merge(r, false, to, err);
+	return status < 0 ? status : merge(r, NULL, false, to, err);
+}
+
+int chain_copy(const char *from, const struct chain_copying *what, const char *to,
+	       struct error *err)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
+	int status = chain_reader_open(from, what->window, &r, err);
+
+	if (status == 0)
+		status = what->window ? chain_store_open_sliced(to, &s, err)
+				      : chain_store_open(to, &s, err);
+	return status < 0 ? status : merge(r, what, what->window, s, err);
 }
 
 /* Copies the chains of all slices. */
@@ -120,7 +190,7 @@ static int copy_slices(const char *from, const char *to, struct error *err)
 	status = chain_reader_open_unsummed(from, NULL, &r, err);
 	if (status == 0)
 		status = chain_store_open_sliced(to, &s, err);
-	return status < 0 ? status : merge(r, true, s, err);
+	return status < 0 ? status : merge(r, NULL, true, s, err);
 }
 
 /* Copies what is in no slice. */
@@ -135,7 +205,7 @@ static int copy_rest(const char *from, const char *to, struct error *err)
 	if (status < 0)
 		return status;
 	chain_reader_keep_rest(r);
-	return merge(r, false, s, err);
+	return merge(r, NULL, false, s, err);
 }
 
 /* Writes the files in @directory to the disk, with all else on its file system. */

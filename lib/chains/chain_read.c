@@ -290,8 +290,11 @@ static int each_slice(struct chain_reader *r, const struct chain_generation *g,
 	while (status == 0 && slices_next(slices, &slice)) {
 		struct chain_past_entries entries;
 		size_t size = 0;
-		const void *content = slices_content(slices, &size);
+		const void *content;
 
+		if (v->wants && !v->wants(&slice, v->data))
+			continue;
+		content = slices_content(slices, &size);
 		if (!content || !chain_past_begin(content, size, &entries))
 			continue;
 		status = each_of_slice(r, g, &entries, left, v);
@@ -312,7 +315,10 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 	size_t i, k;
 
 	for (i = 0; i < segment_about(g->segment)->slices && status == 0; i++) {
-		if (!g->wanted[i] || segment_counts(g->segment, i, &c) < 0)
+		const struct slice *slice = &segment_slice_at(g->segment, i)->slice;
+
+		if (!g->wanted[i] || (v->wants && !v->wants(slice, v->data)) ||
+		    segment_counts(g->segment, i, &c) < 0)
 			continue;
 		for (k = 0; k < c.count && status == 0; k++) {
 			chain.samples = c.counts[k];
@@ -321,7 +327,7 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 				status = v->each(context, &chain, v->data);
 		}
 		if (status == 0)
-			status = v->end(&segment_slice_at(g->segment, i)->slice, v->data);
+			status = v->end(slice, v->data);
 	}
 	return status;
 }

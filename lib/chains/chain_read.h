@@ -42,6 +42,8 @@ int chain_reader_each(struct chain_reader *r,
 /* What is called for the slices of a session: ->each for every chain of a slice, as by
  * chain_reader_each(); then ->end. A call that returns non-zero ends the visit. */
 struct chain_visitor {
+	/* Whether a slice is visited; NULL: all are. */
+	bool (*wants)(const struct slice *slice, void *data);
 	int (*each)(uint32_t context, const struct chain *chain, void *data);
 	int (*end)(const struct slice *slice, void *data);
 	void *data;

@@ -95,6 +95,8 @@ static void end_slice(struct reading *r, const struct slice *slice, unsigned int
 {
 	array_grow(&r->extents, r->extent_count + 1, &r->extent_room);
 	r->extents[r->extent_count++] = (struct extent){ *slice, gaps_ms, level };
+	if (r->each)
+		r->each(r, slice);
 }
 
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
@@ -246,7 +248,7 @@ static bool add_totals(struct reading *r, const struct part *p)
 	uint32_t i;
 
 	for (i = 0; i < about->slices; i++)
-		if (r->steps || !is_wanted(r, segment_slice_at(p->segment, i)))
+		if (r->steps || r->each || !is_wanted(r, segment_slice_at(p->segment, i)))
 			return false;
 	r->step = 0;
 	if (segment_totals(p->segment, &totals, NULL) < 0)

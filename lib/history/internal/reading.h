@@ -33,7 +33,11 @@ struct extent {
 struct reading {
 	const char *dir;
 	const struct window *window;
-	const struct steps *steps;    /* NULL: time is not divided */
+	const struct steps *steps; /* NULL: time is not divided */
+	/* Is called after each slice, whose counts alone are in ->tally, and takes them. NULL: the
+	 * slices are added up. */
+	void (*each)(struct reading *r, const struct slice *slice);
+	void *data;		      /* the caller's */
 	struct history_source *taken; /* those that were read */
 	size_t taken_count;
 

@@ -464,7 +464,9 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	struct collect collect = { .out = c,
 				   .filter = { c->gather, &c->rows, c->choice, NULL, 0, 0 },
 				   .err = err };
-	const struct chain_visitor when = { take_moment, end_moments, &collect };
+	const struct chain_visitor when = { .each = take_moment,
+					    .end = end_moments,
+					    .data = &collect };
 	size_t i;
 	int r = 0;
 
