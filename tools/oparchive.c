@@ -22,8 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Approximate bytes of a call graph file and its directories. */
-enum { SAMPLE_FILE_SIZE = 16 << 10 };
+/* Approximate bytes of a call graph file and its directories; of the history and the chains of a
+ * part of a session. */
+enum { SAMPLE_FILE_SIZE = 16 << 10, PART_SIZE = 64 << 20 };
 
 static struct {
 	bool list, exclude_dependent, compact, html;
@@ -92,8 +93,7 @@ static int check_output(struct error *err)
 	return 0;
 }
 
-/* Returns whether the specification selects only a part of the samples. Callers elsewhere are then
- * not archived. */
+/* Returns whether the specification selects only a part of the samples. */
 static bool narrows(const struct spec *spec)
 {
 	size_t i;
@@ -105,20 +105,23 @@ static bool narrows(const struct spec *spec)
 	return false;
 }
 
-/* Creates a directory for files that are derived: from counts of idle/, and call graph files from
- * chains, which a whole compact archive has instead. *@ret is NULL if there are none. */
-static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch **ret,
-			      struct error *err)
+/* Creates a directory for files that are derived: from counts of the history and of idle/, call
+ * graph files from chains, which a whole compact archive has instead, and those of a part of a
+ * session. *@ret is NULL if there are none. */
+static int make_room(const struct gather *g, const struct archive_config *config,
+		     struct scratch **ret, struct error *err)
 {
+	bool only_chains = options.compact && config->chained;
 	size_t i, n = 0;
 
 	for (i = 0; i < g->file_count; i++)
-		n += g->files[i].past || (g->files[i].arcs && !(options.compact && whole));
-	if (n == 0 || options.list)
+		n += g->files[i].past || (g->files[i].arcs && !only_chains);
+	if ((n == 0 && !config->narrowed) || options.list)
 		return 0;
+	n = n * SAMPLE_FILE_SIZE + (config->narrowed ? PART_SIZE : 0);
 	return options.profile.scratch_dir
 		       ? scratch_below(options.profile.scratch_dir, "oparchive", ret, err)
-		       : scratch_new("oparchive", n * SAMPLE_FILE_SIZE, ret, err);
+		       : scratch_new("oparchive", n, ret, err);
 }
 
 /* --- the page --- */
@@ -201,7 +204,7 @@ static int write_page(const struct page_words *words, struct error *err)
 
 static int archive(int argc, char **argv, struct error *err)
 {
-	_cleanup_(scratch_freep) struct scratch *arcs = NULL;
+	_cleanup_(scratch_freep) struct scratch *made = NULL;
 	_cleanup_(profile_closep) struct profile *p = NULL;
 	_cleanup_(archive_done) struct archive a = { 0 };
 	_cleanup_free_ bool *chained = NULL;
@@ -213,17 +216,15 @@ static int archive(int argc, char **argv, struct error *err)
 	r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 	if (r < 0)
 		return r;
-	if (spec_window(&p->spec))
-		return error_set(err, -EINVAL,
-				 "an archive has the whole history; give time: to the reports of "
-				 "it");
 	config.root = p->root;
-	if (!options.exclude_dependent && !narrows(&p->spec))
+	if (options.exclude_dependent || narrows(&p->spec))
+		config.narrowed = &p->spec;
+	else
 		config.chained = chained = chains_images(&p->chains);
-	r = make_room_for_arcs(p->gather, config.chained, &arcs, err);
+	r = make_room(p->gather, &config, &made, err);
 	if (r < 0)
 		return r;
-	config.arcs = arcs ? scratch_path(arcs) : NULL;
+	config.made = made ? scratch_path(made) : NULL;
 	archive_plan(p->gather, p->binaries, &config, &a);
 	if (!options.list)
 		return options.compact ? archive_write_compact(&a, p->gather, p->binaries,

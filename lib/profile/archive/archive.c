@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/archive/archive.h"
 
-#include "base/copy.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/owner.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "chains/chain_read.h"
 #include "elf/elf_build_id.h"
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
 #include "profile/select/file_counts.h"
+#include "profile/archive/excerpt.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
@@ -25,15 +25,15 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Where every archive has its session, wherever that was; as in OProfile 1.x. */
-static const char *const session_place = "/var/lib/oprofile";
+static const char *const session_place = ARCHIVE_SESSION_PLACE;
 
 struct plan {
 	const struct gather *gather;
 	struct binaries *binaries;
 	const struct archive_config *config;
 	struct archive *out;
-	bool *done; /* images already handled */
+	bool *done;    /* images already handled */
+	bool *chained; /* images that are in chains */
 	const struct gather_session *session;
 };
 
@@ -104,6 +104,54 @@ static void add_session_directory(struct plan *p, const char *samples)
 	}
 }
 
+static struct excerpt_config excerpt_of(const struct plan *p)
+{
+	return (struct excerpt_config){ p->gather, p->config->narrowed,
+					p->config->exclude_dependent };
+}
+
+/* Adds a file, unless one of the part of the session takes its place. */
+static int add_unless_replaced(const char *path, const char *below, void *data)
+{
+	struct plan *p = data;
+	const struct excerpt_config excerpt = excerpt_of(p);
+
+	if (p->config->narrowed && excerpt_replaces(&excerpt, below))
+		return 0;
+	return add_session_file(path, below, p);
+}
+
+/* Notes the images of the chains in the part of a session that was written to @directory. */
+static void note_chained(struct plan *p, const char *directory)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	const struct chain_names *names;
+	uint32_t session = (uint32_t)(p->session - p->gather->sessions), i, image;
+
+	if (chain_reader_open(directory, NULL, &r, NULL) < 0)
+		return;
+	names = chain_reader_names(r);
+	for (i = 1; i <= chain_names_images(names); i++) {
+		image = gather_find_image(p->gather, session, chain_names_image_at(names, i));
+		if (image != GATHER_NONE)
+			p->chained[image] = true;
+	}
+}
+
+/* Makes, and adds, the files of the part of the session that is archived. */
+static void add_excerpt(struct plan *p)
+{
+	const struct excerpt_config excerpt = excerpt_of(p);
+	_cleanup_free_ char *directory = path_join(p->config->made, p->session->name);
+	struct error err = ERROR_INIT;
+
+	excerpt_write(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory);
+	if (!p->config->exclude_dependent)
+		note_chained(p, directory);
+	if (session_walk_rest(directory, add_session_file, p, &err) < 0)
+		log_warn("%s", err.text);
+}
+
 static void add_sessions(struct plan *p)
 {
 	struct error err = ERROR_INIT;
@@ -112,8 +160,10 @@ static void add_sessions(struct plan *p)
 	for (i = 0; i < p->gather->session_count; i++) {
 		p->session = &p->gather->sessions[i];
 		add_session_directory(p, p->session->samples);
-		if (session_walk_rest(p->session->samples, add_session_file, p, &err) < 0)
+		if (session_walk_rest(p->session->samples, add_unless_replaced, p, &err) < 0)
 			log_warn("%s", err.text);
+		if (p->config->narrowed && p->config->made)
+			add_excerpt(p);
 	}
 }
 
@@ -365,11 +415,11 @@ static void add_made(struct plan *p, const struct gather_file *f)
 	const char *below;
 	struct error err = ERROR_INIT;
 
-	if (file_counts_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
+	if (file_counts_write(p->gather, f, p->config->made, &path, &err) < 0) {
 		log_warn("%s; the archive is incomplete", err.text);
 		return;
 	}
-	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
+	below = path + strlen(p->config->made) + 1 + strlen(p->session->name) + 1;
 	if (f->past && p->session->idle) /* a file of that name may have come back */
 		below = batch = xasprintf(SESSION_IDLE "/1.files/%s", below);
 	(void)add_session_file(path, below, p);
@@ -391,7 +441,7 @@ static void add_sample_files(struct plan *p)
 		p->session = &g->sessions[f->session];
 		if (f->path)
 			(void)add_session_file(f->path, below_session(p, f->path), p);
-		else if (p->config->arcs && !f->end && !(f->arcs && has_chains))
+		else if (p->config->made && !f->end && !(f->arcs && has_chains))
 			add_made(p, f);
 		add_jit(p, f);
 		add_image_of(p, f);
@@ -412,7 +462,7 @@ static void add_chain_images(struct plan *p)
 	uint32_t i;
 
 	for (i = 0; i < p->gather->image_count; i++)
-		if (p->config->chained[i])
+		if (p->chained[i])
 			add_image(p, i, &unknown);
 }
 
@@ -420,13 +470,20 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 		  struct archive *ret)
 {
 	_cleanup_free_ bool *done = xcalloc(g->image_count, sizeof(*done));
-	struct plan p = { .gather = g, .binaries = bs, .config = config, .out = ret, .done = done };
+	_cleanup_free_ bool *chained = xcalloc(g->image_count, sizeof(*chained));
+	struct plan p = { .gather = g,
+			  .binaries = bs,
+			  .config = config,
+			  .out = ret,
+			  .done = done,
+			  .chained = chained };
 
 	*ret = (struct archive){ .exclude_dependent = config->exclude_dependent };
 	add_sessions(&p);
 	add_sample_files(&p);
 	if (config->chained)
-		add_chain_images(&p);
+		memcpy(chained, config->chained, g->image_count * sizeof(*chained));
+	add_chain_images(&p);
 }
 
 void archive_done(struct archive *a)
@@ -434,67 +491,4 @@ void archive_done(struct archive *a)
 	free(a->files);
 	map_done(&a->by_target);
 	arena_done(&a->arena);
-}
-
-/* --- writing --- */
-
-static int write_kernel(const char *directory, struct error *err)
-{
-	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
-	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
-	struct kallsyms_ranges ranges = { 0 };
-	int r = kallsyms_ranges_read(NULL, &ranges, err);
-
-	if (r < 0)
-		return r;
-	if (ranges.hidden) {
-		log_warn("the kernel's symbols are left out, because its addresses are hidden; run "
-			 "as root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
-			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
-	} else {
-		r = path_make_parents(to, 0755, err);
-		if (r == 0)
-			r = kallsyms_save(NULL, &ranges, to, err);
-	}
-	kallsyms_ranges_done(&ranges);
-	return r;
-}
-
-/* Makes the directory, for this user alone: the session may have been hidden from others. */
-static int make_directory(const char *directory, struct error *err)
-{
-	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
-	_cleanup_free_ char *place = path_under(directory, session_place);
-
-	if (access(place, F_OK) == 0)
-		return error_set(err, -EEXIST, "%s: already contains an archive", directory);
-	return path_make_dirs(directory, 0700, err);
-}
-
-/* A partial archive must not look complete. */
-static void remove_partial(const char *directory)
-{
-	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
-	_cleanup_free_ char *place = path_under(directory, session_place);
-
-	(void)path_remove_tree(place, NULL);
-}
-
-int archive_write(const struct archive *a, const char *directory, struct error *err)
-{
-	int r = make_directory(directory, err);
-	size_t i;
-
-	if (r < 0)
-		return r;
-	for (i = 0; r == 0 && i < a->count; i++) {
-		_cleanup_free_ char *to = path_under(directory, a->files[i].to);
-
-		r = copy_file(a->files[i].from, a->files[i].flags, to, err);
-	}
-	if (r == 0 && a->live_kernel)
-		r = write_kernel(directory, err);
-	if (r < 0)
-		remove_partial(directory);
-	return r;
 }

@@ -23,15 +23,20 @@
 struct binaries;
 struct gather;
 struct sfile_header;
+struct spec;
+
+/* Where every archive has its session, wherever that was; as in OProfile 1.x. */
+#define ARCHIVE_SESSION_PLACE "/var/lib/oprofile"
 
 struct archive_config {
 	const char *root;	/* prefix of every path, as in struct binaries_config; or NULL */
 	bool exclude_dependent; /* only samples in the applications' own images */
 	const bool *chained;	/* by image: needed for call chains, too (chains_images()); or
 	 * NULL */
-	const char *arcs; /* directory for call graph files derived from chains, which are added;
-	 * NULL: none are made */
-	bool compact;	  /* without files that a compact archive does not contain */
+	const char *made; /* directory for files that are made for the archive: call graph files
+	 * derived from chains, and what is of a part of a session; NULL: none are made */
+	const struct spec *narrowed; /* only this part of the sessions; NULL: all of them */
+	bool compact;		     /* without files that a compact archive does not contain */
 };
 
 enum archive_kind {

@@ -84,12 +84,10 @@ static void take_off_unwritten(struct losses *l, const char *samples)
 /* What is known of a window of time: not why samples were lost. */
 static void take_cover(struct losses *l, const struct history_cover *c)
 {
-	static const struct counter any = {
-		.kind = COUNTER_LOST, .text = "for reasons that are known of the whole session"
-	};
+	const struct counter *any = counter_find("history");
 
 	if (c->lost)
-		add_loss(l, HISTORY_DIRECTORY, c->lost, &any);
+		add_loss(l, any->name, c->lost, any);
 	l->recorded += c->samples;
 	l->received += c->samples;
 	l->stretched += c->samples - MIN(c->taken, c->samples);

@@ -124,6 +124,8 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 /* The number of the image @id of session number @session; adds it if no sample file names it. Must
  * not be called after binaries_new(). */
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
+/* The number of that image; GATHER_NONE if there is none. */
+uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id);
 /* Adds a copy of an image of another gather, which must outlive @g as its strings are borrowed;
  * returns its number. gather_image() finds it from then on. */
 uint32_t gather_add_image(struct gather *g, const struct gather_image *image);

@@ -71,14 +71,18 @@ static uint32_t add_image(struct gather *g, const struct gather_image *image)
 	return i;
 }
 
-uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
+/* What the session's manifest says about the image, or NULL. */
+static const struct manifest_image *manifest_of(const struct gather *g, uint32_t session,
+						const struct sname_image *id)
 {
 	const struct manifest *manifest = g->sessions[session].manifest;
-	const struct manifest_image *entry =
-		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
-	struct gather_image image = {
-		.id = *id, .manifest = entry, .session = session, .program = GATHER_NONE
-	};
+
+	return manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
+}
+
+uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id)
+{
+	const struct manifest_image *entry = manifest_of(g, session, id);
 	uintptr_t number;
 
 	map_for_each_of(&g->image_by_hash, hash_image(id),
@@ -86,6 +90,19 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 				    same_file(g->images[number - 1].manifest,
 					      entry)) return (uint32_t)number -
 		1;
+	return GATHER_NONE;
+}
+
+uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
+{
+	struct gather_image image = { .id = *id,
+				      .manifest = manifest_of(g, session, id),
+				      .session = session,
+				      .program = GATHER_NONE };
+	uint32_t known = gather_find_image(g, session, id);
+
+	if (known != GATHER_NONE)
+		return known;
 	image.id.name = arena_strdup(&g->arena, id->name);
 	describe_image(g, &image);
 	return add_image(g, &image);

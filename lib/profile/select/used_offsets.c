@@ -95,7 +95,8 @@ static bool source_open(struct gather *g, uint32_t session, struct source *ret)
 	const struct chain_names *names;
 	struct error err = ERROR_INIT;
 	uint32_t i;
-	int r = chain_reader_open(g->sessions[session].samples, NULL, &ret->reader, &err);
+	const struct gather_session *s = &g->sessions[session];
+	int r = chain_reader_open(s->samples, gather_window(s), &ret->reader, &err);
 
 	if (r < 0 && r != -ENOENT)
 		log_warn("%s", err.text);

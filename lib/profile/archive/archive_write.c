@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/archive/archive.h"
+
+#include "base/copy.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
+#include "symbol/kallsyms.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static int write_kernel(const char *directory, struct error *err)
+{
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
+	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
+	struct kallsyms_ranges ranges = { 0 };
+	int r = kallsyms_ranges_read(NULL, &ranges, err);
+
+	if (r < 0)
+		return r;
+	if (ranges.hidden) {
+		log_warn("the kernel's symbols are left out, because its addresses are hidden; run "
+			 "as root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
+			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
+	} else {
+		r = path_make_parents(to, 0755, err);
+		if (r == 0)
+			r = kallsyms_save(NULL, &ranges, to, err);
+	}
+	kallsyms_ranges_done(&ranges);
+	return r;
+}
+
+/* Makes the directory, for this user alone: the session may have been hidden from others. */
+static int make_directory(const char *directory, struct error *err)
+{
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
+	_cleanup_free_ char *place = path_under(directory, ARCHIVE_SESSION_PLACE);
+
+	if (access(place, F_OK) == 0)
+		return error_set(err, -EEXIST, "%s: already contains an archive", directory);
+	return path_make_dirs(directory, 0700, err);
+}
+
+/* A partial archive must not look complete. */
+static void remove_partial(const char *directory)
+{
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
+	_cleanup_free_ char *place = path_under(directory, ARCHIVE_SESSION_PLACE);
+
+	(void)path_remove_tree(place, NULL);
+}
+
+int archive_write(const struct archive *a, const char *directory, struct error *err)
+{
+	int r = make_directory(directory, err);
+	size_t i;
+
+	if (r < 0)
+		return r;
+	for (i = 0; r == 0 && i < a->count; i++) {
+		_cleanup_free_ char *to = path_under(directory, a->files[i].to);
+
+		r = copy_file(a->files[i].from, a->files[i].flags, to, err);
+	}
+	if (r == 0 && a->live_kernel)
+		r = write_kernel(directory, err);
+	if (r < 0)
+		remove_partial(directory);
+	return r;
+}
