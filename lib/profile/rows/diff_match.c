@@ -12,14 +12,15 @@
 #include "profile/select/gather.h"
 #include "sfile/sfile.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- images --- */
 
-/* Returns whether both are of the same kind and have one name, whatever the file. */
-static bool same_image(const struct gather_image *a, const struct gather_image *b)
+/* The name by which images correspond first: that of the file, whatever is in it. */
+static const char *full_name(const struct gather_image *i)
 {
-	return a->id.kind == b->id.kind && !strcmp(a->shown, b->shown);
+	return i->shown;
 }
 
 /* The name by which images with different paths correspond: the last part of the path; for
@@ -27,26 +28,6 @@ static bool same_image(const struct gather_image *a, const struct gather_image *
 static const char *short_name(const struct gather_image *i)
 {
 	return i->id.kind == SNAME_ANON ? i->id.name : path_base(i->display);
-}
-
-/* The only image of @g without a partner that has the short name of @wanted, or GATHER_NONE. */
-static uint32_t only_namesake(const struct gather *g, const bool *has_partner, size_t count,
-			      const struct gather_image *wanted)
-{
-	uint32_t found = GATHER_NONE;
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		const struct gather_image *image = &g->images[i];
-
-		if (has_partner[i] || image->id.kind != wanted->id.kind ||
-		    strcmp(short_name(image), short_name(wanted)))
-			continue;
-		if (found != GATHER_NONE)
-			return GATHER_NONE;
-		found = (uint32_t)i;
-	}
-	return found;
 }
 
 struct image_matching {
@@ -57,40 +38,89 @@ struct image_matching {
 	bool *first_done, *second_done;
 };
 
-static void pair_images(struct image_matching *m, size_t a, size_t b)
+/* An image that has no partner yet. */
+struct single {
+	const char *name;
+	enum sname_kind kind;
+	uint32_t image;
+};
+
+static int compare_names(const struct single *a, const struct single *b)
 {
-	m->partners[a] = (uint32_t)b;
-	m->first_done[a] = true;
-	m->second_done[b] = true;
+	return a->kind != b->kind ? (a->kind > b->kind) - (a->kind < b->kind)
+				  : strcmp(a->name, b->name);
 }
 
-static void match_by_path(struct image_matching *m)
+static int compare_singles(const void *pa, const void *pb)
 {
-	size_t a, b;
+	const struct single *a = pa, *b = pb;
+	int r = compare_names(a, b);
 
-	for (a = 0; a < m->first->image_count; a++)
-		for (b = 0; b < m->second_count && !m->first_done[a]; b++)
-			if (!m->second_done[b] &&
-			    same_image(&m->first->images[a], &m->second->images[b]))
-				pair_images(m, a, b);
+	return r ? r : (a->image > b->image) - (a->image < b->image);
 }
 
-static void match_by_last_part(struct image_matching *m)
+/* Images of one side without partners, by kind, name and number. There may be very many regions of
+ * memory. */
+struct singles {
+	struct single *list;
+	size_t count;
+};
+
+static struct singles singles_of(const struct gather *g, size_t count, const bool *has_partner,
+				 const char *(*name)(const struct gather_image *i))
 {
-	size_t a;
+	struct singles s = { .list = xcalloc(count + 1, sizeof(*s.list)) };
+	size_t i;
 
-	for (a = 0; a < m->first->image_count; a++) {
-		uint32_t b;
+	for (i = 0; i < count; i++)
+		if (!has_partner[i])
+			s.list[s.count++] = (struct single){ name(&g->images[i]),
+							     g->images[i].id.kind, (uint32_t)i };
+	if (s.count)
+		qsort(s.list, s.count, sizeof(*s.list), compare_singles);
+	return s;
+}
 
-		if (m->first_done[a])
-			continue;
-		b = only_namesake(m->second, m->second_done, m->second_count, &m->first->images[a]);
-		if (b == GATHER_NONE ||
-		    only_namesake(m->first, m->first_done, m->first->image_count,
-				  &m->second->images[b]) != a)
-			continue;
-		pair_images(m, a, b);
+/* The end of those from @at on that have one name. */
+static size_t end_of_name(const struct singles *s, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < s->count && compare_names(&s->list[at], &s->list[end]) == 0)
+		end++;
+	return end;
+}
+
+static void pair_images(struct image_matching *m, const struct single *a, const struct single *b)
+{
+	m->partners[a->image] = b->image;
+	m->first_done[a->image] = true;
+	m->second_done[b->image] = true;
+}
+
+/* Pairs those that have one name: in the order of their numbers, or, if @only, if there is just one
+ * on each side. */
+static void match_by(struct image_matching *m, const char *(*name)(const struct gather_image *i),
+		     bool only)
+{
+	struct singles a = singles_of(m->first, m->first->image_count, m->first_done, name);
+	struct singles b = singles_of(m->second, m->second_count, m->second_done, name);
+	size_t i = 0, k = 0;
+
+	while (i < a.count && k < b.count) {
+		size_t i_end = end_of_name(&a, i), k_end = end_of_name(&b, k), n;
+		int order = compare_names(&a.list[i], &b.list[k]);
+		size_t most = MIN(i_end - i, k_end - k);
+
+		if (only && (i_end - i != 1 || k_end - k != 1))
+			most = 0;
+		for (n = 0; order == 0 && n < most; n++)
+			pair_images(m, &a.list[i + n], &b.list[k + n]);
+		i = order <= 0 ? i_end : i;
+		k = order >= 0 ? k_end : k;
 	}
+	free(a.list);
+	free(b.list);
 }
 
 static void add_missing(struct image_matching *m)
@@ -113,8 +143,8 @@ uint32_t *diff_match_images(const struct gather *first, struct gather *second)
 				    .first_done = first_done,
 				    .second_done = second_done };
 
-	match_by_path(&m);
-	match_by_last_part(&m);
+	match_by(&m, full_name, false);
+	match_by(&m, short_name, true);
 	add_missing(&m);
 	return m.partners;
 }
