@@ -243,6 +243,7 @@ static void arrange_rows(struct profile_report *r)
 
 static void print_chains(struct report *report, struct chains *chains, FILE *out)
 {
+	chains->by_difference = report->before && report->view->sort.keys[0] == SORT_DIFFERENCE;
 	chains_name(chains, &report->view->names);
 	report->container = report->before ? &chains->by_line : &chains->rows;
 	assert(report_form(report->view->form)->print_chains);

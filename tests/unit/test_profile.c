@@ -394,11 +394,13 @@ static void sort_keys_parse(void)
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(sort_parse(NULL, &sort, &err), 0);
-	CHECK_EQ(sort.keys[0], SORT_SAMPLE);
+	CHECK_EQ(sort.keys[0], SORT_DIFFERENCE);
+	CHECK_EQ(sort.keys[1], SORT_SAMPLE);
 	CHECK_EQ(sort_parse("vma,image,vma", &sort, &err), 0);
 	CHECK_EQ(sort.keys[0], SORT_VMA);
 	CHECK_EQ(sort.keys[1], SORT_IMAGE);
-	CHECK_EQ(sort.keys[2], SORT_SAMPLE);
+	CHECK_EQ(sort.keys[2], SORT_DIFFERENCE);
+	CHECK_EQ(sort.keys[3], SORT_SAMPLE);
 	CHECK_EQ(sort_parse("size", &sort, &err), -EINVAL);
 }
 

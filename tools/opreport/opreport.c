@@ -137,7 +137,10 @@ static const struct opt opts[] = {
 	  set_compare },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 's', "sort", OPT_CALL, &options.view.sort, "LIST",
-	  "order by sample, image, app-name, symbol, vma, debug (default: sample)", set_sort },
+	  "order by sample, difference, image, app-name, symbol, vma, debug (default: sample; of "
+	  "two "
+	  "profiles, difference)",
+	  set_sort },
 	{ 'r', "reverse-sort", OPT_FLAG, &options.reverse, NULL, "reverse the order" },
 	{ 'f', "long-filenames", OPT_FLAG, &options.view.long_names, NULL,
 	  "whole paths of images" },

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "profile/rows/chains.h"
 #include "profile/rows/code_kind.h"
+#include "profile/rows/diff.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 #include "profile/print/internal/chains_lists.h"
@@ -318,6 +319,8 @@ static int compare_children(const void *a, const void *b)
 	const struct child *x = a, *y = b;
 	int i;
 
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? 1 : -1;
 	if (x->inclusive != y->inclusive)
 		return x->inclusive < y->inclusive ? 1 : -1;
 	if (x->self != y->self)
@@ -335,12 +338,18 @@ struct child *chains_children(const struct chains *c, bool marks, size_t *ret_co
 		const struct row *row = &c->rows.rows[i];
 
 		if (row->counts[CHAINS_INCLUSIVE]) /* else in no chain that is chosen */
-			all[n++] = (struct child){ row, row->text, row->counts[CHAINS_INCLUSIVE],
-						   row->counts[CHAINS_SELF] };
+			all[n++] = (struct child){
+				.row = row,
+				.text = row->text,
+				.inclusive = row->counts[CHAINS_INCLUSIVE],
+				.self = row->counts[CHAINS_SELF],
+				.rank = c->by_difference ? diff_rank(&c->rows, row) : 0,
+			};
 	}
 	for (i = 0; marks && i < c->end_count; i++)
 		if (c->ends[i].mark && c->ends[i].samples)
-			all[n++] = (struct child){ NULL, c->ends[i].mark, c->ends[i].samples, 0 };
+			all[n++] = (struct child){ .text = c->ends[i].mark,
+						   .inclusive = c->ends[i].samples };
 	qsort(all, n, sizeof(*all), compare_children);
 	*ret_count = n;
 	return all;

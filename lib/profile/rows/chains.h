@@ -78,6 +78,7 @@ struct chains {
 	const struct chain_choice *choice; /* set by the caller; NULL: all chains and frames */
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */
 	bool regions;	       /* set by the caller: see struct populate_config */
+	bool by_difference;    /* set by the caller: the order of two profiles that are compared */
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
@@ -125,7 +126,7 @@ void chains_done(struct chains *c);
  * and CPU, with symbols from @bs. Returns 0 or -errno: -EINVAL if they are of several events,
  * -ENODATA if there are none. */
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
-/* Names the functions in @style, and sorts the lines by falling count. */
+/* Names the functions in @style, and sorts the lines by falling count, or by difference. */
 void chains_name(struct chains *c, const struct name_style *style);
 
 /* The line of the same application and end that goes through the same functions as @line, or NULL;

@@ -96,6 +96,7 @@ struct container {
 	uint64_t *totals; /* of all samples read, one per class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
 	const struct container *first; /* that profile, else NULL */
+	unsigned int compared_by;      /* enum diff_by, once rows have verdicts */
 	double weight;		       /* average number of samples that one represents */
 	size_t block_count;	       /* 0: there are none */
 	bool blocks_are_sessions;      /* else parts of the time */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -292,6 +293,38 @@ void diff_judge(struct container *c, enum diff_by by)
 	}
 	for (i = 0; i < c->count; i++)
 		c->rows[i].verdicts = all + i * c->class_count;
+	c->compared_by = by;
+}
+
+/* How far the counts are apart: in samples, or in parts of a million millions of all, so that
+ * shares that differ only by rounding are equal. */
+static uint64_t distance_of(const struct container *c, const struct row *row, size_t class)
+{
+	uint64_t was = row->before ? row->before[class] : 0, is = container_counts(c, row)[class];
+	double was_share, is_share;
+
+	if (c->compared_by != DIFF_SHARE)
+		return MAX(was, is) - MIN(was, is);
+	was_share = (double)was / fmax((double)c->before_totals[class], 1);
+	is_share = (double)is / fmax((double)c->totals[class], 1);
+	return (uint64_t)nearbyint(1e12 * fabs(is_share - was_share));
+}
+
+uint64_t diff_rank(const struct container *c, const struct row *row)
+{
+	static const uint64_t of_verdict[] = {
+		[DIFF_MORE] = 0, [DIFF_LESS] = 0, [DIFF_PERHAPS] = 1, [DIFF_CHANCE] = 2
+	};
+	const uint64_t most = UINT64_MAX >> 2;
+	uint64_t best = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; row->verdicts && i < c->class_count; i++) {
+		uint64_t near = most - MIN(distance_of(c, row, i), most);
+
+		best = MIN(best, of_verdict[row->verdicts[i]] << 62 | near);
+	}
+	return best;
 }
 
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,

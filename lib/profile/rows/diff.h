@@ -101,6 +101,10 @@ void diff_judge_pairs(struct diff_pair *pairs, size_t count, enum diff_by by);
 double diff_percent(const struct diff_pair *p, enum diff_by by);
 /* Finds the verdicts of all rows; after diff_compare(), once, before rows are removed. */
 void diff_judge(struct container *c, enum diff_by by);
+/* The place of a row among the others, the smallest first: rows with a significant difference in
+ * any class come before those with one that may be, and these before the rest; each by how many
+ * samples, or percent of all, they differ by. The same for all rows that have no verdicts. */
+uint64_t diff_rank(const struct container *c, const struct row *row);
 /* Compares a row with its counts in the first profile. *ret_percent: by how much it grew relative
  * to them, if it is in both. */
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,

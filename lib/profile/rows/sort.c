@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "base/radix.h"
 #include "profile/rows/container.h"
+#include "profile/rows/diff.h"
 #include "profile/select/gather.h"
 
 #include <errno.h>
@@ -14,12 +15,18 @@
 /* Data that keys need besides the rows. */
 struct sorting {
 	const struct sort *sort;
+	const struct container *container;
 	struct row *rows;
 	size_t class_count;
 	uint32_t *rank;	     /* rank of each image's name */
 	uint32_t *path_rank; /* and of its path */
 	struct radix_entry *spare;
 };
+
+static uint64_t number_of_difference(const struct sorting *s, const struct row *row)
+{
+	return diff_rank(s->container, row);
+}
 
 static uint64_t number_of_sample(const struct sorting *s, const struct row *row)
 {
@@ -69,6 +76,7 @@ static const struct {
 	uint64_t (*number)(const struct sorting *s, const struct row *row);
 	const char *(*text)(const struct row *row);
 } keys[] = {
+	[SORT_DIFFERENCE] = { "difference", number_of_difference, NULL },
 	[SORT_SAMPLE] = { "sample", number_of_sample, NULL },
 	[SORT_IMAGE] = { "image", number_of_image, NULL },
 	[SORT_APP_NAME] = { "app-name", number_of_app, NULL },
@@ -107,7 +115,8 @@ static int parse_key(const char *part, void *data)
 		}
 	}
 	return error_set(p->err, -EINVAL,
-			 "--sort: '%s' is not one of sample, image, app-name, symbol, vma, debug",
+			 "--sort: '%s' is not one of sample, difference, image, app-name, symbol, "
+			 "vma, debug",
 			 part);
 }
 
@@ -303,6 +312,7 @@ void sort_rows(struct container *c, const struct gather *g, const struct sort *s
 	_cleanup_free_ struct radix_entry *entries = xcalloc(c->count, sizeof(*entries));
 	_cleanup_free_ struct radix_entry *spare = xcalloc(c->count, sizeof(*spare));
 	struct sorting s = { .sort = sort,
+			     .container = c,
 			     .rows = c->rows,
 			     .class_count = c->class_count,
 			     .rank = rank,

@@ -18,6 +18,7 @@ struct gather;
 
 /* In the order in which they decide by default. */
 enum sort_key {
+	SORT_DIFFERENCE, /* of two profiles; all rows of one are equal in it */
 	SORT_SAMPLE,
 	SORT_IMAGE,
 	SORT_SYMBOL,

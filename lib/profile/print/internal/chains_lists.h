@@ -43,6 +43,7 @@ struct child {
 	const struct row *row;	  /* NULL: a mark */
 	const char *text;	  /* borrowed */
 	uint64_t inclusive, self; /* of the first of two profiles if only that has the row */
+	uint64_t rank;		  /* those with the lowest come first */
 };
 
 /* The samples of a line. */

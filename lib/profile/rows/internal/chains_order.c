@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/rows/chains.h"
 
+#include "profile/rows/diff.h"
 #include "profile/select/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* By falling count; then by name from the outermost frame on, so that two runs print the same. */
+static int compare_differences(const struct chains *c, const struct chains_line *x,
+			       const struct chains_line *y)
+{
+	uint64_t a = diff_rank(&c->by_line, &c->by_line.rows[x->id]);
+	uint64_t b = diff_rank(&c->by_line, &c->by_line.rows[y->id]);
+
+	return (a > b) - (a < b);
+}
+
+/* By difference, if that is wanted, and falling count; then by name from the outermost frame on, so
+ * that two runs print the same. */
 static int compare_lines(const void *a, const void *b, void *data)
 {
 	const struct chains_line *x = a, *y = b;
 	const struct chains *c = data;
 	size_t i;
-	int order;
+	int order = c->by_difference ? compare_differences(c, x, y) : 0;
 
+	if (order)
+		return order;
 	if (x->samples != y->samples)
 		return x->samples < y->samples ? 1 : -1;
 	order = strcmp(c->gather->images[x->app].shown, c->gather->images[y->app].shown);
