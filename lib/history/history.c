@@ -231,19 +231,30 @@ static int read_once(const char *samples, struct reading *r, struct history **re
 	return status == -ENOENT ? -EAGAIN : status;
 }
 
-int history_read(const char *samples, const struct window *window, const struct steps *steps,
-		 struct history **ret, struct error *err)
+int history_read_wanted(const char *samples, const struct history_wanted *wanted,
+			struct history **ret, struct error *err)
 {
 	int i, r = -EAGAIN;
 
 	/* What a source that has vanished held is in another one, which was not there when the
 	 * directory was read. */
 	for (i = 0; i < TRIES_MAX && r == -EAGAIN; i++) {
-		struct reading reading = { .window = window, .steps = steps };
+		struct reading reading = { .window = wanted->window,
+					   .steps = wanted->steps,
+					   .wants_keys = wanted->wants_keys,
+					   .keys_data = wanted->data };
 
 		r = read_once(samples, &reading, ret, err);
 	}
 	return r;
+}
+
+int history_read(const char *samples, const struct window *window, const struct steps *steps,
+		 struct history **ret, struct error *err)
+{
+	const struct history_wanted all = { .window = window, .steps = steps };
+
+	return history_read_wanted(samples, &all, ret, err);
 }
 
 int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,

@@ -22,6 +22,7 @@
 #include "history/steps.h"
 #include "history/window.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What the slices say about themselves. */
@@ -60,6 +61,17 @@ void history_kept(const char *samples, const struct history_kind *kind,
  * the window. */
 int history_read(const char *samples, const struct window *window, const struct steps *steps,
 		 struct history **ret, struct error *err);
+/* What is read, as by history_read(). */
+struct history_wanted {
+	const struct window *window;
+	const struct steps *steps;
+	/* Whether the keys of a sample file matter. Those of others are not told apart: all their
+	 * counts have the key 0, which takes less time and memory. NULL: they all matter. */
+	bool (*wants_keys)(const struct sname *name, void *data);
+	void *data;
+};
+int history_read_wanted(const char *samples, const struct history_wanted *wanted,
+			struct history **ret, struct error *err);
 /* Reads the counts of the sample files of the session at @samples that were moved to idle/ and
  * merged (sfile/idle.h), without time. 0; *@ret is NULL if there are none. Or -errno. In *@ret_last
  * is the last batch that the counts are of. */

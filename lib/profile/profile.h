@@ -52,7 +52,8 @@ struct profile_config {
 	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
 	enum profile_chains chains;
 	struct spec_division division; /* of time, for a timeline */
-	bool blocks; /* counts of blocks, too, to measure how much counts vary: gather.h */
+	bool sums_only; /* the offsets of samples do not matter, only how many each file has */
+	bool blocks;	/* counts of blocks, too, to measure how much counts vary: gather.h */
 	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;

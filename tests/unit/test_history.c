@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "history/history.h"
+#include "history/history_copy.h"
 #include "history/history_writer.h"
 
 #include <errno.h>
@@ -101,6 +102,49 @@ static void a_window_has_the_slices_that_it_meets(void)
 	CHECK_EQ(count_at(second, "/usr/bin/b", UINT64_MAX), 0);
 	none = read_window(dir, 20000, 25000);
 	CHECK_EQ(history_covers(none)->slices, 0);
+}
+
+static bool is_not_a(const struct sname *name, void *data)
+{
+	return strcmp(name->image.name, data) != 0;
+}
+
+static void counts_without_keys_are_added_up(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *h = NULL;
+	const struct history_wanted wanted = { .window = &WINDOW_ALL,
+					       .wants_keys = is_not_a,
+					       .data = (void *)"/usr/bin/a" };
+
+	write_three(dir);
+	CHECK_EQ(history_read_wanted(dir, &wanted, &h, NULL), 0);
+	CHECK_EQ(count_at(h, "/usr/bin/a", 0), 10);
+	CHECK_EQ(count_at(h, "/usr/bin/a", 0x10), 0);
+	CHECK_EQ(count_at(h, "/usr/bin/b", UINT64_MAX), 2);
+	CHECK_EQ(history_covers(h)->samples, 30);
+}
+
+/* A copy has the slices of the window, and of these what is wanted. */
+static void a_part_is_copied(void)
+{
+	_cleanup_directory_ char *dir = test_directory(), *to = test_directory();
+	_cleanup_(history_freep) struct history *h = NULL;
+	const struct window window = { 15000, 40000 };
+	const struct history_copying what = { &window, is_not_a, (void *)"/usr/bin/c" };
+	size_t damaged = 1;
+
+	write_three(dir);
+	CHECK_EQ(history_copy(dir, &what, to, &damaged, NULL), 0);
+	CHECK_EQ(damaged, 0);
+	h = read_window(to, INT64_MIN, INT64_MAX);
+	CHECK_EQ(history_covers(h)->slices, 2);
+	CHECK_EQ(history_covers(h)->span.begin_ms, 10000);
+	CHECK_EQ(history_covers(h)->span.end_ms, 35000);
+	CHECK_EQ(history_covers(h)->taken, 10);
+	CHECK_EQ(history_files(h), 1);
+	CHECK_EQ(count_at(h, "/usr/bin/a", 0x10), 5);
+	CHECK_EQ(count_at(h, "/usr/bin/a", 0x8), 1);
 }
 
 static void names_say_what_the_file_is(void)
@@ -324,8 +368,9 @@ static void steps_add_up_to_the_window(void)
 	CHECK_EQ(history_covers(h)->covered_ms, 30000);
 }
 
-TESTS(T(a_window_has_the_slices_that_it_meets), T(names_say_what_the_file_is),
-      T(generations_have_their_own_numbers), T(a_clock_that_is_set_back_makes_no_slice_overlap),
-      T(what_was_not_ended_is_in_no_slice), T(damage_is_skipped_and_counted),
-      T(steps_are_round_and_fit), T(steps_are_whole_slices_and_not_too_many),
-      T(lengths_are_written_as_they_are_read), T(steps_add_up_to_the_window))
+TESTS(T(a_window_has_the_slices_that_it_meets), T(counts_without_keys_are_added_up),
+      T(a_part_is_copied), T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
+      T(a_clock_that_is_set_back_makes_no_slice_overlap), T(what_was_not_ended_is_in_no_slice),
+      T(damage_is_skipped_and_counted), T(steps_are_round_and_fit),
+      T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
+      T(steps_add_up_to_the_window))

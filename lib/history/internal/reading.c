@@ -48,6 +48,8 @@ static uint32_t file_of(struct reading *r, struct history_name *name, const char
 		return k->number;
 	}
 	array_grow(&r->files, r->file_count + 1, &r->file_room);
+	array_grow(&r->keyless, r->file_count + 1, &r->keyless_room);
+	r->keyless[r->file_count] = r->wants_keys && !r->wants_keys(&name->name, r->keys_data);
 	r->files[r->file_count++] = (struct history_file){ .about = *name };
 	remember(r, &r->by_path, path, (uint32_t)r->file_count);
 	return (uint32_t)r->file_count;
@@ -99,15 +101,20 @@ static void end_slice(struct reading *r, const struct slice *slice, unsigned int
 		r->each(r, slice);
 }
 
+static void add_to_file(struct reading *r, uint32_t file, uint64_t key, uint64_t count)
+{
+	tally_add(&r->tally, (struct tally_entry){ .file = file,
+						   .key = r->keyless[file - 1] ? 0 : key,
+						   .count = count,
+						   .step = r->step });
+}
+
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 {
 	struct reading *r = data;
 
 	if (r->numbers[line - 1])
-		tally_add(&r->tally, (struct tally_entry){ .file = r->numbers[line - 1],
-							   .key = key,
-							   .count = count,
-							   .step = r->step });
+		add_to_file(r, r->numbers[line - 1], key, count);
 }
 
 /* Whether another source, which was read, has the generation. */
@@ -196,10 +203,7 @@ static void add_node(struct reading *r, const struct part *p, uint32_t node, uin
 {
 	if (!p->files[node] || !count)
 		return;
-	tally_add(&r->tally, (struct tally_entry){ .file = p->files[node],
-						   .key = p->nodes[node].key,
-						   .count = count,
-						   .step = r->step });
+	add_to_file(r, p->files[node], p->nodes[node].key, count);
 	if (p->nodes[node].key == SEGMENT_RARE)
 		r->folded += count;
 }
@@ -295,6 +299,7 @@ void reading_done(struct reading *r)
 	map_done(&r->by_path);
 	arena_done(&r->text);
 	free(r->numbers);
+	free(r->keyless);
 	free(r->extents);
 	free(r->taken);
 }

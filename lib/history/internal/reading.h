@@ -18,6 +18,7 @@
 #include "history/slice_file.h"
 #include "history/steps.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,10 @@ struct reading {
 	const char *dir;
 	const struct window *window;
 	const struct steps *steps; /* NULL: time is not divided */
+	/* Whether the keys of a sample file matter; else its counts are added up under the key 0.
+	 * NULL: they all do. */
+	bool (*wants_keys)(const struct sname *name, void *data);
+	void *keys_data;
 	/* Is called after each slice, whose counts alone are in ->tally, and takes them. NULL: the
 	 * slices are added up. */
 	void (*each)(struct reading *r, const struct slice *slice);
@@ -43,6 +48,8 @@ struct reading {
 
 	struct history_file *files; /* the caller's */
 	size_t file_count, file_room;
+	bool *keyless; /* by file, from 0 on */
+	size_t keyless_room;
 	struct tally tally; /* files are numbered from 1 on */
 	struct extent *extents;
 	size_t extent_count, extent_room;

@@ -183,8 +183,11 @@ static void add_past_files(struct walk *w, const struct history *history)
 static int add_past(struct walk *w, const struct window *window, struct error *err)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
-	const struct steps *steps = w->g->steps.count ? &w->g->steps : NULL;
-	int r = history_read(s->samples, window, steps, &s->history, err);
+	const struct history_wanted wanted = { .window = window,
+					       .steps = w->g->steps.count ? &w->g->steps : NULL,
+					       .wants_keys = spec_wants_offsets,
+					       .data = (void *)w->spec };
+	int r = history_read_wanted(s->samples, &wanted, &s->history, err);
 
 	if (r == 0 && history_covers(s->history)->damaged)
 		log_warn("%s/%s: %zu damaged bytes are skipped", s->samples, HISTORY_DIRECTORY,

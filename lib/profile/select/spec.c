@@ -448,3 +448,10 @@ int spec_reject(const struct spec *spec, const struct sname *name)
 		return SPEC_TID;
 	return number_wanted(spec, SPEC_CPU, name->task.cpu) ? -1 : SPEC_CPU;
 }
+
+bool spec_wants_offsets(const struct sname *name, void *spec)
+{
+	const struct spec *s = spec;
+
+	return !s->sums_only && spec_reject(s, name) < 0;
+}

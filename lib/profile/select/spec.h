@@ -64,6 +64,7 @@ struct spec {
 	struct window window; /* of the tag time, if it was given */
 	struct spec_division division;
 	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
+	bool sums_only;	   /* the offsets of samples do not matter: gather.h */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
@@ -104,6 +105,9 @@ void spec_set_archive(struct spec *spec, char *directory);
 bool spec_wants_session(const struct spec *spec, const char *name);
 /* The tag that rejects the sample file called @name, or -1 if it is selected. */
 int spec_reject(const struct spec *spec, const struct sname *name);
+/* Whether the offsets of samples in the file called @name matter, for history_read_wanted(): those
+ * of files that are not selected do not. @spec is the struct spec. */
+bool spec_wants_offsets(const struct sname *name, void *spec);
 
 /* The tag's word before the colon ("" for a plain image), and what it selects by. */
 const char *spec_tag_name(enum spec_tag tag);
