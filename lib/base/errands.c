@@ -23,7 +23,7 @@ struct errands {
 	pthread_cond_t changed;
 	struct queue waiting, done;
 	uint64_t added, finished;
-	bool ends;
+	bool ends, is_left; /* the latter: the thread frees all */
 	enum errands_kind kind;
 };
 
@@ -53,7 +53,8 @@ static void renounce(enum errands_kind kind)
 {
 	static const uint32_t kept[] = { [ERRANDS_OUTSIDE] = 0,
 					 [ERRANDS_FILES] = CAP_TO_MASK(CAP_DAC_OVERRIDE) |
-							   CAP_TO_MASK(CAP_DAC_READ_SEARCH) };
+							   CAP_TO_MASK(CAP_DAC_READ_SEARCH),
+					 [ERRANDS_PROCESSES] = CAP_TO_MASK(CAP_SYS_PTRACE) };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct now[2] = { 0 }, then[2] = { 0 };
 
@@ -63,13 +64,26 @@ static void renounce(enum errands_kind kind)
 	(void)syscall(SYS_capset, &head, then);
 }
 
+static void destroy(struct errands *s)
+{
+	struct errand *e;
+
+	while ((e = take(&s->waiting)) || (e = take(&s->done)))
+		e->drop(e);
+	(void)pthread_cond_destroy(&s->changed);
+	(void)pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
 static void *serve(void *data)
 {
 	struct errands *s = data;
 	struct errand *e;
+	bool is_left;
 
 	renounce(s->kind);
-	niceness_reset();
+	if (s->kind != ERRANDS_PROCESSES)
+		niceness_reset();
 	(void)pthread_mutex_lock(&s->lock);
 	while (!s->ends) {
 		e = take(&s->waiting);
@@ -84,7 +98,10 @@ static void *serve(void *data)
 		s->finished++;
 		(void)pthread_cond_broadcast(&s->changed);
 	}
+	is_left = s->is_left;
 	(void)pthread_mutex_unlock(&s->lock);
+	if (is_left)
+		destroy(s);
 	return NULL;
 }
 
@@ -97,17 +114,6 @@ static void init_lock(struct errands *s)
 	(void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&s->changed, &clock);
 	(void)pthread_condattr_destroy(&clock);
-}
-
-static void destroy(struct errands *s)
-{
-	struct errand *e;
-
-	while ((e = take(&s->waiting)) || (e = take(&s->done)))
-		e->drop(e);
-	(void)pthread_cond_destroy(&s->changed);
-	(void)pthread_mutex_destroy(&s->lock);
-	free(s);
 }
 
 int errands_new(enum errands_kind kind, struct errands **ret, struct error *err)
@@ -147,6 +153,17 @@ void errands_free(struct errands *s)
 	errands_end(s);
 	(void)pthread_join(s->thread, NULL);
 	destroy(s);
+}
+
+void errands_leave(struct errands *s)
+{
+	if (!s)
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	s->ends = s->is_left = true;
+	(void)pthread_detach(s->thread);
+	(void)pthread_cond_broadcast(&s->changed);
+	(void)pthread_mutex_unlock(&s->lock);
 }
 
 uint64_t errands_add(struct errands *s, struct errand *e)

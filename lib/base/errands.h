@@ -14,6 +14,8 @@
  *	errands_free(errands);
  *
  * What an errand uses must exist until errands_free(), which waits for the one that is being run.
+ * If that may never end, errands_leave() waits for nothing; then errands may use only what is
+ * theirs.
  */
 #pragma once
 
@@ -35,8 +37,10 @@ struct errands;
 enum { ERRANDS_MAX = 8192 }; /* that may wait */
 
 enum errands_kind {
-	ERRANDS_OUTSIDE, /* they talk to others: the thread has no capabilities */
-	ERRANDS_FILES,	 /* they use own files: it keeps those that override the modes of files */
+	ERRANDS_OUTSIDE,   /* they talk to others: the thread has no capabilities */
+	ERRANDS_FILES,	   /* they use own files: it keeps those that override the modes of files */
+	ERRANDS_PROCESSES, /* they read /proc, soon waited for: it keeps the right to, and its
+			    * priority */
 };
 
 /* Starts the thread. 0, caller frees; or -errno. */
@@ -45,6 +49,9 @@ int errands_new(enum errands_kind kind, struct errands **ret, struct error *err)
 void errands_end(struct errands *s);
 /* Ends the thread after the errand that it runs, and drops all. NULL is fine. */
 void errands_free(struct errands *s);
+/* Does the same without waiting: the thread frees all when it is done with its errand, if ever.
+ * NULL is fine. */
+void errands_leave(struct errands *s);
 DEFINE_CLEANUP(struct errands *, errands_free);
 
 /* Takes @e. Returns its number, counted from 1; 0 if too many wait: then it is dropped. */

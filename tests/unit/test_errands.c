@@ -106,6 +106,30 @@ static void what_is_not_taken_is_dropped(void)
 	(void)close(gate);
 }
 
+static void wake(struct errand *e)
+{
+	struct note *n = (struct note *)e;
+
+	(void)eventfd_write(n->number, 1);
+	free(n);
+}
+
+/* The thread frees all when it is done. */
+static void one_that_does_not_end_can_be_left(void)
+{
+	_cleanup_close_ int gate = eventfd(0, EFD_CLOEXEC), freed = eventfd(0, EFD_CLOEXEC);
+	struct note *n = xcalloc(1, sizeof(*n));
+	struct errands *s;
+	eventfd_t value;
+
+	*n = (struct note){ { .run = run, .drop = wake }, freed, NULL, gate, false, 0, 0 };
+	CHECK_EQ(errands_new(ERRANDS_OUTSIDE, &s, NULL), 0);
+	CHECK_EQ(errands_add(s, &n->errand), 1);
+	errands_leave(s);
+	CHECK_EQ(eventfd_write(gate, 1), 0);
+	CHECK_EQ(eventfd_read(freed, &value), 0);
+}
+
 /* The capabilities of a thread for @kind. */
 static uint64_t rights_for(enum errands_kind kind)
 {
@@ -124,6 +148,7 @@ static void the_thread_has_only_the_rights_that_it_needs(void)
 	CHECK_EQ(rights_for(ERRANDS_OUTSIDE), 0);
 	CHECK_EQ(rights_for(ERRANDS_FILES),
 		 rights() & (CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH)));
+	CHECK_EQ(rights_for(ERRANDS_PROCESSES), rights() & CAP_TO_MASK(CAP_SYS_PTRACE));
 }
 
 /* One that drains samples may start it. */
@@ -140,9 +165,16 @@ static void the_thread_has_no_better_priority(void)
 	n = (struct note *)errands_take(s);
 	CHECK_EQ(n->nice, 0);
 	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -5);
+	free(STEAL(n));
+	errands_free(STEAL(s));
+	/* But one that is waited for. */
+	CHECK_EQ(errands_new(ERRANDS_PROCESSES, &s, NULL), 0);
+	CHECK(errands_wait(s, add(s, 1, -1, &dropped), 10000));
+	n = (struct note *)errands_take(s);
+	CHECK_EQ(n->nice, -5);
 	(void)setpriority(PRIO_PROCESS, 0, 0);
 }
 
 TESTS(T(errands_come_back_in_order), T(one_that_waits_holds_up_the_later_ones_only),
-      T(what_is_not_taken_is_dropped), T(the_thread_has_only_the_rights_that_it_needs),
-      T(the_thread_has_no_better_priority))
+      T(what_is_not_taken_is_dropped), T(one_that_does_not_end_can_be_left),
+      T(the_thread_has_only_the_rights_that_it_needs), T(the_thread_has_no_better_priority))
