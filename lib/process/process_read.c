@@ -3,111 +3,18 @@
 
 #include "base/mem.h"
 #include "base/procfs.h"
-#include "stream/evbuf.h"
-#include "process/maps.h"
+#include "process/process_reading.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
-
-/* What is gathered of one process. */
-struct reading {
-	struct cookie_table *cookies;
-	struct maps *maps;
-	size_t lines;	 /* also of what is not executable */
-	const char *exe; /* what /proc/PID/exe says, or NULL */
-	uint64_t app;	 /* cookie of the mapping of that name */
-};
-
-/* Takes back what the kernel does to a newline in a path, in place. */
-static void unescape(char *path)
-{
-	char *at = path;
-
-	while ((at = strstr(at, "\\012"))) {
-		*at++ = '\n';
-		memmove(at, at + 3, strlen(at + 3) + 1);
-	}
-}
-
-static int read_line(const struct maps_line *line, void *data)
-{
-	struct reading *reading = data;
-	_cleanup_free_ char *path = NULL;
-	struct mapping mapping;
-
-	reading->lines++;
-	if (!line->executable)
-		return 0;
-	path = xstrdup(line->path);
-	unescape(path);
-	mapping_from(&(struct mapping_source){ .start = line->start,
-					       .end = line->end,
-					       .offset = line->offset,
-					       .file = { (uint64_t)line->major << 32 | line->minor,
-							 line->inode },
-					       .path = path },
-		     reading->cookies, &mapping);
-	maps_add(&reading->maps, &mapping);
-	if (mapping.cookie && !reading->app && reading->exe && !strcmp(path, reading->exe))
-		reading->app = mapping.cookie;
-	return 0;
-}
-
-/* The cookie of a program none of whose mappings has its name: it was renamed, or runs under a root
- * of its own. */
-static uint64_t app_by_link(const struct process_source *from, uint32_t tid, const char *exe)
-{
-	_cleanup_free_ char *path = xasprintf("%s/proc/%u/exe", from->root ? from->root : "", tid);
-	struct file_identity file;
-	struct stat st;
-
-	if (!exe || stat(path, &st) < 0)
-		return EVBUF_NO_COOKIE;
-	file = file_identity_of(&st);
-	return cookie_file(from->cookies, &file, exe);
-}
-
-/* A process without mappings: a thread of the kernel, or one that has exited. */
-static int read_without_maps(struct process_table *t, struct process *p, uint32_t tid,
-			     const struct process_source *from)
-{
-	struct procfs_stat st;
-	int r = procfs_stat(from->root, tid, &st);
-
-	if (r < 0)
-		return r;
-	if (!st.kernel_thread)
-		return -ESRCH;
-	p->kernel = true;
-	p->app = EVBUF_NO_COOKIE;
-	process_set_maps(t, p, NULL);
-	return 0;
-}
 
 int process_read(struct process_table *t, struct process *p, uint32_t tid,
 		 const struct process_source *from)
 {
-	_cleanup_free_ char *exe = procfs_exe(from->root, tid);
-	struct reading reading = { .cookies = from->cookies, .exe = exe, .maps = maps_new() };
-	char name[PROCESS_NAME_MAX] = "";
-	int r = procfs_maps(from->root, tid, read_line, &reading);
+	_cleanup_(process_reading_freep) struct process_reading *r =
+		process_reading_new(from->root, tid);
 
-	(void)procfs_comm(from->root, tid, name);
-	if (r < 0 || !reading.lines) {
-		maps_unref(reading.maps);
-		r = r < 0 ? r : read_without_maps(t, p, tid, from);
-		if (r == 0)
-			process_rename(t, p, name);
-		return r;
-	}
-	p->kernel = p->exec = false;
-	p->app = reading.app ? reading.app : app_by_link(from, tid, exe);
-	p->read_count = maps_count(reading.maps);
-	process_rename(t, p, name);
-	process_set_maps(t, p, reading.maps);
-	return 0;
+	return process_reading_take(r, p, &(struct process_target){ t, from->cookies }, UINT64_MAX);
 }
 
 bool process_is_gone(const char *root, uint32_t tgid)

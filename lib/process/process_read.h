@@ -12,9 +12,9 @@ struct process_source {
 	struct cookie_table *cookies;
 };
 
-/* Replaces what is known of the process by what /proc says of its thread @tid: name, mappings,
- * application, whether it belongs to the kernel. 0, or -errno (-ESRCH for a zombie): then nothing
- * has changed. */
+/* Replaces what is known of the process by what /proc says of its thread @tid (process_reading.h):
+ * name, mappings, application, whether it belongs to the kernel. 0, or -errno (-ESRCH for a
+ * zombie): then nothing has changed. */
 int process_read(struct process_table *t, struct process *p, uint32_t tid,
 		 const struct process_source *from);
 
