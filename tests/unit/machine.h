@@ -109,6 +109,9 @@ static inline struct machine *machine_new(void)
 	m->out = evbuf_new(4096, take, m);
 	m->now_ns = 1000000000;
 	sideband_init(&m->sideband, &(struct process_source){ m->root, m->cookies }, &m->stats);
+	/* The machine may be busy. */
+	m->sideband.patience_ns = m->sideband.turn_ns = m->sideband.usual_turn_ns =
+		(uint64_t)60 * 1000000000;
 	m->attribution =
 		(struct attribution){ .sideband = &m->sideband, .out = m->out, .stats = &m->stats };
 	return m;

@@ -336,8 +336,7 @@ static void look_at_cpus(struct driver *d)
 	if (!sampling_look_at_cpus(&d->sampling, d->now_ns) || !d->sampling.running)
 		return;
 	/* Changes on the CPU before its events were opened were not recorded. */
-	d->sampling.stats.resync++;
-	sideband_read_all(&d->sideband, clock_now_ns());
+	sideband_doubt(&d->sideband, clock_now_ns());
 }
 
 static int perf_sync(struct driver *d, bool all, struct error *err)

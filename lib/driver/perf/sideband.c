@@ -10,6 +10,8 @@
 #include "process/maps.h"
 #include "perf/kernel_events.h"
 
+#include <errno.h>
+
 /* How long an exited process is kept for late samples; how long one that could not be read, or had
  * no mapping, is not read again. */
 enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
@@ -23,9 +25,13 @@ enum { PRUNE_EVERY_NS = 2000000000 };
  * the time. */
 enum { READ_SHARE = 20 };
 
-/* Between two syncs, processes are read for about so long; after sampling, nothing else waits. The
- * last one may have very many mappings. */
-enum { READ_TURN_NS = 20000000, READ_TURN_LAST_NS = 2000000000 };
+/* Between two syncs, processes that are being read are waited for about so long, each for a part of
+ * that; before and after sampling, nothing else waits. */
+enum { READ_TURN_NS = 16000000, READ_PATIENCE_NS = 8000000, READ_TURN_LAST_NS = 2000000000 };
+
+/* A sample waits in its ring for at most so long until its process was read, because the samples
+ * after it do, too. */
+enum { HOLD_NS = 1000000000 };
 
 /* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
  * builds and tests all day would collect them without end. */
@@ -36,14 +42,18 @@ void sideband_init(struct sideband *s, const struct process_source *from,
 {
 	*s = (struct sideband){ .processes = PROCESS_TABLE_INIT,
 				.from = *from,
+				.reader = process_reader_new(from->root, process_reading_new),
 				.stats = stats,
+				.patience_ns = READ_PATIENCE_NS,
 				.turn_ns = READ_TURN_NS,
+				.usual_turn_ns = READ_TURN_NS,
 				.cookie_limit = COOKIES_MIN };
 }
 
 void sideband_done(struct sideband *s)
 {
 	process_table_clear(&s->processes);
+	process_reader_free(STEAL(s->reader));
 }
 
 /* Returns whether @p is to be kept. */
@@ -80,21 +90,70 @@ static bool is_gone(uint32_t tgid, void *data)
 {
 	const struct sideband *s = data;
 
-	return process_is_gone(s->from.root, tgid);
+	if (!process_is_gone(s->from.root, tgid))
+		return false;
+	process_reader_forget(s->reader, tgid, UINT64_MAX);
+	return true;
 }
 
-/* Reads @p, and notes that it was tried. */
+static bool has_turn(const struct sideband *s)
+{
+	return s->spent_ns < s->turn_ns;
+}
+
+/* How long a reading may be waited for now. */
+static uint64_t patience_ns(const struct sideband *s)
+{
+	uint64_t left_ns = has_turn(s) ? s->turn_ns - s->spent_ns : 0;
+
+	return s->is_last_turn ? left_ns : MIN(left_ns, s->patience_ns);
+}
+
+static bool is_asked(const struct sideband *s, const struct process *p)
+{
+	uint64_t asked_ns;
+
+	return process_reader_is_asked(s->reader, p->tgid, &asked_ns);
+}
+
+/* Begins to read @p, or goes on with it, and notes that it was tried. -EAGAIN if it takes longer
+ * than may be waited for. */
 static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
-	uint64_t begin_ns = clock_now_ns();
-	int r = process_read(&s->processes, p, tid, &s->from);
+	const struct process_target to = { &s->processes, s->from.cookies };
+	uint64_t begin_ns = clock_now_ns(), until_ns = begin_ns + patience_ns(s), asked_ns = now_ns;
+	bool is_cut = false;
+	int r = 0;
 
+	if (!process_reader_is_asked(s->reader, p->tgid, &asked_ns))
+		r = process_reader_ask(s->reader, p->tgid, tid, now_ns);
+	if (r == 0) {
+		(void)process_reader_await(s->reader, p->tgid,
+					   (int)((until_ns - begin_ns + 999999) / 1000000));
+		r = process_reader_take(s->reader, p, &to, until_ns, &is_cut);
+	}
+	s->spent_ns += clock_now_ns() - begin_ns;
+	if (r == -EAGAIN)
+		return r;
 	p->tried_ns = now_ns;
-	p->cost_ns = clock_now_ns() - begin_ns;
-	s->spent_ns += p->cost_ns;
 	if (r == 0)
-		p->read_ns = p->sure_ns = now_ns;
+		p->read_ns = p->sure_ns = asked_ns;
+	s->stats->sideband_unread += is_cut || r == -EBUSY || r == -EOVERFLOW;
 	return r;
+}
+
+static void begin_turn(struct sideband *s)
+{
+	s->spent_ns = 0;
+	s->turn_ns = s->usual_turn_ns;
+	s->is_last_turn = false;
+}
+
+void sideband_finish(struct sideband *s)
+{
+	s->spent_ns = 0;
+	s->turn_ns = READ_TURN_LAST_NS;
+	s->is_last_turn = true;
 }
 
 struct read_all {
@@ -107,12 +166,16 @@ static void read_each(uint32_t pid, void *data)
 	const struct read_all *all = data;
 	struct sideband *s = all->s;
 	struct process *p = process_get(&s->processes, pid);
+	int r;
 
 	if (s->follow && !wanted(s, p))
 		return;
 	p = process_make(&s->processes, pid);
 	p->leaving = false;
-	if (read_one(s, p, pid, all->now_ns) < 0)
+	/* It may lack what this is for. */
+	process_reader_forget(s->reader, pid, UINT64_MAX);
+	r = read_one(s, p, pid, all->now_ns);
+	if (r < 0 && r != -EAGAIN)
 		process_leave(&s->processes, p, all->now_ns);
 }
 
@@ -120,6 +183,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 {
 	struct read_all all = { s, now_ns };
 
+	sideband_finish(s);
 	make_idle(s);
 	if (s->follow)
 		make_followed(s);
@@ -129,6 +193,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 			process_leave(&s->processes, slot->value, now_ns);
 	(void)procfs_pids(s->from.root, read_each, &all);
 	s->read_all_ns = now_ns;
+	begin_turn(s);
 }
 
 /* Returns whether @p, as read from /proc, already includes the record. */
@@ -142,8 +207,7 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 	struct process *p = process_get(&s->processes, r->pid);
 	struct mapping mapping;
 
-	/* A single mapping is not enough for an unknown process. */
-	if (!p || !p->maps || is_old_news(p, r))
+	if (!p || is_old_news(p, r))
 		return;
 	mapping_from(&(struct mapping_source){ .start = r->map.start,
 					       .end = r->map.end,
@@ -156,13 +220,17 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 		     mapping.cookie
 			     ?: cookie_find_anon(s->from.cookies, p->tgid,
 						 mapping.start - mapping.offset, mapping.label));
-	process_map(&s->processes, p, &mapping);
+	/* A single mapping is not enough for an unknown process. */
+	if (p->maps)
+		process_map(&s->processes, p, &mapping);
+	process_reader_map(s->reader, r->pid, &mapping, r->time_ns);
 }
 
 static void execute(struct sideband *s, const struct perf_record *r)
 {
 	struct process *p = process_make(&s->processes, r->pid);
 
+	process_reader_forget(s->reader, r->pid, r->time_ns);
 	process_exec(&s->processes, p, r->comm.name);
 	p->sure_ns = r->time_ns;
 }
@@ -186,6 +254,7 @@ static void apply_fork(struct sideband *s, const struct perf_record *r)
 
 	if (r->pid == r->task.parent_pid || is_old_news(child, r))
 		return; /* a thread, or already known */
+	process_reader_forget(s->reader, r->pid, r->time_ns);
 	/* Drops an older process of the same number. */
 	if (wanted(s, parent) || child)
 		(void)process_fork(&s->processes, r->task.parent_pid, r->pid);
@@ -228,6 +297,13 @@ static void read_again(struct sideband *s, uint64_t now_ns)
 	s->read_next_ns = now_ns + MAX(READ_SHARE * cost_ns, (uint64_t)READ_AGAIN_NS);
 }
 
+void sideband_doubt(struct sideband *s, uint64_t now_ns)
+{
+	s->lost = true;
+	if (now_ns >= s->read_next_ns)
+		read_again(s, now_ns);
+}
+
 static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
 {
 	s->stats->sideband_lost += r->lost;
@@ -238,9 +314,7 @@ static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t
 		log_warn("%llu mapping records were lost: reading all processes again, as "
 			 "whenever that happens (resync)",
 			 (unsigned long long)r->lost);
-	s->lost = true;
-	if (now_ns >= s->read_next_ns)
-		read_again(s, now_ns);
+	sideband_doubt(s, now_ns);
 }
 
 void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
@@ -281,15 +355,21 @@ static bool is_doubtful(const struct sideband *s, const struct process *p, uint6
 	       (!p->tried_ns || now_ns >= p->tried_ns + READ_SHARE * p->cost_ns);
 }
 
-static bool has_turn(const struct sideband *s)
-{
-	return s->spent_ns < s->turn_ns;
-}
-
 /* Notes whether the sample has to wait until processes may be read again. */
 static bool put_off(struct sideband *s)
 {
 	s->waits = s->waits || (s->may_wait && !has_turn(s));
+	return s->waits;
+}
+
+/* Notes whether the sample has to wait until @p was read, which is under way. */
+static bool hold(struct sideband *s, const struct process *p, uint64_t now_ns)
+{
+	uint64_t asked_ns = 0;
+
+	(void)process_reader_is_asked(s->reader, p->tgid, &asked_ns);
+	s->waits = s->waits || (s->may_wait && now_ns < asked_ns + HOLD_NS);
+	s->stats->sideband_unread += !s->waits;
 	return s->waits;
 }
 
@@ -304,6 +384,7 @@ static bool is_known(const struct sideband *s, const struct process *p, uint64_t
 struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns)
 {
 	struct process *p = process_get(&s->processes, tgid);
+	int r;
 
 	if (tgid == UINT32_MAX)
 		return NULL; /* the kernel's last steps for an exited process */
@@ -314,21 +395,28 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 	if (s->follow && !wanted(s, p))
 		return NULL;
 	p = process_make(&s->processes, tgid);
-	if (!is_doubtful(s, p, now_ns) && tried_lately(p, now_ns))
+	if (!is_asked(s, p) && !is_doubtful(s, p, now_ns) && tried_lately(p, now_ns))
 		return NULL;
 	if (put_off(s))
 		return NULL;
-	if (read_one(s, p, tid, now_ns) == 0)
-		return p;
-	process_leave(&s->processes, p, now_ns);
+	r = read_one(s, p, tid, now_ns);
+	if (r == -EAGAIN && hold(s, p, now_ns))
+		return NULL;
+	if (r < 0 && r != -EAGAIN && r != -EBUSY)
+		process_leave(&s->processes, p, now_ns);
 	return p->kernel || p->maps ? p : NULL;
 }
 
 bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
-	if (p->kernel || tried_lately(p, now_ns) || put_off(s))
+	int r;
+
+	if (p->kernel || (!is_asked(s, p) && tried_lately(p, now_ns)) || put_off(s))
 		return false;
-	return read_one(s, p, tid, now_ns) == 0;
+	r = read_one(s, p, tid, now_ns);
+	if (r == -EAGAIN)
+		(void)hold(s, p, now_ns);
+	return r == 0;
 }
 
 /* Reads processes again that have collected possibly stale mappings. */
@@ -344,6 +432,17 @@ static void prune_maps(struct sideband *s, uint64_t now_ns)
 		if (count > MAPS_STALE && count > 2 * p->read_count && has_turn(s))
 			(void)sideband_read_again(s, p, p->tgid, now_ns);
 	}
+}
+
+static void take_ready(uint32_t tgid, void *data)
+{
+	const struct read_all *all = data;
+	struct process *p = process_get(&all->s->processes, tgid);
+
+	if (!p)
+		process_reader_forget(all->s->reader, tgid, UINT64_MAX);
+	else if (has_turn(all->s))
+		(void)read_one(all->s, p, tgid, all->now_ns);
 }
 
 static void note_use(struct map *in_use, uint64_t cookie, struct process *by)
@@ -367,6 +466,7 @@ static void sweep_cookies(struct sideband *s)
 		for (m = p->maps ? maps_next(p->maps, 0) : NULL; m; m = maps_next(p->maps, m->end))
 			note_use(&in_use, m->cookie, p);
 	}
+	process_reader_restart(s->reader);
 	s->stats->images_swept += cookie_sweep(s->from.cookies, &in_use);
 	cookie_age(s->from.cookies);
 	s->processes.changes++; /* what was looked up before may have a cookie that is gone */
@@ -380,9 +480,9 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 	uint64_t wait = s->follow ? LEAVE_NS / 100 : LEAVE_NS;
 
 	s->processes.changes += !has_turn(s); /* what was not read then is looked up again */
-	s->spent_ns = 0;
-	s->turn_ns = READ_TURN_NS;
+	begin_turn(s);
 	s->waits = false;
+	process_reader_each_ready(s->reader, take_ready, &(struct read_all){ s, now_ns });
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
 	s->kernel_changed |= kernel_events_modules_changed(s->from.root, &s->module_count);
@@ -390,12 +490,6 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 		read_again(s, now_ns);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
-}
-
-void sideband_finish(struct sideband *s)
-{
-	s->spent_ns = 0;
-	s->turn_ns = READ_TURN_LAST_NS;
 }
 
 bool sideband_any_followed(const struct sideband *s)

@@ -11,12 +11,14 @@
 #pragma once
 
 #include "driver/driver.h"
+#include "driver/perf/process_reader.h"
 #include "perf/perf_record.h"
 #include "process/process_read.h"
 
 struct sideband {
 	struct process_table processes;
 	struct process_source from;
+	struct process_reader *reader;
 	struct driver_stats *stats;
 	uint32_t follow;     /* keep only this process and its descendants; 0: all */
 	const pid_t *others; /* with it, borrowed */
@@ -27,8 +29,11 @@ struct sideband {
 	uint64_t read_next_ns; /* when it may be read again because records were lost */
 	bool lost;	       /* they were, and it was not read since */
 	uint64_t doubt_ns;     /* what was known of processes before may lack lost records; 0: no */
-	uint64_t spent_ns;     /* on reading processes since sideband_tidy() */
-	uint64_t turn_ns;      /* how long they may be read in all */
+	uint64_t patience_ns;  /* how long a process that is being read is waited for */
+	uint64_t spent_ns;     /* on that, and on taking what was read, since sideband_tidy() */
+	uint64_t turn_ns;      /* how long that may take in all */
+	uint64_t usual_turn_ns;
+	bool is_last_turn;     /* nothing else is waited for */
 	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
 	uint64_t pruned_ns;    /* when stale mappings were last looked for */
@@ -51,7 +56,8 @@ void sideband_apply(struct sideband *s, const struct perf_record *record, uint64
 
 /* The process @tgid with its mappings. If it is unknown, lacks what @tid must have, or records were
  * lost since it was known, it is read from /proc, but not repeatedly. NULL if it does not exist or
- * is not followed; or if ->waits: if ->may_wait, reading takes only part of a turn. */
+ * is not followed; or if ->waits: if ->may_wait, reading takes only part of a turn, and a second in
+ * all. What takes longer is counted (sideband_unread). */
 struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns);
 /* Reads the process again because it has no mapping where it ran. Returns whether it was read; if
  * not, it may be because of ->waits, as above. */
@@ -60,6 +66,10 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
 /* Does the housekeeping between two syncs: forgets processes that are gone, and checks whether
  * kernel modules came or went. */
 void sideband_tidy(struct sideband *s, uint64_t now_ns);
+
+/* Has all that is known of processes checked, as if records had been lost: those of a CPU were, or
+ * were not made yet. */
+void sideband_doubt(struct sideband *s, uint64_t now_ns);
 
 /* Allows more time for reading processes, until sideband_tidy(): the last samples are handled, and
  * none can wait for the next turn. */
