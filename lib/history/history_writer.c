@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/history_writer.h"
 
+#include "base/keyed_hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
@@ -33,7 +34,8 @@ struct history_writer {
 	uint32_t number;
 
 	struct map by_hash; /* of a name's path to its number */
-	char **paths;	    /* by number - 1 */
+	struct keyed_hash hash;
+	char **paths; /* by number - 1 */
 	size_t count, room;
 	struct strbuf lines; /* of the names that are not written yet */
 
@@ -48,6 +50,7 @@ struct history_writer *history_writer_new(const char *samples)
 	h->dir = path_join(samples, HISTORY_DIRECTORY);
 	h->epoch = 1;
 	h->names_fd = -1;
+	h->hash = keyed_hash_new();
 	return h;
 }
 
@@ -95,7 +98,7 @@ uint32_t history_writer_epoch(const struct history_writer *h)
 uint32_t history_writer_file(struct history_writer *h, const struct history_name *name)
 {
 	_cleanup_free_ char *path = sname_mangle(&name->name);
-	uint64_t hash = hash_bytes(path, strlen(path));
+	uint64_t hash = keyed_hash_of(&h->hash, path, strlen(path));
 	uintptr_t number;
 
 	map_for_each_of(&h->by_hash, hash,

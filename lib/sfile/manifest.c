@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/holes.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -38,6 +39,7 @@ struct manifest {
 	/* Hash of the name -> index + 1, of a writer the line's offset + 1; see find_key() for
 	 * collisions. */
 	struct map by_name;
+	struct keyed_hash hash; /* programs choose their names */
 	struct arena strings;
 	struct line *line; /* the last one read by read_again() */
 };
@@ -173,7 +175,7 @@ static const struct manifest_image *image_at(const struct manifest *m, uintptr_t
 static const struct manifest_image *find_key(const struct manifest *m, const char *name,
 					     uint64_t *ret_key)
 {
-	uint64_t key = hash_bytes(name, strlen(name));
+	uint64_t key = keyed_hash_of(&m->hash, name, strlen(name));
 	const struct manifest_image *image = NULL;
 	uintptr_t value;
 
@@ -272,6 +274,7 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 	m->fd = -1;
 	m->path = path_join(samples, MANIFEST_FILE);
 	m->line = xcalloc(1, sizeof(*m->line));
+	m->hash = keyed_hash_new();
 	if (write) {
 		m->fd = open_regular_or_create(m->path, O_RDWR | O_APPEND, 0644);
 		if (m->fd < 0)

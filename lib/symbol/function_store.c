@@ -4,7 +4,7 @@
 #include "base/build_id.h"
 #include "base/clock.h"
 #include "base/file_identity.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
@@ -58,9 +58,10 @@ struct known {
 
 struct function_store {
 	char *path;
-	int directory;			     /* -1: not opened */
-	uint64_t limit;			     /* atomic */
-	struct map known;		     /* struct known by the hash of the key */
+	int directory;	  /* -1: not opened */
+	uint64_t limit;	  /* atomic */
+	struct map known; /* struct known by the hash of the key */
+	struct keyed_hash hash;
 	uint64_t left, filled_ns;	     /* bytes that may be written, as of when */
 	struct function_store_counts counts; /* atomic */
 };
@@ -86,6 +87,7 @@ struct function_store *function_store_new(const char *session_dir, uint64_t limi
 
 	s->path = path_join(session_dir, "symbols");
 	s->directory = -1;
+	s->hash = keyed_hash_new();
 	s->limit = limit;
 	s->left = BYTES_AT_ONCE;
 	s->filled_ns = clock_now_ns();
@@ -167,7 +169,7 @@ static int open_directory(struct function_store *s, bool make)
 
 static struct known *know(struct function_store *s, const char *key)
 {
-	uint64_t hash = hash_bytes(key, strlen(key));
+	uint64_t hash = keyed_hash_of(&s->hash, key, strlen(key));
 	struct known *k = map_get(&s->known, hash);
 
 	if (!k) {
@@ -203,7 +205,7 @@ static const struct known *look(struct function_store *s, const char *key)
 
 bool function_store_wants(struct function_store *s, const char *key, bool is_new)
 {
-	const struct known *k = map_get(&s->known, hash_bytes(key, strlen(key)));
+	const struct known *k = map_get(&s->known, keyed_hash_of(&s->hash, key, strlen(key)));
 
 	if (!limit_of(s))
 		return false;
@@ -280,6 +282,7 @@ static int put(struct function_store *s, const char *key, const struct function_
 		/* It may have been removed: the next table makes it again. */
 		(void)close(s->directory);
 		s->directory = -1;
+		s->hash = keyed_hash_new();
 	}
 	return r;
 }
@@ -287,7 +290,7 @@ static int put(struct function_store *s, const char *key, const struct function_
 void function_store_put(struct function_store *s, const char *key,
 			const struct function_table *table)
 {
-	struct known *k = map_get(&s->known, hash_bytes(key, strlen(key)));
+	struct known *k = map_get(&s->known, keyed_hash_of(&s->hash, key, strlen(key)));
 
 	/* Anybody can make a file with the build-id of another. */
 	if (k && !k->is_lacking && table->owner != 0)
