@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -23,14 +25,19 @@
 enum {
 	ASK_MS = 5000,	 /* how long a virtual machine may take */
 	GRACE_MS = 1000, /* more, after which the child is killed; and until it has ended then */
-	STUCK_MAX = 16,
+	STUCK_MAX = 128,
+};
+
+/* Whose process it is, and who answers for it. */
+struct person {
+	uid_t uid, account;
 };
 
 /* Children that do not end although they were killed: a file system of their user hangs. */
 struct stuck {
 	struct {
 		pid_t pid;
-		uid_t uid;
+		uid_t account;
 	} children[STUCK_MAX];
 	size_t count;
 };
@@ -100,12 +107,33 @@ static void reap(struct stuck *s)
 	s->count = kept;
 }
 
-/* Whether a child of @uid hangs, or no more may. */
-static bool is_refused(const struct stuck *s, uid_t uid)
+/* Who answers for a process of @uid: an ordinary user who made the user namespace that it is in may
+ * have very many uids there. */
+static uid_t account_of(uint32_t tgid, uid_t uid)
+{
+	char path[32];
+	uid_t owner = 0;
+	int fd, parent;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/ns/user", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* The first namespace has no parent. */
+	while (fd >= 0 && (parent = ioctl(fd, NS_GET_PARENT)) >= 0) {
+		(void)ioctl(fd, NS_GET_OWNER_UID, &owner);
+		(void)close(fd);
+		fd = parent;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return owner ?: uid;
+}
+
+/* Whether a child for @account hangs, or no more may. */
+static bool is_refused(const struct stuck *s, uid_t account)
 {
 	size_t i = 0;
 
-	while (i < s->count && s->children[i].uid != uid)
+	while (i < s->count && s->children[i].account != account)
 		i++;
 	return i < s->count || s->count == STUCK_MAX;
 }
@@ -129,19 +157,19 @@ static bool has_ended(pid_t pid, int socket)
 }
 
 /* Has a child ask; returns its result, or -EHOSTDOWN if it does not end. */
-static int ask_in_child(const struct attacher_question *question, uid_t uid, int socket,
-			struct stuck *s)
+static int ask_in_child(const struct attacher_question *question, const struct person *who,
+			int socket, struct stuck *s)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0)
-		_exit(-ask(question, uid));
+		_exit(-ask(question, who->uid));
 	if (pid < 0)
 		return -errno;
 	if (!has_ended(pid, socket)) {
 		s->children[s->count].pid = pid;
-		s->children[s->count++].uid = uid;
+		s->children[s->count++].account = who->account;
 		return -EHOSTDOWN;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -158,14 +186,16 @@ static _noreturn_ void serve(int socket)
 	while (recv(socket, &question, sizeof(question), 0) == sizeof(question)) {
 		struct attacher_answer answer = { .tgid = question.tgid,
 						  .serial = question.serial };
-		uid_t uid;
+		struct person who;
 
 		reap(&stuck);
-		answer.code = hotspot_owner("", question.tgid, &uid);
-		if (answer.code == 0)
-			answer.code = is_refused(&stuck, uid)
+		answer.code = hotspot_owner("", question.tgid, &who.uid);
+		if (answer.code == 0) {
+			who.account = account_of(question.tgid, who.uid);
+			answer.code = is_refused(&stuck, who.account)
 					      ? -EBUSY
-					      : ask_in_child(&question, uid, socket, &stuck);
+					      : ask_in_child(&question, &who, socket, &stuck);
+		}
 		(void)send(socket, &answer, sizeof(answer), MSG_NOSIGNAL);
 	}
 	_exit(0);

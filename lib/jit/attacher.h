@@ -3,7 +3,8 @@
  * A process that asks Java's virtual machines for the names of their code (internal/hotspot.h). For
  * each one it forks a child, which takes the user of that process and has no other rights: it can
  * do nothing that this user could not. The child has some seconds, then it is killed. While one
- * does not end even so, no other process of its user is asked. One is asked at a time.
+ * does not end even so, no other process of its user is asked, nor of the user namespaces that he
+ * made. One is asked at a time.
  *
  *	attacher_new(&a, err);		before there are threads, and before rights are dropped
  *	attacher_ask(a, &(struct attacher_question){ .tgid = 7, .inner = 7, .serial = 1 });

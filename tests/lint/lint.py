@@ -192,6 +192,7 @@ OPENS = {
     "lib/base/open_regular.c": "is that function",
     "lib/base/procfs.c": "directories of /proc",
     "lib/event/evpfm.c": "/proc/mounts, as libpfm4 opens it",
+    "lib/jit/attacher.c": "a namespace in /proc",
     "lib/perf/probe.c": "/dev/fuse, to see whether it can be opened",
     "lib/stream/stream_file.c": "an operand of oprofiled, which may be a pipe",
     "tools/ocount/ocount.c": "its option --output, which may be a terminal or a pipe",
