@@ -187,10 +187,10 @@ static int field(const char *at, size_t n, uint64_t *ret)
 
 int procfs_stat_parse(const char *line, struct procfs_stat *ret)
 {
-	enum { STATE, PARENT, FLAGS = 6, THREADS = 17 };
+	enum { STATE, PARENT, FLAGS = 6, THREADS = 17, START = 19 };
 	/* The name before it may contain anything, but nothing after it has a parenthesis. */
 	const char *at = strrchr(line, ')');
-	uint64_t parent, flags, threads;
+	uint64_t parent, flags, threads, start = 0;
 
 	if (!at || at[1] != ' ' || !at[2])
 		return -EBADMSG;
@@ -198,9 +198,11 @@ int procfs_stat_parse(const char *line, struct procfs_stat *ret)
 	if (field(at, PARENT, &parent) < 0 || field(at, FLAGS, &flags) < 0 ||
 	    field(at, THREADS, &threads) < 0)
 		return -EBADMSG;
+	(void)field(at, START, &start);
 	*ret = (struct procfs_stat){ .state = at[STATE],
 				     .parent = (uint32_t)parent,
 				     .threads = threads,
+				     .start = start,
 				     .kernel_thread = flags & 0x00200000 /* PF_KTHREAD */ };
 	return 0;
 }

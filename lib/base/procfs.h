@@ -65,6 +65,7 @@ struct procfs_stat {
 	uint32_t parent;
 	bool kernel_thread;
 	uint64_t threads; /* of the whole process, 0 once it is a zombie */
+	uint64_t start;	  /* ticks since the machine started; 0: not there */
 };
 
 /* Parses a line of /proc/PID/stat; 0 or -EBADMSG. */

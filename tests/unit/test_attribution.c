@@ -374,6 +374,30 @@ static void only_the_family_is_kept(void)
 	CHECK(!sideband_any_followed(&m->sideband));
 }
 
+/* Sampling paused meanwhile. */
+static void a_number_that_was_asked_for_is_not_followed_as_another_process(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	static const pid_t others[] = { 80 };
+
+	proc_process(m, 70, 1, "/bin/sh");
+	proc_process(m, 80, 1, "/bin/other");
+	m->sideband.follow = 70;
+	m->sideband.others = others;
+	m->sideband.other_count = 1;
+	sideband_read_all(&m->sideband, tick(m));
+	sample(m, USER, 80, 0x400010);
+	expect(m, "/bin/other /bin/other+1010\n");
+	process_table_clear(&m->sideband.processes);
+	proc_process(m, 80, 1, "/bin/stranger");
+	proc_file(m, 80, "stat", "80 (stranger) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 2");
+	sideband_read_all(&m->sideband, tick(m));
+	sample(m, USER, 80, 0x400010);
+	CHECK_EQ(m->stats.sample_filtered, 1);
+	sample(m, USER, 70, 0x400010);
+	expect(m, "/bin/sh /bin/sh+1010\n");
+}
+
 static void command_is_sampled_from_its_exec_on(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
@@ -534,6 +558,7 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(the_last_turn_is_longer), T(only_what_was_known_before_is_doubted),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
+      T(a_number_that_was_asked_for_is_not_followed_as_another_process),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
       T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_again),
       T(files_that_were_never_sampled_are_forgotten), T(guests_and_hypervisors_have_no_mapping),

@@ -104,6 +104,7 @@ static void bpf_shutdown(struct driver *d)
 	if (!d)
 		return;
 	sampling_done(&d->sampling);
+	bpf_follow_done(&d->follow);
 	table_loader_stop(d->tables);
 	code_store_free(d->codes);
 	bpf_samples_close_chains(&d->samples);

@@ -18,12 +18,12 @@ static int follow_found(struct process_table *processes, struct sampler *sampler
 int bpf_follow_start(struct bpf_follow *f, struct sampler *sampler, struct error *err)
 {
 	struct process_table processes = PROCESS_TABLE_INIT;
-	int i, r = sampler_follow(sampler, (uint32_t)f->pid,
-				  f->await_exec ? SAMPLE_FOLLOW_WAITING : SAMPLE_FOLLOW_ON);
+	int i, r = 0;
 
-	process_make(&processes, (uint32_t)f->pid)->followed = true;
-	for (size_t other = 0; other < f->other_count; other++)
-		process_make(&processes, (uint32_t)f->others[other])->followed = true;
+	process_asked_note(&f->asked, "", f->pid, f->others, f->other_count);
+	process_asked_follow(&f->asked, &processes);
+	if (f->await_exec)
+		r = sampler_follow(sampler, (uint32_t)f->pid, SAMPLE_FOLLOW_WAITING);
 	/* Twice: one may fork while /proc is read, but once its parent is in the program's table,
 	 * the program sees that. */
 	for (i = 0; i < 2 && r == 0 && !f->await_exec; i++)
@@ -33,4 +33,9 @@ int bpf_follow_start(struct bpf_follow *f, struct sampler *sampler, struct error
 		return error_errno(err, r, "cannot follow process %d", f->pid);
 	f->await_exec = false;
 	return 0;
+}
+
+void bpf_follow_done(struct bpf_follow *f)
+{
+	process_asked_done(&f->asked);
 }

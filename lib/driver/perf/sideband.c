@@ -54,6 +54,7 @@ void sideband_done(struct sideband *s)
 {
 	process_table_clear(&s->processes);
 	process_reader_free(STEAL(s->reader));
+	process_asked_done(&s->asked);
 }
 
 /* Returns whether @p is to be kept. */
@@ -73,14 +74,11 @@ static void make_idle(struct sideband *s)
 
 static void make_followed(struct sideband *s)
 {
-	struct process *p = process_make(&s->processes, s->follow);
-
-	p->followed = true;
+	process_asked_note(&s->asked, s->from.root, (pid_t)s->follow, s->others, s->other_count);
+	process_asked_follow(&s->asked, &s->processes);
 	/* If this is not the first time, its exec may be among the lost records. */
-	p->waiting = s->await_exec;
+	process_make(&s->processes, s->follow)->waiting = s->await_exec;
 	s->await_exec = false;
-	for (size_t i = 0; i < s->other_count; i++)
-		process_make(&s->processes, (uint32_t)s->others[i])->followed = true;
 	if (s->follow_children)
 		process_follow_children(&s->processes, s->from.root);
 	s->follow_children = true;

@@ -13,6 +13,7 @@
 #include "driver/driver.h"
 #include "driver/perf/process_reader.h"
 #include "perf/perf_record.h"
+#include "process/process_asked.h"
 #include "process/process_read.h"
 
 struct sideband {
@@ -23,15 +24,16 @@ struct sideband {
 	uint32_t follow;     /* keep only this process and its descendants; 0: all */
 	const pid_t *others; /* with it, borrowed */
 	size_t other_count;
-	bool follow_children;  /* include descendants that it already has */
-	bool await_exec;       /* sample that process from its next exec on */
-	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
-	uint64_t read_next_ns; /* when it may be read again because records were lost */
-	bool lost;	       /* they were, and it was not read since */
-	uint64_t doubt_ns;     /* what was known of processes before may lack lost records; 0: no */
-	uint64_t patience_ns;  /* how long a process that is being read is waited for */
-	uint64_t spent_ns;     /* on that, and on taking what was read, since sideband_tidy() */
-	uint64_t turn_ns;      /* how long that may take in all */
+	struct process_asked asked; /* all of them, as they were when first read */
+	bool follow_children;	    /* include descendants that it already has */
+	bool await_exec;	    /* sample that process from its next exec on */
+	uint64_t read_all_ns;	    /* when all of /proc was last read, 0: never */
+	uint64_t read_next_ns;	    /* when it may be read again because records were lost */
+	bool lost;		    /* they were, and it was not read since */
+	uint64_t doubt_ns;    /* what was known of processes before may lack lost records; 0: no */
+	uint64_t patience_ns; /* how long a process that is being read is waited for */
+	uint64_t spent_ns;    /* on that, and on taking what was read, since sideband_tidy() */
+	uint64_t turn_ns;     /* how long that may take in all */
 	uint64_t usual_turn_ns;
 	bool is_last_turn;     /* nothing else is waited for */
 	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
