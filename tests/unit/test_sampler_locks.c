@@ -12,8 +12,10 @@
 
 enum { MAPS_MAX = 64 };
 
-/* Hash tables that programs of several slots use, but in interrupts and the scheduler only read. */
-static const char *const only_read[] = { "table_numbers", "codes", "executables", "followed" };
+/* Hash tables that programs of several slots use, but in interrupts and the scheduler only look up:
+ * they may write to a value, which takes no lock. */
+static const char *const only_read[] = { "table_numbers", "codes", "copies", "executables",
+					 "followed" };
 
 DEFINE_CLEANUP(struct sample *, sample__destroy);
 
