@@ -158,6 +158,7 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 		return r;
 	job = (struct job){ .profile = p, .names = page->profile->gather };
 	job.sources = sources = sources_new(p->root, NULL, NULL);
+	sources_be_quiet(sources); /* the page names missing files */
 	job.count = hottest(page, &hot);
 	job.hot = hot;
 	job.json = json = xcalloc(job.count + 1, sizeof(*json));

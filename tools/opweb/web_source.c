@@ -50,6 +50,7 @@ static bool print_from(struct annotate *a, size_t image, const struct question *
 	const struct annotate_symbol *symbol;
 	struct annotate_view view;
 
+	sources_be_quiet(sources); /* the page names missing files */
 	annotate_open(a, image, p->binaries, &view);
 	symbol = annotate_symbol_at(&view, q->address);
 	if (symbol)

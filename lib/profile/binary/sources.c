@@ -21,6 +21,7 @@ struct sources {
 	char *root;
 	struct patterns search, base; /* as lists of directories */
 	struct map missing;	      /* hash of each path already reported */
+	bool is_quiet;		      /* no warnings of missing files */
 };
 
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs)
@@ -85,9 +86,14 @@ static const char *without_base(const struct sources *s, const char *path)
 	return path + best;
 }
 
+void sources_be_quiet(struct sources *s)
+{
+	s->is_quiet = true;
+}
+
 static void warn_missing(struct sources *s, const char *path, const struct look *l)
 {
-	if (map_set(&s->missing, hash_bytes(path, strlen(path)), s))
+	if (s->is_quiet || map_set(&s->missing, hash_bytes(path, strlen(path)), s))
 		return;
 	log_warn("source %s not found (tried %s); use --search-dirs", path,
 		 strbuf_text(&l->places));

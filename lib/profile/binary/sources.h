@@ -29,6 +29,8 @@ struct sourcetext;
 /* Looks for files below @root (NULL or "" for this machine), then in the comma list @search_dirs,
  * with prefixes from the comma list @base_dirs removed. Lists may be NULL. Caller frees. */
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs);
+/* From now on, does not warn of files that are not found: the caller shows which they are. */
+void sources_be_quiet(struct sources *s);
 /* NULL is fine. */
 void sources_free(struct sources *s);
 DEFINE_CLEANUP(struct sources *, sources_free);
