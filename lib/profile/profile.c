@@ -106,6 +106,7 @@ static void find_binaries(const struct profile_config *config, struct profile *p
 	_cleanup_free_ char *directory = want_cache ? symcache_directory() : NULL;
 
 	where.root = p->root = archive ? archive : where.root;
+	where.lender = config->lender ? config->lender->binaries : where.lender;
 	where.cache = p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
 	p->binaries = binaries_new(p->gather, &where);
 	fetch_images(&config->fetch, p->gather, p->binaries, &err);

@@ -54,6 +54,9 @@ struct profile_config {
 	struct spec_division division; /* of time, for a timeline */
 	bool sums_only; /* the offsets of samples do not matter, only how many each file has */
 	bool blocks;	/* counts of blocks, too, to measure how much counts vary: gather.h */
+	/* An earlier profile of the session, opened with ->binaries.keep, which outlives this one:
+	 * images that it has opened are not opened again. NULL: none. */
+	const struct profile *lender;
 	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;

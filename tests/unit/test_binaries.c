@@ -6,6 +6,7 @@
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "profile/select/spec.h"
+#include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 #include "symbol/symcache.h"
@@ -115,6 +116,38 @@ static void kept_binaries_are_opened_once(void)
 	binary_close(&second);
 }
 
+static void only_what_is_certainly_the_same_is_lent(void)
+{
+	static const struct {
+		uint8_t first, second; /* build-ids; 0: none */
+		bool is_lent;
+	} rows[] = { { 1, 1, true }, { 1, 2, false }, { 0, 0, false }, { 1, 0, false } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		BENCH(a);
+		BENCH(b);
+		struct manifest_image known[2] = {
+			{ .version.build_id = { { rows[i].first }, rows[i].first ? 1 : 0 } },
+			{ .version.build_id = { { rows[i].second }, rows[i].second ? 1 : 0 } }
+		};
+		_cleanup_(binaries_freep) struct binaries *first = NULL, *second = NULL;
+		struct binary binary;
+
+		a.gather->images[0].manifest = &known[0];
+		b.gather->images[0].manifest = &known[1];
+		first = binaries_new(a.gather, &(struct binaries_config){ .keep = true });
+		CHECK(!binaries_lends(first));
+		binary_open(first, 0, &header, &binary);
+		CHECK_EQ(binaries_lends(first), rows[i].first != 0);
+		second = binaries_new(b.gather,
+				      &(struct binaries_config){ .keep = true, .lender = first });
+		binary_open(second, 0, &header, &binary);
+		binary_close(&binary);
+		CHECK_EQ(binaries_opened(second), rows[i].is_lent ? 0 : 1);
+	}
+}
+
 /* Overwrites a page of the only table in the cache. */
 static void damage_table(const char *cache_dir)
 {
@@ -179,4 +212,5 @@ static void a_damaged_table_is_read_again_after_the_gather_grew(void)
 }
 
 TESTS(T(binaries_of_a_gather_that_grew_are_freed), T(kept_binaries_are_opened_once),
+      T(only_what_is_certainly_the_same_is_lent),
       T(a_damaged_table_is_read_again_after_the_gather_grew))

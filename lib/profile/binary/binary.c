@@ -12,6 +12,7 @@
 #include "symbol/symcache.h"
 #include "profile/select/gather.h"
 #include "profile/binary/internal/kernel_binaries.h"
+#include "profile/binary/internal/lending.h"
 #include "profile/binary/internal/search.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
@@ -62,10 +63,12 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 						     .vmlinux = config->vmlinux });
 	bs->image_count = g->image_count;
 	bs->reading = config->reading;
+	bs->lender = config->lender;
 	bs->fetched = xcalloc(g->image_count + 1, sizeof(*bs->fetched));
 	bs->outcomes = xcalloc(g->image_count + 1, sizeof(*bs->outcomes));
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
+	bs->lends = xcalloc(g->image_count + 1, sizeof(*bs->lends));
 	return bs;
 }
 
@@ -90,6 +93,7 @@ void binaries_free(struct binaries *bs)
 	for (i = 0; bs->kept && i < bs->image_count; i++)
 		symtab_free(bs->kept[i].symtab);
 	free(bs->kept);
+	free(bs->lends);
 	for (i = 0; i < bs->image_count; i++) {
 		free(bs->fetched[i].file);
 		free(bs->fetched[i].debug);
@@ -119,6 +123,11 @@ char *binaries_kept_path(struct binaries *bs, uint32_t image)
 	struct search s = search_for(bs, image, NULL);
 
 	return search_kept(&s);
+}
+
+bool binaries_lends(const struct binaries *bs)
+{
+	return bs->lends_count;
 }
 
 size_t binaries_opened(const struct binaries *bs)
@@ -169,35 +178,6 @@ static void read_file(struct search *s, struct binary *ret)
 	}
 	s->read_path = xstrdup(elffile_path(s->ef));
 	load_symbols(s, STEAL(s->ef), unit, ret);
-}
-
-/* A cache key for a file that only the file system distinguishes from others; @unit is the base of
- * its symbols. Caller frees. */
-static char *key_of_file(const struct stat *st, const char *unit)
-{
-	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev,
-			 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (intmax_t)st->st_mtime,
-			 st->st_mtim.tv_nsec, (intmax_t)st->st_ctime, st->st_ctim.tv_nsec, unit);
-}
-
-/* The key of symbols that were read from the file @path, which its build-id identifies or, if there
- * is none, its inode as @st describes it. Anybody can make a file with any build-id, so the path is
- * a part of the key: who cannot write there cannot change what the cache has. Caller frees. */
-static char *cache_key(const struct search *s, const char *path, const struct stat *st)
-{
-	const struct manifest_image *m = s->image->manifest;
-	const char *unit = s->header->is_kernel ? "text" : "file";
-	_cleanup_free_ char *whole = path_absolute(path);
-	_cleanup_free_ char *file = NULL;
-	char id[BUILD_ID_TEXT];
-
-	/* A debug file installed later would make a better table. */
-	if (!st)
-		return xasprintf("build-id %s %s%s%s %s", build_id_text(&m->version.build_id, id),
-				 unit, search_has_debug(s, &m->version.build_id) ? " debug" : "",
-				 s->bs->fetched[s->number].debug ? " fetched" : "", whole);
-	file = key_of_file(st, unit);
-	return xasprintf("%s %s", file, whole);
 }
 
 /* A search to repeat later; the header is a copy. */
@@ -272,7 +252,7 @@ static bool open_any_cached(struct search *s, struct binary *ret)
 
 	search_places_init(&places, s);
 	for (i = 0; i < places.count && !found; i++) {
-		_cleanup_free_ char *key = cache_key(s, places.paths[i], NULL);
+		_cleanup_free_ char *key = search_key(s, places.paths[i], NULL);
 
 		found = open_cached(s, key, ret);
 	}
@@ -287,7 +267,7 @@ static void open_identified(struct search *s, struct binary *ret)
 	if (s->bs->cache && open_any_cached(s, ret))
 		return;
 	read_file(s, ret);
-	key = s->bs->cache && s->read_path ? cache_key(s, s->read_path, NULL) : NULL;
+	key = s->bs->cache && s->read_path ? search_key(s, s->read_path, NULL) : NULL;
 	store(s, key, ret);
 }
 
@@ -296,7 +276,7 @@ static void open_unidentified(struct search *s, struct binary *ret)
 {
 	struct stat st;
 	_cleanup_free_ char *path = s->bs->cache ? search_unopened(s, &st) : NULL;
-	_cleanup_free_ char *key = path ? cache_key(s, path, &st) : NULL;
+	_cleanup_free_ char *key = path ? search_key(s, path, &st) : NULL;
 
 	if (open_by(s, key, ret) && path)
 		search_check_time(s, path, (uint64_t)st.st_mtime);
@@ -393,7 +373,7 @@ static void open_memory(struct search *s, struct binary *ret)
 	struct stat st;
 
 	if (s->bs->cache && path && stat(path, &st) == 0)
-		key = key_of_file(&st, is_vdso(s) ? "file" : unit);
+		key = search_key_of_file(&st, is_vdso(s) ? "file" : unit);
 	ret->why = s->image->id.tgid ? BINARY_ANONYMOUS : BINARY_NO_SYMBOLS;
 	s->read = read_memory;
 	(void)open_by(s, key, ret);
@@ -447,14 +427,20 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		 struct binary *ret)
 {
-	if (bs->kept && bs->kept[image].is_kept) {
-		*ret = bs->kept[image];
+	const struct binaries *from = bs->kept && bs->kept[image].is_kept ? bs : NULL;
+	uint32_t number = image;
+
+	from = from ?: lending_find(bs, image, &number);
+	if (from) {
+		*ret = from->kept[number];
 		return;
 	}
 	open_image(bs, image, header, ret);
 	ret->is_kept = bs->kept;
-	if (bs->kept)
-		bs->kept[image] = *ret;
+	if (!bs->kept)
+		return;
+	bs->kept[image] = *ret;
+	lending_note(bs, image);
 }
 
 bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret)

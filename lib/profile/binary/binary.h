@@ -34,7 +34,10 @@ struct binaries_config {
 	bool code;		 /* find the code of kernel and modules, too */
 	const char *vmlinux;	 /* with ->code: the kernel's file, or NULL */
 	bool symbols_only; /* ->file and ->debug are not needed: with a cache no file is opened */
-	char *reading;	   /* PATH_MAX bytes that get the name of each image opened; or NULL */
+	/* Of an earlier profile of the same session, with ->keep: lends what it keeps of images
+	 * that are certainly the same. Borrowed, and must outlive these; NULL: none. */
+	const struct binaries *lender;
+	char *reading; /* PATH_MAX bytes that get the name of each image opened; or NULL */
 };
 
 struct binary {
@@ -83,5 +86,7 @@ char *binaries_kept_path(struct binaries *bs, uint32_t image);
 /* Counts the files of images that were opened, and those of them that are gone, so that their
  * functions are shown as kept when they were sampled. */
 void binaries_count(const struct binaries *bs, size_t *ret_files, size_t *ret_gone);
+/* Whether it keeps images that it can lend, besides those that were lent to it. */
+bool binaries_lends(const struct binaries *bs);
 /* How often binary_open() opened an image's own file, for tests. */
 size_t binaries_opened(const struct binaries *bs);

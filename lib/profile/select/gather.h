@@ -127,6 +127,9 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
 /* The number of that image; GATHER_NONE if there is none. */
 uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id);
+/* The number of the image that is the same file as @image of another gather of the session;
+ * GATHER_NONE if there is none. */
+uint32_t gather_find_same(const struct gather *g, const struct gather_image *image);
 /* Adds a copy of an image of another gather, which must outlive @g as its strings are borrowed;
  * returns its number. gather_image() finds it from then on. */
 uint32_t gather_add_image(struct gather *g, const struct gather_image *image);

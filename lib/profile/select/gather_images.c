@@ -71,6 +71,27 @@ static uint32_t add_image(struct gather *g, const struct gather_image *image)
 	return i;
 }
 
+/* The number of the image, or GATHER_NONE. */
+static uint32_t find_image(const struct gather *g, const struct sname_image *id,
+			   const struct manifest_image *entry)
+{
+	uintptr_t number;
+
+	map_for_each_of(&g->image_by_hash, hash_image(id), number)
+	{
+		const struct gather_image *known = &g->images[number - 1];
+
+		if (sname_image_equal(&known->id, id) && same_file(known->manifest, entry))
+			return (uint32_t)number - 1;
+	}
+	return GATHER_NONE;
+}
+
+uint32_t gather_find_same(const struct gather *g, const struct gather_image *image)
+{
+	return find_image(g, &image->id, image->manifest);
+}
+
 /* What the session's manifest says about the image, or NULL. */
 static const struct manifest_image *manifest_of(const struct gather *g, uint32_t session,
 						const struct sname_image *id)
@@ -82,15 +103,7 @@ static const struct manifest_image *manifest_of(const struct gather *g, uint32_t
 
 uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id)
 {
-	const struct manifest_image *entry = manifest_of(g, session, id);
-	uintptr_t number;
-
-	map_for_each_of(&g->image_by_hash, hash_image(id),
-			number) if (sname_image_equal(&g->images[number - 1].id, id) &&
-				    same_file(g->images[number - 1].manifest,
-					      entry)) return (uint32_t)number -
-		1;
-	return GATHER_NONE;
+	return find_image(g, id, manifest_of(g, session, id));
 }
 
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)

@@ -283,3 +283,29 @@ bool search_has_debug(const struct search *s, const struct build_id *id)
 	return debugfile_installed(id, s->bs->roots, s->bs->root_count) ||
 	       (own && debugfile_installed(id, roots, 1));
 }
+
+/* --- keys of the cache --- */
+
+char *search_key_of_file(const struct stat *st, const char *unit)
+{
+	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev,
+			 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (intmax_t)st->st_mtime,
+			 st->st_mtim.tv_nsec, (intmax_t)st->st_ctime, st->st_ctim.tv_nsec, unit);
+}
+
+char *search_key(const struct search *s, const char *path, const struct stat *st)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const char *unit = s->header->is_kernel ? "text" : "file";
+	_cleanup_free_ char *whole = path_absolute(path);
+	_cleanup_free_ char *file = NULL;
+	char id[BUILD_ID_TEXT];
+
+	/* A debug file installed later would make a better table. */
+	if (!st)
+		return xasprintf("build-id %s %s%s%s %s", build_id_text(&m->version.build_id, id),
+				 unit, search_has_debug(s, &m->version.build_id) ? " debug" : "",
+				 s->bs->fetched[s->number].debug ? " fetched" : "", whole);
+	file = search_key_of_file(st, unit);
+	return xasprintf("%s %s", file, whole);
+}

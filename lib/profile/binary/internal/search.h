@@ -50,7 +50,10 @@ struct binaries {
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
 	struct kernel_binaries *kernels;
-	struct binary *kept;	 /* one per image; NULL: none is kept */
+	const struct binaries *lender; /* or NULL */
+	struct binary *kept;	       /* one per image; NULL: none is kept */
+	bool *lends; /* one per image: kept, and the same in all profiles of the session */
+	size_t lends_count;
 	struct symcache *cache;	 /* NULL: symbols come from the files */
 	struct fetched *fetched; /* one per image, ->image_count of them */
 	uint8_t *outcomes;	 /* the same: enum outcome */
@@ -111,3 +114,11 @@ bool search_has_debug(const struct search *s, const struct build_id *id);
  * or if @mtime is not that in the sample file's header, the only check possible in sessions without
  * a manifest. */
 void search_check_time(const struct search *s, const char *path, uint64_t mtime);
+
+/* A cache key for a file that only the file system distinguishes from others; @unit is the base of
+ * its symbols. Caller frees. */
+char *search_key_of_file(const struct stat *st, const char *unit);
+/* The key of symbols that were read from the file @path, which its build-id identifies or, if there
+ * is none, its inode as @st describes it. Anybody can make a file with any build-id, so the path is
+ * a part of the key: who cannot write there cannot change what the cache has. Caller frees. */
+char *search_key(const struct search *s, const char *path, const struct stat *st);
