@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "tools/common/tool.h"
-#include "tools/optop/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,6 @@
 struct asking {
 	pid_t pid;
 	int fd;
-	bool is_text;
 	struct strbuf text;
 };
 
@@ -80,17 +78,6 @@ static int run_tool(const struct asking_what *what)
 	return -errno;
 }
 
-static int answer(const struct asking_what *what, struct error *err)
-{
-	int r = what->feed ? feed_update(what->feed, err) : 0;
-
-	if (r < 0)
-		return r;
-	if (what->page == ASKING_ROWS)
-		return collect_print(&what->question, stdout, err);
-	return error_errno(err, run_tool(what), "cannot start the tool for this page");
-}
-
 static _Noreturn void run(const struct asking_what *what, int fd)
 {
 	struct error err = ERROR_INIT;
@@ -101,11 +88,8 @@ static _Noreturn void run(const struct asking_what *what, int fd)
 	/* Messages are part of the answer. */
 	(void)dup2(fd, STDOUT_FILENO);
 	(void)dup2(fd, STDERR_FILENO);
-	r = answer(what, &err);
-	(void)fflush(stdout);
-	/* A negative status without a text: another process has said what was wrong. */
-	if (r < 0 && err.code)
-		(void)tool_fail(&err);
+	r = error_errno(&err, run_tool(what), "cannot start the tool for this page");
+	(void)tool_fail(&err);
 	(void)fflush(stderr);
 	_exit(r < 0);
 }
@@ -132,7 +116,6 @@ int asking_begin(const struct asking_what *what, struct asking **ret, struct err
 	a = xcalloc(1, sizeof(*a));
 	a->pid = pid;
 	a->fd = fds[0];
-	a->is_text = what->page != ASKING_ROWS;
 	(void)fcntl(a->fd, F_SETFL, O_NONBLOCK);
 	*ret = a;
 	return 0;
@@ -161,12 +144,8 @@ void asking_end(struct asking *a, struct answer *ret)
 	(void)close(a->fd);
 	(void)kill(a->pid, SIGKILL);
 	(void)waitpid(a->pid, NULL, 0);
-	while (ret && rest && (line = strsep(&rest, "\n")) && (*line || rest)) {
-		if (a->is_text)
-			answer_add_text(ret, line, strlen(line));
-		else
-			answer_add_line(ret, line);
-	}
+	while (ret && rest && (line = strsep(&rest, "\n")) && (*line || rest))
+		answer_add_text(ret, line, strlen(line));
 	strbuf_done(&a->text);
 	free(a);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks for an answer without waiting: a process updates the feed, reads the profile and writes what
- * it finds into a pipe.
+ * Asks for a page of text without waiting: a tool makes it in a process of its own, and writes it
+ * into a pipe.
  *
  *	struct asking *a;
  *	if (asking_begin(&what, &a, err) == 0)
@@ -17,16 +17,13 @@
 
 #include <stdbool.h>
 
-struct feed;
-
-/* A page of text about a row of the functions. */
+/* What is shown: the rows (tools/optop/worker.h), or a page of text about one of them. */
 enum asking_page { ASKING_ROWS, ASKING_CALLS, ASKING_SOURCE, ASKING_ASSEMBLY, ASKING_HEADER };
 
 struct asking_what {
 	struct question question;
-	const struct feed *feed;  /* to update first; NULL: not */
-	enum asking_page page;	  /* of text; or ASKING_ROWS */
-	const char *name, *image; /* of the function; unless ASKING_ROWS */
+	enum asking_page page; /* not ASKING_ROWS */
+	const char *name;      /* of the function, unless ASKING_HEADER */
 };
 
 struct asking;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the profile for optop, and writes what is asked for as lines, each a list of fields with
- * tabs between them (text_add_field()):
+ * Reads the profile for optop, in a process that answers one question after the other. An answer is
+ * lines, each a list of fields with tabs between them (text_add_field()):
  *
  *	fact	NAME	NUMBER			struct answer's numbers
  *	row	SELF	TOTAL	NAME	IMAGE
+ *	end	NUMBER				of the question
  *
- *	struct question q = { .view = COLLECT_FUNCTIONS, .session_dir = "/var/lib/oprofile" };
- *	collect_print(&q, stdout, err);
+ * Images stay open, and of a window of time that was asked for before only what is new is read.
+ *
+ *	struct question q = { .session_dir = "/var/lib/oprofile", .words = words };
+ *	collect_serve(&q, stdin, stdout, err);
  */
 #pragma once
 
@@ -35,7 +38,7 @@ struct question {
 	const char *session_dir;
 	enum collect_view view;
 	int64_t window_ms;  /* the last so many; 0: all there is */
-	char *const *words; /* of a specification, without a time */
+	char *const *words; /* of a specification, without a time; ends with NULL */
 	size_t count;
 };
 
@@ -49,6 +52,10 @@ const char *collect_view_heading(enum collect_view view);
  * the array and its last word, which is returned in *@ret_time, too; NULL if there is no window. */
 char **collect_words(const struct question *q, char **ret_time);
 
-/* Reads the profile and prints the lines. 0 or -errno. Confines the process (confine.h), so it is
- * called in a process of its own; then that process must end. */
-int collect_print(const struct question *q, FILE *out, struct error *err);
+/* A question, for printf(3) and scanf(3): its number, the view, the window in milliseconds. */
+#define COLLECT_QUESTION "%" PRIu64 " %u %" PRId64
+
+/* Answers the questions in the lines of @in, about the session and with the words of @q, until its
+ * end. 0 or -errno. Confines the process (confine.h), so it is called in a process of its own;
+ * then that process must end. */
+int collect_serve(const struct question *q, FILE *in, FILE *out, struct error *err);

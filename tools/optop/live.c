@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "tools/optop/feed.h"
+#include "tools/optop/worker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 
 /* Rows are sorted whole after so many answers; until then they move only if it is no chance. */
 enum { CALM_ANSWERS = 3 };
+
+/* Percent of a CPU that reading all of a window again and again may take. */
+static const int64_t COST_PERCENT = 1;
 
 /* An answer that takes longer is given up. */
 enum { ANSWER_TIMEOUT_MS = 20000 };
@@ -40,9 +44,8 @@ void live_init(struct live *l, const struct feed *feed, const struct question *q
 
 void live_done(struct live *l)
 {
-	if (l->asking)
-		asking_end(l->asking, NULL);
-	l->asking = NULL;
+	worker_close(l->worker);
+	l->worker = NULL;
 	live_close_page(l);
 	answer_done(&l->rows);
 	strbuf_done(&l->search);
@@ -54,28 +57,35 @@ size_t live_poll(const struct live *l, struct pollfd fds[LIVE_FDS])
 {
 	size_t count = 0;
 
-	if (l->asking)
-		fds[count++] = (struct pollfd){ .fd = asking_fd(l->asking), .events = POLLIN };
+	if (l->is_asking)
+		fds[count++] = (struct pollfd){ .fd = worker_fd(l->worker), .events = POLLIN };
 	if (l->asking_page)
 		fds[count++] = (struct pollfd){ .fd = asking_fd(l->asking_page), .events = POLLIN };
 	return count;
 }
 
+/* When to ask again: later than the user wants, if all of the time that is shown has to be read for
+ * each answer. */
+static int64_t due_ms(const struct live *l)
+{
+	int64_t rest_ms = l->rows.whole ? l->answer_ms * 100 / COST_PERCENT : 0;
+
+	return l->asked_ms + MAX(l->delay_ms, rest_ms);
+}
+
 int live_timeout(const struct live *l)
 {
-	int64_t due = l->asked_ms + (l->asking ? ANSWER_TIMEOUT_MS : l->delay_ms);
+	int64_t due = l->is_asking ? l->asked_ms + ANSWER_TIMEOUT_MS : due_ms(l);
 	int64_t left = due - clock_now_ms();
 
-	if (!l->asking && l->is_paused)
+	if (!l->is_asking && l->is_paused)
 		return -1;
 	return left < 0 ? 0 : (int)MIN(left, (int64_t)ANSWER_TIMEOUT_MS);
 }
 
 void live_ask_again(struct live *l)
 {
-	if (l->asking)
-		asking_end(l->asking, NULL);
-	l->asking = NULL;
+	l->is_asking = false;
 	l->is_changed = true;
 	l->asked_ms = 0;
 }
@@ -85,15 +95,29 @@ static void complain(struct live *l, const char *text)
 	(void)snprintf(l->trouble, sizeof(l->trouble), "%s", text);
 }
 
+static void end_worker(struct live *l)
+{
+	worker_close(l->worker);
+	l->worker = NULL;
+	l->reader_seconds = 0;
+	l->used_seconds = -1;
+}
+
 static void begin(struct live *l, int64_t now_ms)
 {
-	struct asking_what what = { .question = l->question,
-				    .feed = l->is_paused ? NULL : l->feed };
 	struct error err = ERROR_INIT;
+	int r = 0;
 
 	l->asked_ms = now_ms;
-	if (asking_begin(&what, &l->asking, &err) < 0)
+	if (l->worker && worker_has_ended(l->worker))
+		end_worker(l);
+	if (!l->worker)
+		r = worker_open(l->feed, &l->question, &l->worker, &err);
+	if (r == 0)
+		r = worker_ask(l->worker, &l->question, !l->is_paused, &err);
+	if (r < 0)
 		complain(l, err.text);
+	l->is_asking = r == 0;
 }
 
 static double seconds_of(const struct timeval *t)
@@ -106,18 +130,22 @@ static double seconds_of(const struct timeval *t)
 static void note_cost(struct live *l)
 {
 	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
-	double used = feed_own_seconds(l->feed), before = l->used_seconds;
+	double reader = (double)l->rows.spent_us / 1e6, before = l->used_seconds;
+	double used = feed_own_seconds(l->feed) + reader;
 	int64_t now_ms = clock_now_ms(), since_ms = l->cost_ms;
 	struct rusage usage;
 	size_t i;
 
+	used += l->worker ? worker_seconds(l->worker) : 0;
 	for (i = 0; i < ARRAY_SIZE(whose); i++)
 		if (getrusage(whose[i], &usage) == 0)
 			used += seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
+	l->answer_ms = (int64_t)((reader - l->reader_seconds) * 1000);
+	l->reader_seconds = reader;
 	l->used_seconds = used;
 	l->cost_ms = now_ms;
 	/* What the start cost is not what it costs to go on. */
-	l->own_percent = since_ms && now_ms > since_ms
+	l->own_percent = since_ms && now_ms > since_ms && before >= 0 && used >= before
 				 ? (used - before) / (double)(now_ms - since_ms) * 1e5
 				 : -1;
 }
@@ -138,8 +166,8 @@ static void take_rows(struct live *l)
 	struct answer next = ANSWER_INIT, before = l->rows;
 	bool is_calm = !l->is_changed && l->calm < CALM_ANSWERS;
 
-	asking_end(l->asking, &next);
-	l->asking = NULL;
+	worker_take(l->worker, &next);
+	l->is_asking = false;
 	complain(l, strbuf_text(&next.complaint));
 	/* An answer that failed leaves what is shown, which is better than nothing. */
 	if (!next.count && *l->trouble && !l->is_changed) {
@@ -167,12 +195,12 @@ bool live_go_on(struct live *l)
 	int64_t now_ms = clock_now_ms();
 	bool is_new = false;
 
-	if (l->asking && asking_go_on(l->asking)) {
+	if (l->is_asking && worker_go_on(l->worker)) {
 		take_rows(l);
 		is_new = true;
-	} else if (l->asking && now_ms - l->asked_ms > ANSWER_TIMEOUT_MS) {
-		asking_end(l->asking, NULL);
-		l->asking = NULL;
+	} else if (l->is_asking && now_ms - l->asked_ms > ANSWER_TIMEOUT_MS) {
+		end_worker(l);
+		l->is_asking = false;
 		complain(l, "reading the profile takes too long");
 		is_new = true;
 	}
@@ -180,7 +208,7 @@ bool live_go_on(struct live *l)
 		take_page(l);
 		is_new = true;
 	}
-	if (!l->asking && (!l->asked_ms || (!l->is_paused && now_ms - l->asked_ms >= l->delay_ms)))
+	if (!l->is_asking && (!l->asked_ms || (!l->is_paused && now_ms >= due_ms(l))))
 		begin(l, now_ms);
 	return is_new;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state of optop: what is shown and what is asked for. It never waits: answers come from other
- * processes (tools/optop/asking.h), and the caller polls for them and for keys.
+ * processes (tools/optop/worker.h, asking.h), and the caller polls for them and for keys.
  *
  *	struct live live;
  *	live_init(&live, feed, &question, 3000);
@@ -35,6 +35,8 @@ struct live_page {
 	size_t first, left; /* line at the top, column at the left */
 };
 
+struct worker;
+
 struct live {
 	const struct feed *feed;
 	struct question question;
@@ -42,13 +44,17 @@ struct live {
 	enum answer_order order;
 	struct answer rows;
 	struct live_page page;
-	struct asking *asking, *asking_page; /* in progress, or NULL */
-	int64_t asked_ms;		     /* when the rows were asked for; 0: not yet */
-	unsigned int calm;		     /* answers since the rows were sorted whole */
-	bool is_paused, is_changed;	     /* is_changed: by the user, so rows may jump */
-	double busy[LIVE_TREND];	     /* CPUs, the newest last; negative: not known */
+	struct worker *worker;	    /* NULL: not started, or ended */
+	bool is_asking;		    /* the worker's answer is due */
+	struct asking *asking_page; /* in progress, or NULL */
+	int64_t asked_ms;	    /* when the rows were asked for; 0: not yet */
+	unsigned int calm;	    /* answers since the rows were sorted whole */
+	bool is_paused, is_changed; /* is_changed: by the user, so rows may jump */
+	double busy[LIVE_TREND];    /* CPUs, the newest last; negative: not known */
+	int64_t answer_ms;	    /* CPU time that the last answer took to make */
 	double own_percent;	/* of a CPU, by this tool and its sampling; negative: not known */
-	double used_seconds;	/* of CPU time, until ->cost_ms */
+	double used_seconds;	/* of CPU time, until ->cost_ms; negative: not known */
+	double reader_seconds;	/* of these: by the process that reads the profile */
 	int64_t cost_ms;	/* 0: not known yet */
 	struct strbuf search;	/* only rows with this text */
 	size_t selected, first; /* among the rows that match: chosen, and at the top */

@@ -31,7 +31,9 @@ enum { ANSWER_ROWS_MAX = 1 << 16, ANSWER_TEXT_MAX = 8 << 20 };
 	X(hz)	    /* samples per second per busy CPU; 0: not known */                            \
 	X(chains)   /* samples with call chains; 0: there are none */                              \
 	X(complete) /* of these: chains that are complete */                                       \
-	X(unnamed)  /* samples without a symbol */
+	X(unnamed)  /* samples without a symbol */                                                 \
+	X(spent_us) /* CPU time that the process that reads the profile took since its start */    \
+	X(whole)    /* 1: all of the window was read for it, not only what is new */
 
 struct answer_row {
 	char *name, *image; /* control characters are visible; ->image may be "" */

@@ -332,9 +332,9 @@ static void draw_rows(struct live *l, const struct optop_screen_state *s)
 	}
 	if (!l->rows.count)
 		put(HEAD_LINES + 1, 2,
-		    *l->trouble ? l->trouble
-		    : l->asking ? "reading the first samples..."
-				: "no samples in this time",
+		    *l->trouble	   ? l->trouble
+		    : l->is_asking ? "reading the first samples..."
+				   : "no samples in this time",
 		    A_NORMAL);
 }
 
