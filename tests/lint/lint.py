@@ -246,6 +246,7 @@ CHANGES = {
     "tools/opreport/opreport.c": "removes the output file that it created",
     "tools/opweb/web_browser.c": "removes the file that it created",
     "tools/opweb/web_listen.c": "removes the socket that it created",
+    "tools/opweb/web_secret.c": "removes the file that it created and could not write",
 }
 
 

@@ -7,6 +7,7 @@
 #include "tools/opweb/web_browser.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
+#include "tools/opweb/web_secret.h"
 #include "tools/opweb/web_server.h"
 #include "tools/opweb/web_source.h"
 
@@ -23,22 +24,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Where opweb.socket listens. */
+#define SERVICE_PORT "7997"
+
 static struct {
 	struct report_view view;
 	struct profile_config profile;
 	const char *listen;
-	int64_t lasts_ms;
+	const char *secret_file;
+	int64_t lasts_ms, idle_ms;
+	bool address_only;
 	bool no_symbol_cache, no_browser;
 } options = { .view = { .form = REPORT_DATA, .rows = { .symbols = true } } };
 
 static volatile sig_atomic_t is_over;
 
-static int set_for(const char *arg, void *target, struct error *err)
+static int set_length(const char *arg, void *target, struct error *err)
 {
 	if (window_duration(arg, target) < 0)
 		return error_set(err, -EINVAL,
-				 "--for: '%s' is not a length of time; write for example 30m, 1h",
-				 arg);
+				 "%s: '%s' is not a length of time; write for example 30m, 1h",
+				 target == &options.lasts_ms ? "--for" : "--idle", arg);
 	return 0;
 }
 
@@ -46,7 +52,13 @@ static const struct opt opts[] = {
 	{ 0, "listen", OPT_PATH, &options.listen, "ADDRESS",
 	  "PORT, ADDRESS:PORT or a path for a Unix socket (default: any port of 127.0.0.1)" },
 	{ 0, "for", OPT_CALL, &options.lasts_ms, "LENGTH", "end after this time, such as 30m",
-	  set_for },
+	  set_length },
+	{ 0, "idle", OPT_CALL, &options.idle_ms, "LENGTH",
+	  "end when there was no request for this time, such as 10m", set_length },
+	{ 0, "secret-file", OPT_PATH, &options.secret_file, "FILE",
+	  "keep the secret of the address in FILE, which is made if it is missing" },
+	{ 0, "address", OPT_FLAG, &options.address_only, NULL,
+	  "print the address of opweb.service, and end" },
 	{ 0, "no-browser", OPT_FLAG, &options.no_browser, NULL,
 	  "only print the address; do not open the desktop's browser" },
 	{ 0, "inlines", OPT_FLAG, &options.view.rows.inlines, NULL,
@@ -156,6 +168,7 @@ static _Noreturn void run_server(struct service *s, pid_t parent)
 	const struct web_server_config config = { .policy = &s->policy,
 						  .socket = s->at.fd,
 						  .lasts_ms = options.lasts_ms,
+						  .idle_ms = options.idle_ms,
 						  .maker = s->sockets[1] };
 	struct error err = ERROR_INIT;
 
@@ -194,6 +207,47 @@ static char *address_of(const struct service *s)
 	return xasprintf("http://%s:%u/s/%s/", s->at.host, s->at.port, s->policy.secret);
 }
 
+/* Prints the address that the service has which systemd starts. Returns the exit status. */
+static int print_address_of_service(struct error *err)
+{
+	struct service s = { .at = { .fd = -1 } };
+	const char *file = options.secret_file ?: WEB_SECRET_FILE;
+	int r = options.listen && strchr(options.listen, '/')
+			? error_set(err, -EINVAL, "--listen: a Unix socket has no address")
+			: web_secret_load(file, false, s.policy.secret, err);
+
+	if (r == -ENOENT)
+		r = error_set(err, r,
+			      "%s: no such file; the service makes it when it is started first: "
+			      "systemctl start opweb.service",
+			      file);
+	if (r < 0)
+		return tool_fail(err);
+	(void)printf("http://%s%s/s/%s/\n",
+		     options.listen && strchr(options.listen, ':') ? "" : "127.0.0.1:",
+		     options.listen ?: SERVICE_PORT, s.policy.secret);
+	return 0;
+}
+
+/* Listens, and finds the secret; with *@ret_passed, systemd has opened the socket. */
+static int open_service(struct service *s, bool *ret_passed, struct error *err)
+{
+	int r = web_listen_take(&s->at, err);
+
+	*ret_passed = r > 0;
+	if (r > 0 && options.listen)
+		return error_set(err, -EINVAL, "--listen: systemd has opened the socket");
+	if (r == 0)
+		r = web_listen_open(options.listen, &s->at, err);
+	if (r < 0)
+		return r;
+	if (options.secret_file)
+		return web_secret_load(options.secret_file, true, s->policy.secret, err);
+	if (web_secret_new(s->policy.secret) < 0)
+		return error_set(err, -EIO, "there are no random numbers");
+	return 0;
+}
+
 static void print_address(const struct service *s, const char *address)
 {
 	if (s->at.path)
@@ -208,21 +262,21 @@ static int serve(const struct job *job, struct error *err)
 	_cleanup_free_ char *address = NULL;
 	struct service s = { .at.fd = -1 };
 	bool is_root = geteuid() == 0; /* the owner of the session chooses no browser for root */
+	bool is_passed;
 	char *redirect = NULL;
-	int r = web_listen_open(options.listen, &s.at, err), status = 0;
+	int r = open_service(&s, &is_passed, err), status = 0;
 
-	if (r == 0 && web_secret_new(s.policy.secret) < 0)
-		r = error_set(err, -EIO, "there are no random numbers");
 	if (r == 0)
 		r = reporting_become_owner(&options.profile, false, job->all, err);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s.sockets) < 0)
 		r = error_errno(err, -errno, "cannot start the server");
 	if (r == 0) {
-		s.policy.is_unix = s.at.path != NULL;
+		s.policy.is_unix = s.at.is_unix;
 		s.policy.port = s.at.port;
 		address = address_of(&s);
-		print_address(&s, address);
-		if (!s.at.path && !options.no_browser && !is_root)
+		if (!is_passed) /* else it would be in the journal, which others read */
+			print_address(&s, address);
+		if (!is_passed && !s.at.path && !options.no_browser && !is_root)
 			redirect = web_browser_open(address);
 		status = run(&s, job);
 		web_browser_close(redirect);
@@ -237,6 +291,8 @@ int main(int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int operands = tool_options(&cmdline, argc, argv);
 
+	if (options.address_only)
+		return print_address_of_service(&err);
 	job.words = argv + operands;
 	job.count = (size_t)(argc - operands);
 	end_on(SIGINT);

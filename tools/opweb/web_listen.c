@@ -6,7 +6,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -60,6 +62,7 @@ static int open_unix(const char *path, struct web_listen *ret, struct error *err
 	if (ret->fd < 0)
 		return ret->fd;
 	ret->path = xstrdup(path);
+	ret->is_unix = true;
 	return 0;
 }
 
@@ -121,6 +124,82 @@ static int open_port(const char *text, struct web_listen *ret, struct error *err
 	/* Both kinds of address have the port in the same place. */
 	ret->port = ntohs(at.v4.sin_port);
 	return 0;
+}
+
+/* --- a socket that is open already --- */
+
+/* The number of sockets that were passed to this process, and not to its parent. */
+static uint64_t count_passed(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	uint64_t number, sockets;
+
+	if (!pid || !count || parse_u64(pid, 1, INT32_MAX, &number) < 0 ||
+	    (pid_t)number != getpid() || parse_u64(count, 0, INT32_MAX, &sockets) < 0)
+		return 0;
+	return sockets;
+}
+
+/* Whether @fd is a socket that connections are made to. */
+static bool is_listening(int fd)
+{
+	int type = 0, listens = 0;
+	socklen_t size = sizeof(type), length = sizeof(listens);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+	       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens;
+}
+
+/* Finds where the socket listens; false if at no place for browsers. */
+static bool find_address(struct web_listen *at)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_un un;
+	} name = { 0 };
+	socklen_t size = sizeof(name);
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (getsockname(at->fd, &name.any, &size) < 0)
+		return false;
+	at->is_unix = name.any.sa_family == AF_UNIX;
+	at->port = ntohs(name.v4.sin_port);
+	if (name.any.sa_family == AF_INET &&
+	    inet_ntop(AF_INET, &name.v4.sin_addr, text, sizeof(text)))
+		(void)snprintf(at->host, sizeof(at->host), "%s", text);
+	else if (name.any.sa_family == AF_INET6 &&
+		 inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof(text)))
+		(void)snprintf(at->host, sizeof(at->host), "[%s]", text);
+	if (at->is_unix)
+		at->port = 0;
+	return at->is_unix || *at->host;
+}
+
+int web_listen_take(struct web_listen *ret, struct error *err)
+{
+	enum { FIRST_PASSED = 3 };
+	struct web_listen at = { .fd = FIRST_PASSED };
+	uint64_t count = count_passed();
+
+	*ret = (struct web_listen){ .fd = -1 };
+	if (!count)
+		return 0;
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+	if (count != 1)
+		return error_set(err, -EINVAL, "%llu sockets were passed; one is needed",
+				 (unsigned long long)count);
+	if (!is_listening(at.fd) || !find_address(&at))
+		return error_set(err, -EINVAL,
+				 "what was passed is no socket that listens; "
+				 "see ListenStream= in systemd.socket(5)");
+	(void)fcntl(at.fd, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(at.fd, F_SETFL, O_NONBLOCK);
+	*ret = at;
+	return 1;
 }
 
 int web_listen_open(const char *text, struct web_listen *ret, struct error *err)

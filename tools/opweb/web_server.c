@@ -27,6 +27,7 @@ struct web_server {
 	int data; /* the data made last, a file; -1: none yet */
 	int status;
 	int64_t made_ms;
+	int64_t asked_ms; /* the last request */
 };
 
 /* Headers of all answers. */
@@ -129,6 +130,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	struct web_server *s = data;
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
 
+	s->asked_ms = clock_now_ms();
 	if (*upload_size)
 		return MHD_NO;
 	if (!*state) { /* the headers; an answer is due with the next call */
@@ -153,11 +155,17 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	return MHD_NO;
 }
 
+/* Whether @limit_ms, unless it is 0, have passed since @since_ms. */
+static bool is_late(int64_t limit_ms, int64_t since_ms)
+{
+	return limit_ms && clock_now_ms() - since_ms >= limit_ms;
+}
+
 int web_server_run(const struct web_server_config *config, const volatile sig_atomic_t *is_over,
 		   struct error *err)
 {
-	struct web_server s = { .config = config, .data = -1 };
-	int64_t end_ms = clock_now_ms() + config->lasts_ms;
+	struct web_server s = { .config = config, .data = -1, .asked_ms = clock_now_ms() };
+	int64_t begin_ms = clock_now_ms();
 	struct MHD_Daemon *daemon =
 		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, &s, MHD_OPTION_LISTEN_SOCKET,
 				 config->socket, MHD_OPTION_CONNECTION_LIMIT,
@@ -170,7 +178,8 @@ int web_server_run(const struct web_server_config *config, const volatile sig_at
 	if (!daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	r = web_confine_enter(err);
-	while (r == 0 && !*is_over && (!config->lasts_ms || clock_now_ms() < end_ms))
+	while (r == 0 && !*is_over && !is_late(config->lasts_ms, begin_ms) &&
+	       !is_late(config->idle_ms, s.asked_ms))
 		if (MHD_run_wait(daemon, WAIT_MS) != MHD_YES)
 			break;
 	MHD_stop_daemon(daemon);

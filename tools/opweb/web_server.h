@@ -16,6 +16,7 @@
 struct web_server_config {
 	const struct web_policy *policy;
 	int socket;	  /* listening; borrowed */
+	int64_t idle_ms;  /* how long to wait for a request; 0: until it is over */
 	int64_t lasts_ms; /* how long to serve; 0: until it is over */
 	int maker;	  /* the socket for web_maker_ask(); borrowed */
 };
