@@ -14,12 +14,16 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -28,7 +32,12 @@ enum {
 	HEAP_MAX = 512 << 20, /* a day of 64 CPUs takes some 150 MiB */
 	TEXT_MAX = 16 << 10,
 	LIMIT_MS = 3600 * 1000,
+	RUN_MS = 25, /* of CPU time, then it rests: the unit's CPUQuota is for the daemon, too */
+	REST_MS = 75,
+	STARTS_MAX = 4, /* of the keeper, in an hour */
 };
+
+static const uint64_t STARTS_NS = 3600 * NS_PER_S;
 
 /* After work that failed, before the next try. */
 static const uint64_t RETRY_NS = 600 * NS_PER_S;
@@ -38,10 +47,16 @@ static const uint64_t LONG_NS = 900 * NS_PER_S;
 
 static const char gone_text[] = "the keeper of the history has ended: start the daemon again\n";
 
-/* What an answer begins with. */
-static const char done_mark = '+', failed_mark = '-';
+enum outcome { DONE, FAILED, NOTE /* of no request */ };
+
+struct answer {
+	uint32_t number; /* of the request */
+	enum outcome outcome;
+	char text[TEXT_MAX + 1];
+};
 
 struct request {
+	uint32_t number;
 	struct upkeep how;
 	int limit_ms;
 	char samples[PATH_MAX];
@@ -54,6 +69,13 @@ struct keeper {
 	bool is_busy, is_gone;
 	uint64_t asked_ns, failed_ns; /* ->failed_ns is 0 unless the last work failed */
 	char *trouble;		      /* why it failed */
+	uint32_t number;	      /* of the last request */
+	struct strbuf notes;	      /* what its user is to know with the next answer */
+};
+
+/* What the process that serves requests shares with the one that starts it again. */
+struct shared {
+	uint32_t begun, answered; /* requests */
 };
 
 /* --- in the process --- */
@@ -79,20 +101,53 @@ static void renounce(void)
 	}
 }
 
+static void answer(int socket, uint32_t number, enum outcome outcome, const char *text)
+{
+	_cleanup_free_ struct answer *a = xcalloc(1, sizeof(*a));
+	size_t length = strnlen(text, TEXT_MAX);
+
+	a->number = number;
+	a->outcome = outcome;
+	memcpy(a->text, text, length);
+	(void)send(socket, a, offsetof(struct answer, text) + length + 1, MSG_NOSIGNAL);
+}
+
 /* Serves one request. The session may be renamed meanwhile, and another one get its name. */
 static _noreturn_ void serve(keeper_work *work, const struct request *request, int socket)
 {
-	struct strbuf log = STRBUF_INIT, answer = STRBUF_INIT;
+	struct strbuf log = STRBUF_INIT, text = STRBUF_INIT;
 	int r = chdir(request->samples) < 0 ? -errno : work(".", &request->how, &log);
 
-	strbuf_add(&answer, r < 0 ? &failed_mark : &done_mark, 1);
 	if (r < 0)
-		strbuf_addf(&answer, "the upkeep of %s failed (%s)\n", request->samples,
+		strbuf_addf(&text, "the upkeep of %s failed (%s)\n", request->samples,
 			    strerror(-r));
-	strbuf_add(&answer, strbuf_text(&log), log.length);
-	strbuf_cut(&answer, MIN(answer.length, (size_t)TEXT_MAX));
-	(void)send(socket, strbuf_text(&answer), answer.length + 1, MSG_NOSIGNAL);
+	strbuf_add(&text, strbuf_text(&log), log.length);
+	answer(socket, request->number, r < 0 ? FAILED : DONE, strbuf_text(&text));
 	_exit(0);
+}
+
+/* CPU time of a process that was not waited for. */
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) == 0)
+		(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Lets the process rest if it had its share of a CPU since @*last_ns. */
+static void pace(pid_t pid, struct pollfd *fds, nfds_t count, uint64_t *last_ns)
+{
+	uint64_t now_ns = cpu_ns(pid);
+
+	if (now_ns - *last_ns < RUN_MS * (NS_PER_S / 1000))
+		return;
+	*last_ns = now_ns;
+	(void)kill(pid, SIGSTOP);
+	(void)poll(fds, count, REST_MS);
+	(void)kill(pid, SIGCONT);
 }
 
 /* Waits for the process that serves; kills it if it takes too long, or if nobody waits for its
@@ -101,12 +156,15 @@ static int await(pid_t pid, int socket, int limit_ms)
 {
 	struct pollfd fds[] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
 				{ .fd = socket, .events = POLLRDHUP } };
-	int status = 0, ready = 1;
+	uint64_t end_ns = clock_now_ns() + (uint64_t)limit_ms * (NS_PER_S / 1000), last_ns = 0;
+	int status = 0;
 
-	while (fds[0].fd >= 0 && (ready = poll(fds, ARRAY_SIZE(fds), limit_ms)) < 0 &&
-	       errno == EINTR)
-		;
-	if (ready == 0 || fds[1].revents)
+	while (fds[0].fd >= 0 && clock_now_ns() < end_ns && !fds[0].revents && !fds[1].revents) {
+		(void)poll(fds, ARRAY_SIZE(fds), MIN(RUN_MS, limit_ms));
+		if (!fds[0].revents && !fds[1].revents)
+			pace(pid, fds, ARRAY_SIZE(fds), &last_ns);
+	}
+	if (fds[0].fd >= 0 && !fds[0].revents)
 		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -119,36 +177,92 @@ static int await(pid_t pid, int socket, int limit_ms)
 static void describe(int status, char *text, size_t size)
 {
 	if (status == -1)
-		(void)snprintf(text, size, "%cthe roll-up failed (no process)\n", failed_mark);
+		(void)snprintf(text, size, "the roll-up failed (no process)\n");
 	else if (WIFSIGNALED(status))
-		(void)snprintf(text, size, "%cthe roll-up failed (signal %d)\n", failed_mark,
-			       WTERMSIG(status));
+		(void)snprintf(text, size, "the roll-up failed (signal %d)\n", WTERMSIG(status));
 	else
-		(void)snprintf(text, size, "%cthe roll-up failed (exit status %d)\n", failed_mark,
+		(void)snprintf(text, size, "the roll-up failed (exit status %d)\n",
 			       WEXITSTATUS(status));
 }
 
+/* Forks a process that ends with this one; returns 0 in it. */
+static pid_t fork_bound(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return pid;
+}
+
 /* Serves each request in a process of its own, which takes its memory with it. */
-static _noreturn_ void keep(keeper_work *work, int socket)
+static _noreturn_ void keep(keeper_work *work, int socket, struct shared *shared)
 {
 	struct request request;
 
-	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
-		pid_t parent = getpid(), pid = fork();
+	/* It is noted before it is taken: who is killed in between leaves it to the next one. */
+	while (recv(socket, &request, sizeof(request), MSG_PEEK) == sizeof(request)) {
 		char text[64];
 		int status;
+		pid_t pid;
 
-		if (pid == 0) {
-			(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-			if (getppid() == parent)
-				serve(work, &request, socket);
-			_exit(1);
-		}
+		shared->begun = request.number;
+		if (recv(socket, &request, sizeof(request), 0) != sizeof(request))
+			break;
+		pid = fork_bound();
+		if (pid == 0)
+			serve(work, &request, socket);
 		status = pid < 0 ? -1 : await(pid, socket, request.limit_ms);
-		if (!status)
-			continue;
-		describe(status, text, sizeof(text));
-		(void)send(socket, text, strlen(text) + 1, MSG_NOSIGNAL);
+		if (status) {
+			describe(status, text, sizeof(text));
+			answer(socket, request.number, FAILED, text);
+		}
+		shared->answered = request.number;
+	}
+	_exit(0);
+}
+
+/* Says that the keeper was killed by signal @number, and that its work failed, if it had any. */
+static void report_kill(int socket, const struct shared *shared, int number)
+{
+	bool has_work = shared->begun != shared->answered;
+	char text[96];
+
+	(void)snprintf(text, sizeof(text),
+		       "the keeper of the history was killed (signal %d) and is started again\n",
+		       number);
+	answer(socket, shared->begun, has_work ? FAILED : NOTE, text);
+}
+
+/* Starts the process that serves requests, and starts it again if it is killed, not too often. */
+static _noreturn_ void watch(keeper_work *work, int socket)
+{
+	uint64_t starts_ns[STARTS_MAX] = { 0 };
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	for (i = 0; shared != MAP_FAILED; i = (i + 1) % STARTS_MAX) {
+		int status = 0;
+		pid_t pid;
+
+		if (starts_ns[i] && clock_now_ns() - starts_ns[i] < STARTS_NS)
+			break;
+		starts_ns[i] = clock_now_ns();
+		pid = fork_bound();
+		if (pid == 0)
+			keep(work, socket, shared);
+		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		if (pid < 0 || !WIFSIGNALED(status))
+			break;
+		if (starts_ns[(i + 1) % STARTS_MAX] == 0 ||
+		    clock_now_ns() - starts_ns[(i + 1) % STARTS_MAX] >= STARTS_NS)
+			report_kill(socket, shared, WTERMSIG(status));
+		shared->answered = shared->begun;
 	}
 	_exit(0);
 }
@@ -162,12 +276,14 @@ int keeper_new(keeper_work *work, struct keeper **ret, struct error *err)
 
 	if (pid == 0) {
 		renounce();
-		keep(work, socket);
+		watch(work, socket);
 	}
 	if (pid < 0)
 		return error_errno(err, pid, "cannot start the keeper of the history");
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct keeper){ .pid = pid, .socket = socket, .limit_ms = LIMIT_MS };
+	**ret = (struct keeper){
+		.pid = pid, .socket = socket, .limit_ms = LIMIT_MS, .notes = STRBUF_INIT
+	};
 	return 0;
 }
 
@@ -178,6 +294,7 @@ void keeper_free(struct keeper *k)
 	(void)close(k->socket);
 	child_wait(k->pid);
 	free(k->trouble);
+	strbuf_done(&k->notes);
 	free(k);
 }
 
@@ -188,7 +305,7 @@ void keeper_limit(struct keeper *k, int limit_ms)
 
 bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
 {
-	struct request request = { .how = *how, .limit_ms = k->limit_ms };
+	struct request request = { .number = ++k->number, .how = *how, .limit_ms = k->limit_ms };
 	_cleanup_free_ char *path = path_absolute(samples);
 
 	if (k->is_busy || strlen(path) >= sizeof(request.samples))
@@ -218,23 +335,44 @@ static void note_failure(struct keeper *k, const char *text)
 	k->trouble = xstrndup(text, strcspn(text, "\n"));
 }
 
+/* Receives the answer to the last request into @a; -EAGAIN if there is none yet, -EPIPE if there
+ * will be none. */
+static int receive(struct keeper *k, struct answer *a)
+{
+	for (;;) {
+		ssize_t n = recv(k->socket, a, sizeof(*a), MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return -EAGAIN;
+		if (n <= (ssize_t)offsetof(struct answer, text))
+			return -EPIPE;
+		((char *)a)[MIN((size_t)n, sizeof(*a)) - 1] = '\0';
+		if (a->outcome == NOTE)
+			strbuf_adds(&k->notes, a->text);
+		else if (a->number == k->number)
+			return 0;
+	}
+}
+
 bool keeper_take(struct keeper *k, struct strbuf *text)
 {
-	char bytes[TEXT_MAX + 1];
-	ssize_t n = k->is_busy ? recv(k->socket, bytes, sizeof(bytes), MSG_DONTWAIT) : -1;
+	_cleanup_free_ struct answer *a = k->is_busy ? xcalloc(1, sizeof(*a)) : NULL;
+	int r = a ? receive(k, a) : -EAGAIN;
 
-	if (!k->is_busy || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+	if (r == -EAGAIN)
 		return false;
 	k->is_busy = false;
 	k->failed_ns = 0;
-	if (n > 0) {
-		strbuf_add(text, bytes + 1, (size_t)n - 2);
-		if (*bytes == failed_mark)
-			note_failure(k, strbuf_text(text));
+	strbuf_adds(text, strbuf_text(&k->notes));
+	strbuf_clear(&k->notes);
+	if (r < 0) {
+		k->is_gone = true;
+		strbuf_adds(text, gone_text);
 		return true;
 	}
-	k->is_gone = true;
-	strbuf_adds(text, gone_text);
+	strbuf_adds(text, a->text);
+	if (a->outcome == FAILED)
+		note_failure(k, a->text);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process of its own for the upkeep of sessions, which takes seconds and memory now and then. It
- * has the lowest priority and no capabilities. It may be killed at any time: what it did not finish
- * is done the next time.
+ * has the lowest priority, no capabilities, and at most a quarter of a CPU. It may be killed at any
+ * time: then it is started again, a few times an hour, and what it did not finish is done the next
+ * time.
  *
  *	keeper_new(session_upkeep, &k, err);	before there are threads and a list of system calls
  *	keeper_ask(k, samples, &how);

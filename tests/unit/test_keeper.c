@@ -2,12 +2,14 @@
 /* The process that does the upkeep of sessions. */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "history/keeper.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Waits until the keeper has answered. */
@@ -97,8 +99,48 @@ static void work_that_dies_or_hangs_is_reported_and_done_again(void)
 	ask(k, 4, "the upkeep of / failed (No space left on device)\ndone\n", true);
 	ask(k, 3, "done\n", false);
 	CHECK(!keeper_is_gone(k));
-	ask(k, 5, "the keeper of the history has ended: start the daemon again\n", true);
-	CHECK(keeper_is_gone(k));
 }
 
-TESTS(T(a_process_of_its_own_does_it), T(work_that_dies_or_hangs_is_reported_and_done_again))
+static void a_keeper_that_is_killed_is_started_again_but_not_for_ever(void)
+{
+	_cleanup_(keeper_freep) struct keeper *k = NULL;
+	int i;
+
+	CHECK_EQ(keeper_new(fail, &k, NULL), 0);
+	for (i = 0; i < 3; i++) {
+		ask(k, 5, "the keeper of the history was killed (signal 9) and is started again\n",
+		    true);
+		ask(k, 3, "done\n", false);
+		CHECK(!keeper_is_gone(k));
+	}
+	ask(k, 5, "the keeper of the history has ended: start the daemon again\n", true);
+	CHECK(keeper_is_gone(k));
+	CHECK(!keeper_ask(k, "/", &(struct upkeep){ .live = 3 }));
+}
+
+/* Work of half a second of CPU time. */
+static int compute(const char *samples _unused_, const struct upkeep *how _unused_,
+		   struct strbuf *log)
+{
+	struct timespec t = { 0 };
+
+	while (t.tv_sec == 0 && t.tv_nsec < 500000000)
+		(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	strbuf_adds(log, "done\n");
+	return 0;
+}
+
+static void work_leaves_most_of_a_cpu_to_others(void)
+{
+	_cleanup_(keeper_freep) struct keeper *k = NULL;
+	uint64_t before_ns = clock_now_ns();
+
+	CHECK_EQ(keeper_new(compute, &k, NULL), 0);
+	ask(k, 1, "done\n", false);
+	/* It rests three times as long as it runs: a busy machine only makes that longer. */
+	CHECK(clock_now_ns() - before_ns > NS_PER_S);
+}
+
+TESTS(T(a_process_of_its_own_does_it), T(work_that_dies_or_hangs_is_reported_and_done_again),
+      T(a_keeper_that_is_killed_is_started_again_but_not_for_ever),
+      T(work_leaves_most_of_a_cpu_to_others))
