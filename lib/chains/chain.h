@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct chain {
 	const struct chain_frame *frames; /* innermost first */
 	size_t count;
 	uint64_t samples;
+	bool is_function; /* the innermost offset is that of its function: its own was too rare */
 };
 
 /* A caller and callee, adjacent frames in chains of one context. The outermost frame is a callee,

@@ -220,6 +220,7 @@ const struct history_kind history_chains = {
 	/* Chains have many more nodes than sample files have places (bench/history). */
 	.parts = { 0, 1000000, 200000, 20000 },
 	.other = other,
+	.has_functions = true,
 	.to_segment = to_segment,
 	.to_sum = to_sum,
 };

@@ -246,6 +246,7 @@ int chain_reader_each(struct chain_reader *r,
 			chain.samples = chain_generation_count(g, i);
 			if (!chain.samples)
 				continue;
+			chain.is_function = chain_generation_is_function(g, i);
 			chain.count = collect(r, g, i, &context);
 			status = chain.count ? each(context, &chain, data) : 0;
 			if (status)
@@ -322,6 +323,7 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 			continue;
 		for (k = 0; k < c.count && status == 0; k++) {
 			chain.samples = c.counts[k];
+			chain.is_function = chain_generation_is_function(g, c.nodes[k]);
 			chain.count = collect(r, g, c.nodes[k], &context);
 			if (chain.count && chain.samples)
 				status = v->each(context, &chain, v->data);

@@ -11,6 +11,7 @@
 #include "history/levels.h"
 #include "history/segment_tree.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct history_kind {
 	/* What has less than this part of the samples of a segment is folded; 0: nothing is. */
 	uint64_t parts[HISTORY_LEVELS];
 	segment_other *other; /* what rare roots are folded into */
+	bool has_functions;   /* rare leaves are folded into their functions */
 	/* Reads the slices of the closed generation @number into @ret, which the caller frees. 0 or
 	 * -errno; what is damaged is left out, and its bytes are added to *@damaged. */
 	int (*to_segment)(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);

@@ -229,11 +229,82 @@ static uint32_t *move_roots(struct segment_tree *t, const struct segment_folding
 	return m.to;
 }
 
+/* One pass over rare nodes that finds their functions. */
+struct leaves {
+	struct segment_tree *t;
+	const struct segment_folding *how;
+	const void **tables; /* by line; ->is_known: it was asked for */
+	bool *is_known;
+};
+
+/* Finds the key of the function of node @n. */
+static bool function_key(struct leaves *l, const struct segment_node *n, uint64_t *ret)
+{
+	const struct segment_functions *f = l->how->functions;
+	uint64_t start;
+
+	if (n->key >> 47) /* not an offset in a file */
+		return false;
+	if (!l->is_known[n->line]) {
+		l->is_known[n->line] = true;
+		l->tables[n->line] = f->of_line(f->data, l->t->lines[n->line]);
+	}
+	if (!l->tables[n->line] || !f->start(l->tables[n->line], n->key, &start) || start >> 47)
+		return false;
+	*ret = start | SEGMENT_FUNCTION;
+	return true;
+}
+
+/* The nodes of the functions that rare nodes with samples are in, 0: none. The caller frees. */
+static uint32_t *find_functions(struct leaves *l, const uint64_t *sums, size_t count)
+{
+	struct segment_tree *t = l->t;
+	uint64_t threshold = l->how->threshold, key;
+	uint32_t *functions = xcalloc(count + 1, sizeof(*functions)), i;
+
+	for (i = 1; i <= count; i++) {
+		struct segment_node n = t->nodes[i];
+		bool is_below_kept =
+			n.parent && (sums[n.parent] >= threshold || !t->nodes[n.parent].parent);
+
+		if (!is_below_kept || !t->counts[i] || sums[i] >= threshold)
+			continue;
+		if (segment_is_function(n.key))
+			functions[i] = i;
+		else if (function_key(l, &n, &key))
+			functions[i] = segment_tree_node(t, n.parent, n.line, key);
+	}
+	return functions;
+}
+
+/* Moves the samples of rare nodes to their functions, where these are not rare: in @to, which has
+ * where the @count nodes are now. */
+static void fold_leaves(struct segment_tree *t, const struct segment_folding *how,
+			const uint64_t *sums, size_t count, uint32_t *to)
+{
+	_cleanup_free_ const void **tables = xcalloc(t->line_count + 1, sizeof(void *));
+	_cleanup_free_ bool *is_known = xcalloc(t->line_count + 1, sizeof(*is_known));
+	struct leaves l = { t, how, tables, is_known };
+	_cleanup_free_ uint32_t *functions = find_functions(&l, sums, count);
+	_cleanup_free_ uint64_t *totals = xcalloc(t->count + 1, sizeof(*totals));
+	uint32_t i, f;
+
+	for (i = 1; i <= count; i++) {
+		f = functions[i] || !segment_is_function(t->nodes[i].key) ? functions[i] : i;
+		if (__builtin_add_overflow(totals[f], t->counts[i], &totals[f]))
+			totals[f] = UINT64_MAX;
+	}
+	for (i = 1; i <= count; i++)
+		if (functions[i] && totals[functions[i]] >= how->threshold)
+			to[i] = functions[i];
+}
+
 /* Folds what is rare below a root; returns where each node is now, 0 if it has no counts; the
  * caller frees. */
-static uint32_t *fold_nodes(struct segment_tree *t, uint64_t threshold)
+static uint32_t *fold_nodes(struct segment_tree *t, const struct segment_folding *how)
 {
 	size_t count = t->count;
+	uint64_t threshold = how->threshold;
 	_cleanup_free_ uint64_t *sums = inclusive(t);
 	uint32_t *to = xcalloc(count + 1, sizeof(*to)), i;
 
@@ -249,6 +320,8 @@ static uint32_t *fold_nodes(struct segment_tree *t, uint64_t threshold)
 		else
 			to[i] = segment_tree_node(t, kept, t->nodes[kept].line, SEGMENT_RARE);
 	}
+	if (how->functions && threshold)
+		fold_leaves(t, how, sums, count, to);
 	return to;
 }
 
@@ -256,7 +329,7 @@ uint32_t *segment_tree_fold(struct segment_tree *t, const struct segment_folding
 {
 	size_t count = t->count, i;
 	_cleanup_free_ uint32_t *first = move_roots(t, how, 0), *second = move_roots(t, how, 1);
-	uint32_t *to = fold_nodes(t, how->threshold);
+	uint32_t *to = fold_nodes(t, how);
 
 	for (i = 1; i <= count; i++)
 		first[i] = to[second[first[i]]];

@@ -24,6 +24,8 @@
 
 /* The key of what was folded into its parent. */
 #define SEGMENT_RARE UINT64_MAX
+/* With the offset of a function, the key of its samples whose own offsets were too rare. */
+#define SEGMENT_FUNCTION (UINT64_C(1) << 62)
 
 /* No tree of a segment has more nodes or lines. */
 enum { SEGMENT_NODES_MAX = 1 << 24 };
@@ -54,11 +56,26 @@ struct segment_tree {
  * NULL: it stays. */
 typedef char *segment_other(const char *line, unsigned int rung, bool *ret_same);
 
+/* Where the functions of images begin. Both borrow @data. */
+struct segment_functions {
+	/* The functions of the image with @line, for ->start; NULL: they are unknown. */
+	const void *(*of_line)(void *data, const char *line);
+	/* Finds the offset of the function that has @key. False: there is none. */
+	bool (*start)(const void *functions, uint64_t key, uint64_t *ret);
+	void *data;
+};
+
 /* How a tree is folded. */
 struct segment_folding {
 	uint64_t threshold; /* what has less, with all below it, is rare */
 	segment_other *other;
+	const struct segment_functions *functions; /* NULL: they are unknown */
 };
+
+static inline bool segment_is_function(uint64_t key)
+{
+	return key != SEGMENT_RARE && key >> 62 == 1;
+}
 
 void segment_tree_init(struct segment_tree *t);
 void segment_tree_done(struct segment_tree *t);
@@ -74,7 +91,8 @@ void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes
 uint32_t segment_tree_append(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key);
 /* Adds @count to @node, with saturation. */
 void segment_tree_count(struct segment_tree *t, uint32_t node, uint64_t count);
-/* Folds what is rare: roots into those that @how->other names, other nodes into the child
- * SEGMENT_RARE of their nearest ancestor that is kept. Returns for each node, by number, the one
+/* Folds what is rare: roots into those that @how->other names; the samples of a node below one that
+ * is kept into its function there, if that is not rare; other nodes into the child SEGMENT_RARE of
+ * their nearest ancestor that is kept. Returns for each node, by number, the one
  * that its counts belong to now, 0 if it has none; the caller frees. There may be new nodes. */
 uint32_t *segment_tree_fold(struct segment_tree *t, const struct segment_folding *how);

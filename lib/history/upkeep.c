@@ -33,6 +33,7 @@ struct job {
 	struct strbuf *log;
 	struct history_source *sources;
 	size_t count;
+	struct segment_functions functions;
 	int written; /* segments */
 	int error;   /* -errno of what failed first; 0: nothing */
 };
@@ -105,6 +106,13 @@ static int64_t begin_of(const struct job *j, const struct history_source *s)
 
 /* --- rolling up --- */
 
+/* Those that leaves of a kind are folded into; NULL: none. */
+static const struct segment_functions *functions_of(const struct job *j,
+						    const struct history_kind *kind)
+{
+	return kind->has_functions && j->how->functions ? &j->functions : NULL;
+}
+
 /* Makes the segment @to of @count sources. */
 static int make_segment(struct job *j, const struct history_source *from, size_t count,
 			const struct history_source *to, struct strbuf *bytes)
@@ -115,6 +123,7 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 		.slice_ms = level->slice_ms,
 		.part = to->kind->parts[to->level],
 		.other = to->kind->other,
+		.functions = functions_of(j, to->kind),
 	};
 	_cleanup_free_ struct segment **segments = xcalloc(count + 1, sizeof(struct segment *));
 	size_t i, n = 0;
@@ -322,7 +331,8 @@ static void add_up(struct job *j)
 
 		if (!b->kind->to_sum)
 			continue;
-		r = sums_add(b->dir, b->kind, b->live, j->log);
+		r = sums_add(&(struct sums_of){ b->dir, b->kind, functions_of(j, b->kind) },
+			     b->live, j->log);
 		if (!j->error)
 			j->error = r;
 		b->summed = sources_sum(b->dir, &last) ? last + 1 : 0;
@@ -357,8 +367,12 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 	list_sources(&j);
 	delete_old(&j);
 	delete_excess(&j, 2 * how->bytes_max);
+	if (how->functions)
+		how->functions->open(samples, &j.functions);
 	add_up(&j);
 	roll_all(&j);
+	if (how->functions)
+		how->functions->close(&j.functions);
 	for (i = 0; i < j.branch_count; i++) {
 		sources_tidy(j.branches[i].dir, j.branches[i].kind, j.branches[i].live);
 		free(j.branches[i].dir);

@@ -13,7 +13,15 @@
 #include <stdint.h>
 
 struct history_kind;
+struct segment_functions;
 struct strbuf;
+
+/* The functions of the images of a session. It is static, as a kind is. */
+struct history_functions {
+	/* Opens those of the session at @samples; the caller closes. */
+	void (*open)(const char *samples, struct segment_functions *ret);
+	void (*close)(struct segment_functions *f);
+};
 
 struct upkeep {
 	int64_t now_ms;
@@ -24,6 +32,7 @@ struct upkeep {
 	 * none. It is static: the keeper's process gets this struct as bytes. */
 	const struct history_kind *chains;
 	uint32_t chains_live;
+	const struct history_functions *functions; /* for call chains; NULL: they are unknown */
 	/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h); 0: none
 	 * are. Whoever writes them must have closed all of them before. */
 	uint64_t idle_ms;

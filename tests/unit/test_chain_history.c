@@ -31,6 +31,7 @@ struct past {
 	int64_t now_ms;
 	uint32_t generation;
 	uint64_t counted[PROGRAMS], all;
+	const struct history_functions *functions;
 };
 
 /* Adds a chain of @count frames in a program. */
@@ -113,6 +114,7 @@ static int upkeep(const struct past *p, uint64_t bytes_max, uint64_t keep_ms)
 				    .keep_ms = keep_ms,
 				    .live = p->generation + 1,
 				    .chains = &history_chains,
+				    .functions = p->functions,
 				    .chains_live = chain_history_next(p->dir) };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
 	int n = history_upkeep(p->dir, &how, &log);
@@ -126,7 +128,7 @@ static int upkeep(const struct past *p, uint64_t bytes_max, uint64_t keep_ms)
 struct sums {
 	const struct chain_names *names;
 	const char *app;
-	uint64_t all, of_app, rare, below_main;
+	uint64_t all, of_app, rare, below_main, of_functions;
 };
 
 static int take(uint32_t context, const struct chain *chain, void *data)
@@ -137,6 +139,11 @@ static int take(uint32_t context, const struct chain *chain, void *data)
 	s->all += chain->samples;
 	if (s->app && !strcmp(chain_names_image_at(s->names, c->app)->name, s->app))
 		s->of_app += chain->samples;
+	if (chain->is_function) {
+		s->of_functions += chain->samples;
+		CHECK_EQ(chain->frames[0].offset, 0x1000);
+		CHECK_EQ(chain->frames[1].offset, 1);
+	}
 	if (chain->frames[0].offset == HISTORY_RARE) {
 		s->rare += chain->samples;
 		if (chain->count == 2 && chain->frames[1].offset == 1)
@@ -321,6 +328,62 @@ static void what_is_rare_is_folded_and_counted(void)
 		CHECK_EQ(s.of_app, RARE);
 		CHECK_EQ(read_chains(dir, windows[i], "/usr/bin/hot").of_app, 100000000 + RARE);
 	}
+}
+
+/* Functions of a page each, of one image. */
+static const void *functions_of(void *data, const char *line)
+{
+	return strstr(line, "/usr/bin/hot") ? data : NULL;
+}
+
+static bool start_of(const void *functions, uint64_t key, uint64_t *ret)
+{
+	*ret = key & ~UINT64_C(0xfff);
+	return functions != NULL;
+}
+
+static void open_functions(const char *samples, struct segment_functions *f)
+{
+	*f = (struct segment_functions){ functions_of, start_of, xstrdup(samples) };
+}
+
+static void close_functions(struct segment_functions *f)
+{
+	free(f->data);
+}
+
+static void what_is_rare_is_counted_for_its_function_if_that_is_not(void)
+{
+	static const struct history_functions functions = { open_functions, close_functions };
+	enum { RARE = 150 };
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS, .functions = &functions };
+	const struct window *const windows[] = { NULL, &WINDOW_ALL };
+	struct sums s;
+	size_t i;
+
+	write_rare(&p, RARE);
+	(void)upkeep(&p, 0, 0);
+	p.now_ms += 3 * HOUR;
+	(void)upkeep(&p, 0, 0);
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		s = read_chains(dir, windows[i], "/usr/bin/hot");
+		CHECK_EQ(s.all, 100000000 + 2 * RARE);
+		CHECK_EQ(s.of_app, 100000000 + RARE);
+		CHECK_EQ(s.of_functions, RARE);
+		CHECK_EQ(s.rare, RARE);
+	}
+	/* The next level keeps less: one in 200,000. */
+	for (i = 0; i < 2; i++) {
+		p.now_ms += 24 * HOUR;
+		(void)upkeep(&p, 0, 0);
+	}
+	s = read_chains(dir, &WINDOW_ALL, "/usr/bin/hot");
+	CHECK_EQ(s.of_app, 100000000 + RARE);
+	CHECK_EQ(s.of_functions, 0);
+	CHECK_EQ(s.rare, 2 * RARE);
+	CHECK_EQ(read_chains(dir, NULL, NULL).of_functions, RARE);
+	CHECK(!history_check(dir, &history_chains));
 }
 
 /* --- deletion --- */
@@ -584,8 +647,10 @@ static void lines_say_all_about_a_name(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(what_is_rare_is_folded_and_counted), T(old_files_are_deleted_but_not_their_sum),
-      T(the_largest_history_has_all_kinds), T(a_kill_at_any_time_changes_no_sum),
-      T(readers_always_see_the_whole), T(what_is_in_no_slice_is_in_the_sum),
-      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
-      T(damage_is_skipped_and_counted), T(lines_say_all_about_a_name))
+      T(what_is_rare_is_folded_and_counted),
+      T(what_is_rare_is_counted_for_its_function_if_that_is_not),
+      T(old_files_are_deleted_but_not_their_sum), T(the_largest_history_has_all_kinds),
+      T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
+      T(what_is_in_no_slice_is_in_the_sum), T(a_repair_keeps_the_history),
+      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted),
+      T(lines_say_all_about_a_name))

@@ -252,7 +252,9 @@ bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct
 	if (!g->segment)
 		return frame_at(g, chain_generation_stored(g, i).place, ret);
 	node = &segment_nodes(g->segment)[i];
-	*ret = (struct chain_frame){ g->images[node->line], node->key };
+	*ret = (struct chain_frame){ g->images[node->line], chain_generation_is_function(g, i)
+								    ? node->key & ~SEGMENT_FUNCTION
+								    : node->key };
 	return ret->image != 0;
 }
 

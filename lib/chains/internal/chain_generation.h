@@ -94,6 +94,12 @@ static inline uint64_t chain_generation_count(const struct chain_generation *g, 
 	return g->past.counts ? g->past.counts[i] : chain_generation_stored(g, i).count;
 }
 
+/* Whether a node stands for its function: the samples of offsets in it that were too rare. */
+static inline bool chain_generation_is_function(const struct chain_generation *g, uint32_t i)
+{
+	return g->segment && segment_is_function(segment_nodes(g->segment)[i].key);
+}
+
 /* The context of a root; 0: there is none. */
 uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i);
 /* Gets the frame of a node that is no root; false if there is no such place or image. */

@@ -121,6 +121,7 @@ static int write_segment(struct roll *r, struct strbuf *out)
 	const struct segment_folding folding = {
 		.threshold = r->how->part ? sum_of(&r->tree) / r->how->part : 0,
 		.other = r->how->other,
+		.functions = r->how->functions,
 	};
 	size_t count = r->tree.count, i;
 	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &folding);

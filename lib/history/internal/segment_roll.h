@@ -22,6 +22,7 @@ struct segment_rolling {
 	int64_t slice_ms;	    /* length of the new slices */
 	uint64_t part;	      /* what has less than this part of the counts is folded; 0: nothing */
 	segment_other *other; /* what rare roots are folded into */
+	const struct segment_functions *functions; /* what rare leaves are folded into; or NULL */
 };
 
 /* Adds the bytes of the segment made of @inputs, in order, to @out. Slices that are damaged are

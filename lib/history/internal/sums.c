@@ -147,15 +147,18 @@ static int add_all(struct adding *a)
 	return r < 0 ? r : added;
 }
 
-int sums_add(const char *dir, const struct history_kind *kind, uint32_t live, struct strbuf *log)
+int sums_add(const struct sums_of *of, uint32_t live, struct strbuf *log)
 {
+	const struct history_kind *kind = of->kind;
+	const char *dir = of->dir;
 	struct adding a = { .dir = dir,
 			    .kind = kind,
 			    .log = log,
 			    .how = { .about = { .level = HISTORY_LEVELS - 1 },
 				     .slice_ms = INT64_MAX, /* one slice */
 				     .part = kind->parts[1],
-				     .other = kind->other },
+				     .other = kind->other,
+				     .functions = of->functions },
 			    .bytes = STRBUF_INIT,
 			    .until = live };
 	uint32_t last;

@@ -379,6 +379,8 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 	}
 	if (chain->frames[0].offset == HISTORY_RARE)
 		out->folded += line.samples;
+	if (chain->is_function)
+		out->of_functions += line.samples;
 	image = c->source->images[chain->frames[chain->count - 1].image];
 	add_quality(c, out->regions ? image : programs_shown(out->gather, image), line.end,
 		    line.samples);

@@ -104,9 +104,10 @@ struct chains {
 	bool *is_kernel;  /* by image of the gather: whether it is the kernel or a part of it */
 	struct chains_quality *quality;
 	size_t quality_count, quality_room;
-	uint64_t samples;  /* all, of the chains that are chosen */
-	uint64_t unchosen; /* the others */
-	uint64_t folded;   /* of ->samples, whose innermost frames were too rare to be kept */
+	uint64_t samples;      /* all, of the chains that are chosen */
+	uint64_t unchosen;     /* the others */
+	uint64_t folded;       /* of ->samples, whose innermost frames were too rare to be kept */
+	uint64_t of_functions; /* of ->samples, of which only the function is known */
 };
 
 #define CHAINS_INIT ((struct chains){ 0 })

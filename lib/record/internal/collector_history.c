@@ -6,6 +6,7 @@
 #include "history/keeper.h"
 #include "record/collector.h"
 #include "record/internal/collector_state.h"
+#include "record/internal/session_functions.h"
 #include "record/record.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ void collector_tend_history(struct collector *c)
 	record_note_images(c->record);
 	how.live = generation;
 	how.chains = &history_chains;
+	how.functions = &session_functions;
 	how.chains_live = record_live_chains(c->record);
 	how.now_ms = window_now_ms();
 	c->renewed = !keeper_ask(c->keeper, c->samples, &how);

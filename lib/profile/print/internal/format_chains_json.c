@@ -189,6 +189,8 @@ void report_chains_json(const struct report *r, FILE *out)
 		json_u64(&j, "unchosen_samples", c->unchosen);
 	if (c->folded)
 		json_u64(&j, "folded_samples", c->folded);
+	if (c->of_functions)
+		json_u64(&j, "function_samples", c->of_functions);
 	if (r->gone)
 		json_u64(&j, "gone_files", r->gone);
 	json_chain_ends(r, "quality", &j);

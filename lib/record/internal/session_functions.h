@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the functions of the images of a session begin, for the history of call chains: by the
+ * tables in symbols/ (man opsymbols.5).
+ *
+ *	struct upkeep how = { .functions = &session_functions };
+ */
+#pragma once
+
+#include "history/upkeep.h"
+
+extern const struct history_functions session_functions;
