@@ -7,6 +7,7 @@
  *	cpu ID [MHZ]			CPU type and speed in the headers of the following files
  *	mtime SECONDS			the image's mtime in these headers
  *	cgroup PATH			of the following processes; "-": not separated
+ *	comm NAME			of the following threads; "-": not separated
  *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": the file's current one
  *	stat COUNTER VALUE
  *	copy NAME FILE			another file of the session (kallsyms, vdso, setup)
@@ -63,7 +64,7 @@ struct maker {
 	struct sfile *file;	    /* that samples go to, or NULL */
 	struct symtab *symbols;	    /* of its image, or NULL */
 	struct symtab *callees;	    /* of its callee's image, or NULL */
-	char *cgroup;		    /* or NULL */
+	char *cgroup, *comm;	    /* or NULL */
 	char *symbol_file;	    /* whose symbols are used instead, or NULL */
 	struct chain_store *chains; /* of the session, or NULL */
 	char *below;		    /* path of ->file in the session, or NULL */
@@ -191,6 +192,15 @@ static int do_cgroup(struct maker *m, size_t n, char **words)
 		return fail(m, "cgroup");
 	free(m->cgroup);
 	m->cgroup = strcmp(words[0], "-") ? xstrdup(words[0]) : NULL;
+	return 0;
+}
+
+static int do_comm(struct maker *m, size_t n, char **words)
+{
+	if (n != 1)
+		return fail(m, "comm");
+	free(m->comm);
+	m->comm = strcmp(words[0], "-") ? xstrdup(words[0]) : NULL;
 	return 0;
 }
 
@@ -347,6 +357,7 @@ static int do_file(struct maker *m, size_t n, char **words)
 		m->callees = read_symbols(name.callee.name);
 	}
 	name.task.cgroup = m->cgroup;
+	name.task.comm = m->comm;
 	free(m->below);
 	m->below = sname_mangle(&name);
 	path = path_join(m->samples, m->below);
@@ -427,6 +438,7 @@ static int do_chain(struct maker *m, size_t n, char **words)
 	context.end = words[2];
 	context.task = name.task;
 	context.task.cgroup = m->cgroup;
+	context.task.comm = m->comm;
 	if (r == 0)
 		r = chain_store_context(m->chains, &context, &number_of_context, &m->err);
 	for (i = 4; i < n && r == 0; i += 2)
@@ -533,7 +545,7 @@ static const struct {
 	{ "stat", do_stat },	     { "copy", do_copy },     { "raw", do_raw },
 	{ "manifest", do_manifest }, { "file", do_file },     { "symbols", do_symbols },
 	{ "chain", do_chain },	     { "chains", do_chains }, { "cgroup", do_cgroup },
-	{ "slice", do_slice },	     { "during", do_during },
+	{ "comm", do_comm },	     { "slice", do_slice },   { "during", do_during },
 };
 
 static int run_line(struct maker *m, char *line)
@@ -576,6 +588,7 @@ int main(int argc, char **argv)
 	free(m.samples);
 	free(m.symbol_file);
 	free(m.cgroup);
+	free(m.comm);
 	if (r < 0)
 		(void)fprintf(stderr, "mksession: line %u: %s\n", lines, m.err.text);
 	return r < 0;

@@ -111,7 +111,7 @@ static const struct opt opts[] = {
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
-	  "merge these: cgroup, cpu, tid, tgid, unitmask (columns), all", set_merge },
+	  "merge these: cgroup, comm, cpu, tid, tgid, unitmask (columns), all", set_merge },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 'o', "output-dir", OPT_PATH, &options.output_dir, "DIR",
 	  "with --source: a file for each source, below DIR" },

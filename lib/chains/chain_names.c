@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 /*
- *	image \t KIND \t TGID \t START \t END \t NAME [\t kernel]	KIND: root, kern, anon
- *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU [\t CGROUP]	-1: not separated
+ *	image \t KIND \t TGID \t START \t END \t NAME [\t kernel]
+ *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU [\t CGROUP [\t COMM]]
+ *
+ * KIND: root, kern, anon. -1 or an empty column: not separated by it.
  */
-enum { COLUMNS_MAX = 8 };
+enum { COLUMNS_MAX = 9 };
 
 static const char *const kinds[] = {
 	[SNAME_ROOT] = "root",
@@ -94,6 +96,8 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 	own->end = arena_strdup(&n->strings, context->end);
 	if (context->task.cgroup)
 		own->task.cgroup = arena_strdup(&n->strings, context->task.cgroup);
+	if (context->task.comm)
+		own->task.comm = arena_strdup(&n->strings, context->task.comm);
 	map_add(&n->context_by_hash, context_hash(own), (void *)(uintptr_t)n->context_count);
 }
 
@@ -146,13 +150,23 @@ static int parse_context(char **column, struct chain_context *ret)
 	return 0;
 }
 
-static int read_context(struct chain_names *n, char **column, char *cgroup)
+/* Parses a column that may be missing (NULL) or empty: then *@ret is NULL. */
+static int parse_optional(char *column, const char **ret)
 {
-	struct chain_context context = { .task = { .cgroup = cgroup } };
+	*ret = column && *column ? column : NULL;
+	return *ret ? text_unescape_field(column) : 0;
+}
+
+/* @more: the columns of cgroup and name, or NULL. */
+static int read_context(struct chain_names *n, char **column, char *const more[2])
+{
+	struct chain_context context = { 0 };
 	uint64_t app;
 
 	if (parse_u64(column[1], 1, n->image_count, &app) < 0 ||
-	    parse_context(column + 2, &context) < 0 || (cgroup && text_unescape_field(cgroup) < 0))
+	    parse_context(column + 2, &context) < 0 ||
+	    parse_optional(more[0], &context.task.cgroup) < 0 ||
+	    parse_optional(more[1], &context.task.comm) < 0)
 		return -EBADMSG;
 	context.app = (uint32_t)app;
 	add_context(n, &context);
@@ -170,7 +184,9 @@ static int read_line(struct chain_names *n, char *line)
 	if (!line && (count == 6 || count == 7) && !strcmp(column[0], "image"))
 		return read_image(n, column, count > 6 ? column[6] : NULL);
 	if (!line && count >= 7 && !strcmp(column[0], "context"))
-		return read_context(n, column, count > 7 ? column[7] : NULL);
+		return read_context(n, column,
+				    (char *[2]){ count > 7 ? column[7] : NULL,
+						 count > 8 ? column[8] : NULL });
 	return -EBADMSG;
 }
 
@@ -348,9 +364,13 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 	}
 	strbuf_addf(&line, "context\t%" PRIu32 "\t", context->app);
 	put_context(&line, context);
-	if (context->task.cgroup) {
+	if (context->task.cgroup || context->task.comm) {
 		strbuf_adds(&line, "\t");
-		text_add_field(&line, context->task.cgroup);
+		text_add_field(&line, context->task.cgroup ?: "");
+	}
+	if (context->task.comm) {
+		strbuf_adds(&line, "\t");
+		text_add_field(&line, context->task.comm);
 	}
 	strbuf_adds(&line, "\n");
 	r = append(n, &line, err);
@@ -363,7 +383,7 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 
 /* --- lines without numbers --- */
 
-enum { IMAGE_COLUMNS = 7, CONTEXT_COLUMNS = 7 + IMAGE_COLUMNS };
+enum { IMAGE_COLUMNS = 7, CONTEXT_COLUMNS = 8 + IMAGE_COLUMNS };
 
 void chain_names_put_image(const struct chain_names *n, uint32_t number, struct strbuf *out)
 {
@@ -380,6 +400,10 @@ void chain_names_put_context(const struct chain_names *n, uint32_t number, struc
 	if (c->task.cgroup)
 		text_add_field(out, c->task.cgroup);
 	strbuf_adds(out, "\t");
+	if (c->task.comm) {
+		text_add_field(out, c->task.comm);
+		strbuf_adds(out, "\t");
+	}
 	chain_names_put_image(n, c->app, out);
 }
 
@@ -399,7 +423,7 @@ int chain_names_take(struct chain_names *n, char *line, uint32_t *ret_image, uin
 {
 	char *column[CONTEXT_COLUMNS];
 	struct chain_context context = { 0 };
-	size_t count = 0;
+	size_t count = 0, at = 7;
 
 	*ret_image = *ret_context = 0;
 	while (line && count < CONTEXT_COLUMNS)
@@ -408,11 +432,14 @@ int chain_names_take(struct chain_names *n, char *line, uint32_t *ret_image, uin
 		return -EBADMSG;
 	if (count <= IMAGE_COLUMNS)
 		return take_image(n, column, count, ret_image);
+	/* The name of threads, which may be "image", is before the image, whose kind follows. */
+	if (count > at + 1 && !strcmp(column[at + 1], "image"))
+		at++;
 	if (strcmp(column[0], "context") != 0 || parse_context(column + 1, &context) < 0 ||
-	    text_unescape_field(column[6]) < 0 ||
-	    take_image(n, column + 7, count - 7, &context.app) < 0)
+	    parse_optional(column[6], &context.task.cgroup) < 0 ||
+	    (at > 7 && parse_optional(column[7], &context.task.comm) < 0) ||
+	    take_image(n, column + at, count - at, &context.app) < 0)
 		return -EBADMSG;
-	context.task.cgroup = *column[6] ? column[6] : NULL;
 	return chain_names_context(n, &context, ret_context, NULL);
 }
 

@@ -13,7 +13,7 @@
 /* A longer path cannot be opened, whatever it means. */
 enum { SNAME_MAX = 16 << 10 };
 
-static const char dep[] = "/{dep}/", cg[] = "/{cg}/", cgroup[] = "{cgroup}/";
+static const char dep[] = "/{dep}/", cg[] = "/{cg}/", cgroup[] = "{cgroup}/", comm[] = "{comm}/";
 
 /* A piece of a path, borrowed. */
 struct part {
@@ -56,6 +56,27 @@ static void add_cgroup(struct strbuf *b, const char *path)
 	for (; at + 1 < b->length; at++)
 		if (b->text[at] == '/' && b->text[at + 1] == '{')
 			b->text[at + 1] = '_';
+}
+
+char *sname_comm(const char *name)
+{
+	bool is_dots = !strcmp(name, ".") || !strcmp(name, "..");
+	char *text = xstrdup(*name ? name : "_"), *at;
+
+	for (at = text; *at; at++)
+		if (*at == '/' || is_dots)
+			*at = '_';
+	if (*text == '{')
+		*text = '_';
+	return text;
+}
+
+/* Adds "{comm}/NAME/". */
+static void add_comm(struct strbuf *b, const char *name)
+{
+	_cleanup_free_ char *part = sname_comm(name);
+
+	strbuf_addf(b, "%s%s/", comm, part);
 }
 
 /* Adds "{anon:LABEL}/TGID.0xSTART.0xEND"; the label is one component. */
@@ -103,6 +124,8 @@ char *sname_mangle(const struct sname *name)
 
 	if (name->task.cgroup)
 		add_cgroup(&b, name->task.cgroup);
+	if (name->task.comm)
+		add_comm(&b, name->task.comm);
 	add_image(&b, &name->app);
 	strbuf_adds(&b, dep);
 	add_image(&b, &name->image);
@@ -324,7 +347,8 @@ static void images_done(struct sname *name)
 	image_done(&name->image);
 	image_done(&name->callee);
 	free((char *)name->task.cgroup);
-	name->task.cgroup = NULL;
+	free((char *)name->task.comm);
+	name->task.cgroup = name->task.comm = NULL;
 }
 
 void sname_done(struct sname *name)
@@ -343,7 +367,31 @@ static int parse_images(const char *start, const char *slash, struct sname *ret)
 	return ways == 1 && !take_name(&split, start, ret) ? 0 : ways;
 }
 
-/* Takes the path between {cgroup} and @start, where the images begin, if there is one; false if it
+/* Takes the name between {comm} and *@start, where the images begin, if there is one; *@start is
+ * then where {comm} begins. Returns false if it would be written in another way. */
+static bool take_comm(const char *path, const char **start, struct sname *ret)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const size_t n = strlen(comm);
+	const char *part = *start, *s;
+
+	if (part <= path)
+		return true;
+	for (part--; part > path && part[-1] != '/';)
+		part--;
+	if ((size_t)(part - path) < n || strncmp(part - n, comm, n) != 0 ||
+	    (part - n > path && part[-(ptrdiff_t)n - 1] != '/'))
+		return true;
+	s = part - n;
+	ret->task.comm = xstrndup(part, (size_t)(*start - 1 - part));
+	add_comm(&text, ret->task.comm);
+	if (text.length != (size_t)(*start - s) || memcmp(text.text, s, text.length) != 0)
+		return false;
+	*start = s;
+	return true;
+}
+
+/* Takes the path between {cgroup} and @start, where the rest begins, if there is one; false if it
  * would be written in another way. */
 static bool take_cgroup(const char *path, const char *start, struct sname *ret)
 {
@@ -378,8 +426,11 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 				 path, slash + 1);
 	while (start && start < slash && !ways) {
 		images_done(&name);
+		const char *outer = start;
+
 		ways = parse_images(start, slash, &name);
-		if (ways == 1 && !take_cgroup(path, start, &name))
+		if (ways == 1 &&
+		    (!take_comm(path, &outer, &name) || !take_cgroup(path, outer, &name)))
 			ways = 0;
 		start = find_start(path, start + 1);
 	}
@@ -403,7 +454,7 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 int sname_task_compare(const struct sname_task *a, const struct sname_task *b)
 {
 	const int64_t of_a[] = { a->tgid, a->tid, a->cpu }, of_b[] = { b->tgid, b->tid, b->cpu };
-	int r = strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	int r = strcmp(a->cgroup ?: "", b->cgroup ?: "") ?: strcmp(a->comm ?: "", b->comm ?: "");
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(of_a) && r == 0; i++)
@@ -413,8 +464,11 @@ int sname_task_compare(const struct sname_task *a, const struct sname_task *b)
 
 uint64_t sname_task_hash(const struct sname_task *task)
 {
-	const char *path = task->cgroup ?: "";
+	const char *path = task->cgroup ?: "", *name = task->comm ?: "";
 	uint64_t hash = hash_bytes(path, strlen(path));
+
+	if (*name)
+		hash = hash_add(hash, hash_bytes(name, strlen(name)));
 
 	hash = hash_add(hash, (uint64_t)task->tgid);
 	return hash_add(hash_add(hash, (uint64_t)task->tid), (uint64_t)task->cpu);

@@ -6,8 +6,8 @@
  *
  *	{root}/usr/bin/xmms/{dep}/{root}/lib/libc.so.6/CPU_CLK_UNHALTED.100000.0.all.all.all
  *
- * If samples are separated by cgroup, this path is below {cgroup}/PATH, which the original's tools
- * ignore.
+ * If samples are separated by cgroup, this path is below {cgroup}/PATH, and if by the name of the
+ * thread below {comm}/NAME, which the original's tools ignore.
  *
  * A struct sname filled in by sname_parse() owns its strings, which sname_done() frees. One built
  * for sname_mangle() borrows them.
@@ -36,13 +36,14 @@ struct sname_image {
 
 enum { SNAME_ALL = -1 }; /* "all": samples are not separated by this field */
 
-/* The process, thread, CPU and cgroup whose samples a file counts. */
+/* The process, thread, CPU, cgroup and name of threads whose samples a file counts. */
 struct sname_task {
 	int64_t tgid, tid, cpu; /* or SNAME_ALL */
 	const char *cgroup;	/* path, "/" for the root; NULL: not separated by cgroup */
+	const char *comm;	/* the name of a thread; NULL: not separated by it */
 };
 
-#define SNAME_TASK_ALL ((struct sname_task){ SNAME_ALL, SNAME_ALL, SNAME_ALL, NULL })
+#define SNAME_TASK_ALL ((struct sname_task){ SNAME_ALL, SNAME_ALL, SNAME_ALL, NULL, NULL })
 
 struct sname {
 	struct sname_image app;	   /* application image */
@@ -58,23 +59,32 @@ struct sname {
 /* Returns the path of the file @name below the samples directory; caller frees. */
 char *sname_mangle(const struct sname *name);
 
+/* Returns the name of a thread as file names have it: one component, which is neither "." nor ".."
+ * and does not look like a separator. Caller frees. */
+char *sname_comm(const char *name);
+
 /* Parses a path. It may be relative to the samples directory or have any prefix before the first
- * {cgroup}, {root} or {kern}. Returns 0, or -EBADMSG with the reason in @err. On success the caller
- * calls sname_done(). */
+ * {cgroup}, {comm}, {root} or {kern}. Returns 0, or -EBADMSG with the reason in @err. On success
+ * the caller calls sname_done(). */
 int sname_parse(const char *path, struct sname *ret, struct error *err);
 /* Frees the strings that sname_parse() allocated and clears @name. */
 void sname_done(struct sname *name);
 
-/* Compares tasks by cgroup, process, thread and CPU, as strcmp() does. */
+/* Compares tasks by cgroup, name, process, thread and CPU, as strcmp() does. */
 int sname_task_compare(const struct sname_task *a, const struct sname_task *b);
-/* Returns whether two tasks are equal; fastest if equal cgroups share one string. */
+/* Returns whether two texts, or two NULLs, are equal; fastest if equal ones are one string. */
+static inline bool sname_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Returns whether two tasks are equal. */
 static inline bool sname_task_equal(const struct sname_task *a, const struct sname_task *b)
 {
 	return a->tid == b->tid && a->tgid == b->tgid && a->cpu == b->cpu &&
-	       (a->cgroup == b->cgroup ||
-		(a->cgroup && b->cgroup && !strcmp(a->cgroup, b->cgroup)));
+	       sname_same_text(a->cgroup, b->cgroup) && sname_same_text(a->comm, b->comm);
 }
-/* Returns a hash of all four fields. */
+/* Returns a hash of all fields. */
 uint64_t sname_task_hash(const struct sname_task *task);
 
 /* Returns whether @a and @b name the same image. */

@@ -174,6 +174,39 @@ static void tasks_compare_by_all_they_have(void)
 		}
 }
 
+static void names_of_threads_go_both_ways(void)
+{
+	static const struct {
+		const char *cgroup, *comm, *text, *back; /* the part before, the name as read */
+	} rows[] = {
+		{ NULL, "worker", "{comm}/worker/", "worker" },
+		{ "/", "a b", "{cgroup}/{comm}/a b/", "a b" },
+		{ "/x/y", "kworker/0:1", "{cgroup}/x/y/{comm}/kworker_0:1/", "kworker_0:1" },
+		{ NULL, "{root}", "{comm}/_root}/", "_root}" },
+		{ NULL, "..", "{comm}/__/", "__" },
+		{ NULL, "", "{comm}/_/", "_" },
+		{ "/{comm}/x", "y", "{cgroup}/_comm}/x/{comm}/y/", "y" },
+	};
+	static const char file[] = "{root}/a/{dep}/{root}/a/T.0.0.all.all.all";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct sname_image image = { .kind = SNAME_ROOT, .name = "/a" };
+		struct sname name = { .app = image, .image = image, .event = "T" }, back = { 0 };
+		_cleanup_free_ char *want = xasprintf("%s%s", rows[i].text, file), *text = NULL;
+
+		name.task = SNAME_TASK_ALL;
+		name.task.cgroup = rows[i].cgroup;
+		name.task.comm = rows[i].comm;
+		text = sname_mangle(&name);
+		CHECK_STR(text, want);
+		CHECK_EQ(sname_parse(text, &back, NULL), 0);
+		CHECK_STR(back.task.comm ?: "none", rows[i].back);
+		CHECK_EQ(back.task.cgroup != NULL, rows[i].cgroup != NULL);
+		sname_done(&back);
+	}
+}
+
 static void cgroups_cannot_pass_for_images(void)
 {
 	const struct sname name = { .app = { .kind = SNAME_ROOT, .name = "/a" },
@@ -358,8 +391,8 @@ static void names_of_the_original_go_both_ways(void)
 }
 
 TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(cgroups_go_both_ways),
-      T(tasks_compare_by_all_they_have), T(cgroups_cannot_pass_for_images),
-      T(what_is_no_name_is_refused), T(text_before_the_first_token_is_skipped),
-      T(no_name_leads_out_of_the_session), T(images_are_shown_as_the_original_does),
-      T(equal_images_have_equal_regions), T(a_path_of_separators_is_refused_in_time),
-      T(names_of_the_original_go_both_ways))
+      T(tasks_compare_by_all_they_have), T(names_of_threads_go_both_ways),
+      T(cgroups_cannot_pass_for_images), T(what_is_no_name_is_refused),
+      T(text_before_the_first_token_is_skipped), T(no_name_leads_out_of_the_session),
+      T(images_are_shown_as_the_original_does), T(equal_images_have_equal_regions),
+      T(a_path_of_separators_is_refused_in_time), T(names_of_the_original_go_both_ways))

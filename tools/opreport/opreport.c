@@ -108,7 +108,8 @@ static const struct opt opts[] = {
 	{ 0, "ignore", OPT_CALL, &options.view.chosen.symbols.exclude, "LIST", NULL,
 	  reporting_set_symbols },
 	{ 0, "timeline", OPT_CALL, NULL, "[WHAT]",
-	  "when the samples were taken, a row per image (default), symbol, application, cgroup or "
+	  "when the samples were taken, a row per image (default), symbol, application, cgroup, "
+	  "comm or "
 	  "event",
 	  set_timeline },
 	{ 0, "history-of", OPT_CALL, &options.view.chosen.symbols.include, "LIST",
@@ -123,7 +124,7 @@ static const struct opt opts[] = {
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.view.rows.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
-	  "merge these: cgroup, cpu, tid, tgid, unitmask (columns), lib (applications), "
+	  "merge these: cgroup, comm, cpu, tid, tgid, unitmask (columns), lib (applications), "
 	  "runtime (frames of interpreters), all",
 	  set_merge },
 	{ 't', "threshold", OPT_CALL, &options.view.threshold, "PERCENT",
@@ -190,7 +191,8 @@ static const struct opt_cmdline cmdline = {
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
 		  "the tags archive, session, session-exclude, time, image, image-exclude, "
-		  "lib-image, lib-image-exclude, event, count, unit-mask, cgroup, tgid, tid, cpu. "
+		  "lib-image, lib-image-exclude, event, count, unit-mask, cgroup, comm, tgid, tid, "
+		  "cpu. "
 		  "See "
 		  "opreport(1).",
 	.opts = opts,

@@ -95,6 +95,8 @@ static void write_classes(const struct report *r, struct json *j)
 			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
 		if (c->task.cgroup)
 			json_string(j, "cgroup", c->task.cgroup);
+		if (c->task.comm)
+			json_string(j, "comm", c->task.comm);
 		write_number_or_all(j, "tgid", c->task.tgid);
 		write_number_or_all(j, "tid", c->task.tid);
 		write_number_or_all(j, "cpu", c->task.cpu);

@@ -99,6 +99,9 @@ static void print_axis(const struct report *r, FILE *out)
 		case AXIS_CGROUP:
 			(void)fprintf(out, "Processes in the cgroup %s\n", c->task.cgroup ?: "all");
 			break;
+		case AXIS_COMM:
+			(void)fprintf(out, "Threads with the name %s\n", c->task.comm ?: "all");
+			break;
 		case AXIS_TGID:
 			(void)fprintf(out, "Processes with a thread group ID of %" PRId64 "\n",
 				      c->task.tgid);

@@ -78,6 +78,8 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " unit mask %#" PRIx32, (uint32_t)c->unit_mask);
 	if (c->task.cgroup)
 		strbuf_addf(out, " cgroup %s", c->task.cgroup);
+	if (c->task.comm)
+		strbuf_addf(out, " comm %s", c->task.comm);
 	if (c->task.tgid != SNAME_ALL)
 		strbuf_addf(out, " tgid %" PRId64, c->task.tgid);
 	if (c->task.tid != SNAME_ALL)

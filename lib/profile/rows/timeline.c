@@ -27,7 +27,8 @@ int timeline_by_parse(const char *text, struct error *err)
 		if (!strcmp(text, names[i]))
 			return (int)i;
 	return error_set(err, -EINVAL,
-			 "--timeline: '%s' is not one of image, symbol, application, cgroup, event",
+			 "--timeline: '%s' is not one of image, symbol, application, cgroup, comm, "
+			 "event",
 			 text);
 }
 
@@ -40,6 +41,7 @@ unsigned int timeline_merge(enum timeline_by by)
 {
 	return CLASSES_MANY_AXES | CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID |
 	       (by == TIMELINE_CGROUP ? 0 : CLASSES_MERGE_CGROUP) |
+	       (by == TIMELINE_COMM ? 0 : CLASSES_MERGE_COMM) |
 	       (by == TIMELINE_IMAGE ? CLASSES_MERGE_LIB : 0);
 }
 
@@ -87,9 +89,16 @@ static int compare_sums(const void *pa, const void *pb)
 	return (a->class > b->class) - (a->class < b->class);
 }
 
-/* A table of the cgroups of one event, whose classes are those from @first to @end. */
-static void fill_by_cgroup(struct timeline_table *t, const struct classes *classes,
-			   const struct container *c, size_t first, size_t end)
+/* Whether the rows are the classes of one event. */
+static bool is_by_class(enum timeline_by by)
+{
+	return by == TIMELINE_CGROUP || by == TIMELINE_COMM;
+}
+
+/* A table of the cgroups, or names of threads, of one event, whose classes are those from @first to
+ * @end. */
+static void fill_by_class(struct timeline_table *t, const struct classes *classes,
+			  const struct container *c, size_t first, size_t end)
 {
 	size_t i;
 
@@ -107,7 +116,7 @@ static size_t end_of_table(enum timeline_by by, const struct classes *classes, s
 {
 	size_t end = first + classes->steps;
 
-	while (by == TIMELINE_CGROUP && end < classes->count &&
+	while (is_by_class(by) && end < classes->count &&
 	       class_same_event(&classes->classes[first], &classes->classes[end]))
 		end += classes->steps;
 	return by == TIMELINE_EVENT ? classes->count : end;
@@ -143,8 +152,8 @@ void timeline_make(enum timeline_by by, const struct gather *g, const struct cla
 		struct timeline_table *table = &t.tables[t.table_count++];
 
 		end = end_of_table(by, classes, first);
-		if (by == TIMELINE_CGROUP)
-			fill_by_cgroup(table, classes, c, first, end);
+		if (is_by_class(by))
+			fill_by_class(table, classes, c, first, end);
 		else if (by == TIMELINE_EVENT)
 			fill_from_classes(table, classes, c, first, end);
 		else

@@ -31,6 +31,7 @@ struct row;
 	X(SYMBOL, "symbol")                                                                        \
 	X(APPLICATION, "application")                                                              \
 	X(CGROUP, "cgroup")                                                                        \
+	X(COMM, "comm")                                                                            \
 	X(EVENT, "event")
 
 enum timeline_by {
@@ -41,7 +42,7 @@ enum timeline_by {
 };
 
 struct timeline_row {
-	const struct row *row;	   /* NULL by cgroup and event */
+	const struct row *row;	   /* NULL by cgroup, comm, event */
 	const struct class *class; /* the first one of its steps */
 	const uint64_t *counts;	   /* one per step */
 	uint64_t sum;

@@ -2,6 +2,7 @@
 #include "profile/select/cgroup_label.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -131,4 +132,11 @@ char *cgroup_label(const char *path)
 	if (whole && strcmp(rest, "/container") != 0)
 		strbuf_adds(&label, rest);
 	return label.length ? strbuf_take(&label) : NULL;
+}
+
+char *cgroup_short_name(const char *path)
+{
+	char *label = cgroup_label(path);
+
+	return label ?: xstrdup(*path_base(path) ? path_base(path) : path);
 }

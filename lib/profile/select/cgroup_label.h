@@ -13,3 +13,6 @@
  * "machine:NAME", with "/" and the rest of the path below it; NULL if @path is none of these.
  * Caller frees. */
 char *cgroup_label(const char *path);
+/* Returns what a cgroup is called where there is little room: its label, or the last part of its
+ * path. Caller frees. */
+char *cgroup_short_name(const char *path);

@@ -5,7 +5,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "profile/select/cgroup_label.h"
 #include "profile/select/gather.h"
@@ -19,6 +18,7 @@ static const struct {
 	unsigned int bits;
 } merges[] = {
 	{ "cgroup", CLASSES_MERGE_CGROUP },
+	{ "comm", CLASSES_MERGE_COMM },
 	{ "cpu", CLASSES_MERGE_CPU },
 	{ "tid", CLASSES_MERGE_TID },
 	{ "tgid", CLASSES_MERGE_TGID | CLASSES_MERGE_TID },
@@ -44,6 +44,11 @@ static int compare_event(const struct class *a, const struct class *b)
 static int compare_cgroup(const struct class *a, const struct class *b)
 {
 	return strcmp(a->task.cgroup ?: "", b->task.cgroup ?: "");
+}
+
+static int compare_comm(const struct class *a, const struct class *b)
+{
+	return strcmp(a->task.comm ?: "", b->task.comm ?: "");
 }
 
 static int compare_tgid(const struct class *a, const struct class *b)
@@ -88,6 +93,11 @@ static char *value_cgroup(const struct class *c)
 	return xstrdup(c->task.cgroup ?: "all");
 }
 
+static char *value_comm(const struct class *c)
+{
+	return xstrdup(c->task.comm ?: "all");
+}
+
 static char *value_tgid(const struct class *c)
 {
 	return xasprintf("%" PRId64, c->task.tgid);
@@ -110,6 +120,7 @@ static const struct {
 	[AXIS_NONE] = { NULL, { "", "", NULL, NULL } },
 	[AXIS_EVENT] = { compare_event, { "event", "NAME", NULL, value_event } },
 	[AXIS_CGROUP] = { compare_cgroup, { "cgroup", "PATH", "cgroup", value_cgroup } },
+	[AXIS_COMM] = { compare_comm, { "comm", "NAME", "comm", value_comm } },
 	[AXIS_TGID] = { compare_tgid, { "tgid", "N", "tgid", value_tgid } },
 	[AXIS_TID] = { compare_tid, { "tid", "N", "tid", value_tid } },
 	[AXIS_CPU] = { compare_cpu, { "cpu", "N", "cpu", value_cpu } },
@@ -143,7 +154,7 @@ static int merge_bit(const char *part, void *data)
 		}
 	}
 	return error_set(parse->err, -EINVAL,
-			 "--merge: '%s' is not one of cgroup, cpu, tid, tgid, unitmask, lib, "
+			 "--merge: '%s' is not one of cgroup, comm, cpu, tid, tgid, unitmask, lib, "
 			 "runtime, all",
 			 part);
 }
@@ -166,7 +177,8 @@ static struct class template_of(const struct gather_file *f, unsigned int merge)
 		.task = { .tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->task.tgid,
 			  .tid = merge & CLASSES_MERGE_TID ? SNAME_ALL : f->task.tid,
 			  .cpu = merge & CLASSES_MERGE_CPU ? SNAME_ALL : f->task.cpu,
-			  .cgroup = merge & CLASSES_MERGE_CGROUP ? NULL : f->task.cgroup },
+			  .cgroup = merge & CLASSES_MERGE_CGROUP ? NULL : f->task.cgroup,
+			  .comm = merge & CLASSES_MERGE_COMM ? NULL : f->task.comm },
 	};
 }
 
@@ -193,15 +205,6 @@ static bool tid_follows_tgid(const struct classes *c)
 	return true;
 }
 
-/* The short name of a cgroup; caller frees. */
-static char *short_cgroup(const struct class *class)
-{
-	const char *whole = class->task.cgroup ?: "all";
-	char *label = cgroup_label(whole);
-
-	return label ?: xstrdup(*path_base(whole) ? path_base(whole) : whole);
-}
-
 /* What the cgroup of each class is called: short if no other one is called so, because columns are
  * narrow. The strings are in @texts; caller frees the array. */
 static const char **name_cgroups(const struct classes *c, struct intern *texts)
@@ -219,7 +222,7 @@ static const char **name_cgroups(const struct classes *c, struct intern *texts)
 			names[i] = names[i - 1];
 			continue;
 		}
-		name = short_cgroup(class);
+		name = cgroup_short_name(class->task.cgroup ?: "all");
 		names[i] = intern(texts, name);
 		first = map_get(&classes, (uintptr_t)names[i]);
 		if (!first || (first != c && compare_cgroup(first, class)))
@@ -243,6 +246,9 @@ static void add_value(struct strbuf *out, enum class_axis axis, const struct cla
 		break;
 	case AXIS_CGROUP:
 		strbuf_addf(out, "cgroup:%s", cgroup);
+		break;
+	case AXIS_COMM:
+		strbuf_addf(out, "comm:%s", class->task.comm ?: "all");
 		break;
 	case AXIS_TGID:
 		strbuf_addf(out, "tgid:%" PRId64, class->task.tgid);

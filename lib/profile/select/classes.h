@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Classes are the columns of a report. A class is a combination of event, count, unit mask,
- * cgroup, process, thread and CPU, without what is merged; each sample file belongs to one. Because
- * there is only one row of column heads, classes may differ along one axis only, such as the CPU.
+ * cgroup, name of threads, process, thread and CPU, without what is merged; each sample file
+ * belongs to one. Because there is only one row of column heads, classes may differ along one axis
+ * only, such as the CPU.
  *
  *	struct classes c;
  *	if (classes_arrange(gather, CLASSES_MERGE_CPU, &c, err) == 0)
@@ -28,12 +29,22 @@ enum classes_merge {
 	CLASSES_MERGE_UNIT_MASK = 8,
 	CLASSES_MERGE_LIB = 16, /* not about classes: merge the rows of all applications */
 	CLASSES_MERGE_CGROUP = 32,
-	CLASSES_MERGE_ALL = 63,
+	CLASSES_MERGE_COMM = 128,
+	CLASSES_MERGE_ALL = 63 | 128,
 	CLASSES_MERGE_RUNTIME = 256, /* not about classes: hide interpreters' frames in chains */
 	CLASSES_MANY_AXES = 64	     /* no merging: classes may differ along several axes */
 };
 
-enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_CGROUP, AXIS_TGID, AXIS_TID, AXIS_CPU, AXIS_COUNT_ };
+enum class_axis {
+	AXIS_NONE,
+	AXIS_EVENT,
+	AXIS_CGROUP,
+	AXIS_COMM,
+	AXIS_TGID,
+	AXIS_TID,
+	AXIS_CPU,
+	AXIS_COUNT_
+};
 
 struct class
 {
@@ -44,7 +55,7 @@ struct class
 };
 
 struct classes {
-	struct class *classes; /* by event, then cgroup, tgid, tid, cpu, step of time */
+	struct class *classes; /* by event, then cgroup, comm, tgid, tid, cpu, step of time */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather; of its first step */
 	uint32_t steps;	      /* classes that differ in time or block only: slots of the gather */
@@ -52,7 +63,7 @@ struct classes {
 	unsigned int axes;    /* all axes along which they differ; bits 1 << axis */
 };
 
-/* Parses "cgroup,cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */
+/* Parses "cgroup,comm,cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */
 int classes_merge_parse(const char *text, struct error *err);
 /* Sorts the files of @g into classes. 0, the caller calls classes_done(); or -EINVAL if they differ
  * along two axes, with a remedy: what to select or merge. */

@@ -85,6 +85,7 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	file.event = intern(&g->names, name->event);
 	file.task = name->task;
 	file.task.cgroup = intern(&g->names, name->task.cgroup);
+	file.task.comm = intern(&g->names, name->task.comm);
 	file.count = name->count;
 	file.unit_mask = name->unit_mask;
 	array_grow(&g->files, g->file_count + 1, &g->file_room);

@@ -95,7 +95,7 @@ struct gather {
 	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
-	struct intern names;	  /* of events and cgroups */
+	struct intern names;	  /* of events, cgroups, threads */
 };
 
 /* Collects what @spec selects in the sessions below @session_dir (of the archive, if @spec names

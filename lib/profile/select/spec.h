@@ -35,6 +35,7 @@ struct sname;
 	X(COUNT, "count", "count", NUMBER)                                                         \
 	X(UNIT_MASK, "unit-mask", "unit mask", NUMBER)                                             \
 	X(CGROUP, "cgroup", "cgroup", ANY)                                                         \
+	X(COMM, "comm", "name of threads", ANY)                                                    \
 	X(TGID, "tgid", "process", NUMBER)                                                         \
 	X(TID, "tid", "thread", NUMBER)                                                            \
 	X(CPU, "cpu", "CPU", NUMBER)

@@ -68,6 +68,8 @@ static void write_classes(struct xml *x, const struct report *r)
 		xml_u64(x, "event", event);
 		if (c->task.cgroup)
 			xml_string(x, "cgroup", c->task.cgroup);
+		if (c->task.comm)
+			xml_string(x, "comm", c->task.comm);
 		number_or_all(x, "pid", c->task.tgid);
 		number_or_all(x, "tid", c->task.tid);
 		number_or_all(x, "cpu", c->task.cpu);

@@ -31,6 +31,8 @@ static const char *thing_name(const struct report *r, const struct timeline_row 
 	switch (r->timeline->by) {
 	case TIMELINE_CGROUP:
 		return row->class->task.cgroup ?: "(not separated)";
+	case TIMELINE_COMM:
+		return row->class->task.comm ?: "(not separated)";
 	case TIMELINE_EVENT:
 		return row->class->name;
 	case TIMELINE_NONE:

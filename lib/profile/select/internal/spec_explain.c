@@ -36,6 +36,8 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
 	case SPEC_CGROUP:
 		return xstrdup(name->task.cgroup ?: "all");
+	case SPEC_COMM:
+		return xstrdup(name->task.comm ?: "all");
 	case SPEC_TGID:
 		return number_or_all(name->task.tgid);
 	case SPEC_TID:
