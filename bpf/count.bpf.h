@@ -6,12 +6,15 @@
 
 enum { KEY_WORDS = sizeof(struct sample_key) / 8, KEY_PROBES = 4 };
 
-static __always_inline __u64 hash_key(const struct sample_key *key)
+/* Not inlined: with its registers, the frames of a walk would exceed 512 bytes together. */
+static __noinline __u64 hash_key(const struct sample_key *key)
 {
 	const __u64 *words = (const __u64 *)key;
 	__u64 hash = 0;
 	int i;
 
+	if (!key)
+		return 0;
 	for (i = 0; i < KEY_WORDS; i++)
 		hash = mix(hash, words[i]);
 	return hash;

@@ -124,6 +124,8 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 		return;
 	if (config.cgroups)
 		key->cgroup = (__u32)bpf_get_current_cgroup_id();
+	if (config.comms)
+		bpf_get_current_comm(key->comm, SAMPLE_COMM_BYTES);
 	(void)mappings_begin(run);
 	place_app(run);
 	chain_begin(run, u);

@@ -31,6 +31,8 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 	}
 	if (config.cgroups)
 		run->scratch->key.cgroup = (__u32)bpf_get_current_cgroup_id();
+	if (config.comms)
+		bpf_get_current_comm(run->scratch->key.comm, SAMPLE_COMM_BYTES);
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
 	run->scratch->key.counter = (__u8)bpf_get_attach_cookie(context);
 	(void)mappings_begin(run);

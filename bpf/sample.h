@@ -75,20 +75,21 @@ struct sample_key {
 	} app;
 	__u32 tgid, tid;
 	__u16 cpu;
-	__u8 counter;	   /* index of the event */
-	__u8 place : 4;	   /* enum sample_place */
-	__u8 app_kind : 4; /* enum sample_app */
-	__u32 cgroup;	   /* the lower half of its number, if requested */
-	__u64 chain;	   /* number of the callers; 0: not known */
+	__u8 counter;		      /* index of the event */
+	__u8 place : 4;		      /* enum sample_place */
+	__u8 app_kind : 4;	      /* enum sample_app */
+	__u32 cgroup;		      /* the lower half of its number, if requested */
+	__u64 chain;		      /* number of the callers; 0: not known */
+	char comm[SAMPLE_COMM_BYTES]; /* the thread's name, if requested */
 };
-_Static_assert(sizeof(struct sample_key) == 64, "no padding");
+_Static_assert(sizeof(struct sample_key) == 80, "no padding");
 
 /* A key and its count. A key may occur more than once: then the counts add up. */
 struct sample_count {
 	struct sample_key key;
 	__u64 count;
 };
-_Static_assert(sizeof(struct sample_count) == 72, "no padding");
+_Static_assert(sizeof(struct sample_count) == 88, "no padding");
 
 /* Totals of a CPU. A sample counts as the number that it represents, except in ->received. */
 struct sample_counters {
@@ -314,7 +315,7 @@ struct sample_left {
 	__u64 since_ns; /* CLOCK_MONOTONIC */
 	struct sample_key key;
 };
-_Static_assert(sizeof(struct sample_left) == 72, "no padding");
+_Static_assert(sizeof(struct sample_left) == 88, "no padding");
 
 /* The state of a process that is followed. */
 enum sample_follow {
@@ -333,11 +334,13 @@ struct sample_config {
 	__u32 wake_at;	 /* wake user space at this many keys at a place */
 	__u32 depth;	 /* most frames of a chain, including the sample itself; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 pass_on;		      /* samples also go to the event's ring */
-	__u32 cgroups;		      /* keys have the cgroup */
-	__u32 offcpu_blocked;	      /* preempted tasks do not count */
-	__u32 interpreters;	      /* chains have the frames of interpreted code */
-	__u32 cpus;		      /* possible ones */
+	__u32 pass_on;	      /* samples also go to the event's ring */
+	__u32 cgroups;	      /* keys have the cgroup */
+	__u32 comms;	      /* keys have the thread's name */
+	__u32 offcpu_blocked; /* preempted tasks do not count */
+	__u32 interpreters;   /* chains have the frames of interpreted code */
+	__u32 cpus;	      /* possible ones */
+	__u32 reserved;
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
 

@@ -14,7 +14,7 @@ OFFERS = [
     ("opreport --color=", {"auto", "always", "never"}),
     ("opreport --demangle=s", {"smart"}),
     ("operf --callgraph-mode=", {"auto", "fp", "table"}),
-    ("operf --separate-c", {"--separate-cpu", "--separate-cgroup"}),
+    ("operf --separate-c", {"--separate-cpu", "--separate-cgroup", "--separate-comm"}),
     ("opcontrol --separate=lib", {"library"}),
     ("opcontrol --separate=thread,cg", {"cgroup"}),
     ("opcontrol --event=PAGE_FAULTS_M", {"PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ"}),

@@ -60,8 +60,8 @@ enum {
 	  "directory for samples (/var/lib/oprofile)")                                             \
 	X(SEPARATE, SEPARATION, separate, 0, 0, "library,kernel", NULL, 'p', "separate",           \
 	  "WHAT,...",                                                                              \
-	  "keep separate sample files by: none, library, kernel, thread, cpu, cgroup, all "        \
-	  "(library,kernel)")                                                                      \
+	  "keep separate sample files by: none, library, kernel, thread, cpu, cgroup, comm (name " \
+	  "of the thread), all (library,kernel)")                                                  \
 	X(SEPARATE_LIB, FLAG, separate, RECORD_SEPARATE_LIB, 0, "1", "1", 0, "separate-lib",       \
 	  "0|1", NULL)                                                                             \
 	X(SEPARATE_KERNEL, FLAG, separate, RECORD_SEPARATE_KERNEL, 0, "1", "1", 0,                 \
@@ -72,6 +72,8 @@ enum {
 	  "0|1", NULL)                                                                             \
 	X(SEPARATE_CGROUP, FLAG, separate, RECORD_SEPARATE_CGROUP, 0, NULL, "1", 0,                \
 	  "separate-cgroup", "0|1", NULL)                                                          \
+	X(SEPARATE_COMM, FLAG, separate, RECORD_SEPARATE_COMM, 0, NULL, "1", 0, "separate-comm",   \
+	  "0|1", NULL)                                                                             \
 	X(IMAGE_FILTER, IMAGES, image_filter, 0, 0, NULL, NULL, 'i', "image", "PATH,...",          \
 	  "keep only the samples of these programs (all)")                                         \
 	X(VMLINUX, PATH, vmlinux, 0, 0, NULL, "none", 'k', "vmlinux", "FILE",                      \

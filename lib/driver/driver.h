@@ -85,6 +85,7 @@ struct driver_config {
 	enum driver_chain_mode callgraph_mode;
 	size_t unwind_bytes;	      /* of unwind tables; 0: default */
 	bool cgroups;		      /* record the cgroup of each sample */
+	bool comms;		      /* record the name of each sample's thread */
 	size_t cpu_buffer_bytes;      /* ring of each CPU; 0: default */
 	size_t buffer_words;	      /* event buffer; 0: default */
 	const char *root;	      /* prefix of the /proc to read; "" or NULL: this machine */

@@ -279,6 +279,11 @@ uint64_t cookie_thread(struct cookie_table *t, const char *name)
 	return named(t, COOKIE_THREAD, cut);
 }
 
+uint64_t cookie_comm(struct cookie_table *t, const char *name)
+{
+	return named(t, COOKIE_THREAD, *name ? name : "unnamed");
+}
+
 uint64_t cookie_cgroup(struct cookie_table *t, const char *path)
 {
 	return named(t, COOKIE_CGROUP, path);

@@ -55,6 +55,9 @@ uint64_t cookie_vdso_32(struct cookie_table *t, uint64_t size);
 /* The cookie of kernel threads called @name (what follows a slash or colon is cut off). */
 uint64_t cookie_thread(struct cookie_table *t, const char *name);
 
+/* The cookie of threads called @name, whole. */
+uint64_t cookie_comm(struct cookie_table *t, const char *name);
+
 /* The cookie of the cgroup at @path. */
 uint64_t cookie_cgroup(struct cookie_table *t, const char *path);
 

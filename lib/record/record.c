@@ -39,7 +39,8 @@ static const struct {
 	{ "none", RECORD_SEPARATE_NONE },     { "library", RECORD_SEPARATE_LIB },
 	{ "lib", RECORD_SEPARATE_LIB },	      { "kernel", RECORD_SEPARATE_KERNEL },
 	{ "thread", RECORD_SEPARATE_THREAD }, { "cpu", RECORD_SEPARATE_CPU },
-	{ "cgroup", RECORD_SEPARATE_CGROUP }, { "all", RECORD_SEPARATE_ALL },
+	{ "cgroup", RECORD_SEPARATE_CGROUP }, { "comm", RECORD_SEPARATE_COMM },
+	{ "all", RECORD_SEPARATE_ALL },
 };
 
 static int parse_separation(const char *part, void *data)
@@ -216,6 +217,7 @@ void record_free(struct record *rec)
 	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
+	intern_done(&rec->comms);
 	free(rec->events);
 	free(rec->root);
 	free(rec->session_dir);

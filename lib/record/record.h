@@ -40,10 +40,11 @@ enum record_separate {
 	RECORD_SEPARATE_THREAD = 4, /* by tgid and tid */
 	RECORD_SEPARATE_CPU = 8,
 	RECORD_SEPARATE_ALL = 15, /* as in OProfile 1.x: without those below */
-	RECORD_SEPARATE_CGROUP = 16
+	RECORD_SEPARATE_CGROUP = 16,
+	RECORD_SEPARATE_COMM = 32 /* by the name of the thread */
 };
 
-/* Parses a list of none, lib, library, kernel, thread, cpu, cgroup, all. Returns the bits or
+/* Parses a list of none, lib, library, kernel, thread, cpu, cgroup, comm, all. Returns the bits or
  * -EINVAL. */
 int record_separate_parse(const char *text);
 /* The reverse: "library,thread", or "none"; caller frees. */

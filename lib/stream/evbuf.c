@@ -112,7 +112,8 @@ void evbuf_context(struct evbuf *b, const struct evbuf_context *c)
 	b->context = *c;
 	b->context_changed = !b->have_context || c->cpu != b->written.cpu ||
 			     c->tgid != b->written.tgid || c->tid != b->written.tid ||
-			     c->app != b->written.app || c->cgroup != b->written.cgroup;
+			     c->app != b->written.app || c->cgroup != b->written.cgroup ||
+			     c->comm != b->written.comm;
 }
 
 static void put_context(struct evbuf *b)
@@ -133,6 +134,10 @@ static void put_context(struct evbuf *b)
 	if (c->cgroup != old->cgroup) {
 		put_code(b, EVBUF_CTX_CGROUP);
 		put(b, c->cgroup);
+	}
+	if (c->comm != old->comm) {
+		put_code(b, EVBUF_CTX_COMM);
+		put(b, c->comm);
 	}
 	b->written = *c;
 	b->have_context = true;

@@ -48,7 +48,8 @@
 	X(CALLERS, 35, 3)     /* ours: number of a list of callers, its end, its length */         \
 	X(CALLER, 36, 2)      /* ours: cookie and offset of the next one of that list */           \
 	X(CALLED_BY, 37, 1)   /* ours: the chain goes on with the list of that number, and ends */ \
-	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code added to the kernel */
+	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code added to the kernel */     \
+	X(CTX_COMM, 39, 1)    /* ours: cookie of the thread's name, of the samples from here on */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -90,6 +91,7 @@ struct evbuf_context {
 	uint32_t cpu, tgid, tid;
 	uint64_t app;	 /* cookie of the application image, EVBUF_NO_COOKIE if there is none */
 	uint64_t cgroup; /* cookie; EVBUF_NO_COOKIE if cgroups are not asked for */
+	uint64_t comm;	 /* the same of the thread's name */
 };
 
 struct evbuf;

@@ -118,6 +118,8 @@ static const struct opt opts[] = {
 	  "separate samples by CPU", setting_give },
 	{ 0, "separate-cgroup", OPT_CALL, &given[SETTING_SEPARATE_CGROUP], NULL,
 	  "separate samples by cgroup: container, service", setting_give },
+	{ 0, "separate-comm", OPT_CALL, &given[SETTING_SEPARATE_COMM], NULL,
+	  "separate samples by the name of the thread", setting_give },
 	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
 	  "image of the running kernel, with symbols (default: /proc/kallsyms)" },
 	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print only warnings and errors" },

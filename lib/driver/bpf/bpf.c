@@ -192,6 +192,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
 		.tables = tables_for(config),
 		.cgroups = config->cgroups,
+		.comms = config->comms,
 		.offcpu = config->derived.offcpu,
 		.offcpu_blocked = config->derived.offcpu_blocked,
 	};
@@ -208,6 +209,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = open_events(d, config, err);
 	d->turn = config->turn;
 	d->samples.cookies = config->cookies;
+	d->samples.comms = config->comms;
 	d->samples.cpus = &d->sampling.cpus;
 	d->samples.images = sampler_images_new("", d->samples.cookies);
 	if (config->cgroups)

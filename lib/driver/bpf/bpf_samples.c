@@ -122,6 +122,8 @@ static void set_context(struct bpf_samples *d, const struct sample_key *key, uin
 
 	if (d->cgroups)
 		context.cgroup = cgroups_cookie(d->cgroups, key->cgroup, d->now_ns);
+	if (d->comms)
+		context.comm = cookie_comm(d->cookies, key->comm);
 	evbuf_context(d->out, &context);
 }
 

@@ -27,6 +27,7 @@ struct bpf_samples {
 	struct sampler_images *images;
 	struct cookie_table *cookies;
 	struct cgroups *cgroups;       /* NULL: do not record cgroups */
+	bool comms;		       /* record the names of threads */
 	struct sampler_chains *chains; /* NULL: no call chains, like: */
 	struct sampler_functions *functions;
 	struct evbuf *out;

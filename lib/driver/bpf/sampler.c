@@ -338,9 +338,9 @@ static int compare(const void *a, const void *b)
 	if (r == 0)
 		r = (x->tid > y->tid) - (x->tid < y->tid);
 	if (r == 0)
-		r = (x->cgroup > y->cgroup) - (x->cgroup < y->cgroup);
-	if (r == 0)
-		r = memcmp(&x->app, &y->app, sizeof(x->app));
+		r = ((x->cgroup > y->cgroup) - (x->cgroup < y->cgroup))
+			    ?: memcmp(x->comm, y->comm, sizeof(x->comm));
+	r = r ? r : memcmp(&x->app, &y->app, sizeof(x->app));
 	if (r == 0)
 		r = (p->callers > q->callers) - (p->callers < q->callers);
 	if (r == 0)

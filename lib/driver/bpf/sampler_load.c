@@ -154,6 +154,7 @@ static int configure(struct sample *skeleton, const struct sampler_config *confi
 		.by_frame_pointers = config->by_frame_pointers,
 		.pass_on = config->pass_on,
 		.cgroups = config->cgroups,
+		.comms = config->comms,
 		.offcpu_blocked = config->offcpu_blocked,
 		.interpreters = config->interpreters,
 		.cpus = (uint32_t)sizes->cpus,

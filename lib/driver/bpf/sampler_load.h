@@ -30,6 +30,7 @@ struct sampler_config {
 	bool interpreters; /* chains have the frames of interpreted code */
 	bool pass_on;	   /* write samples to the event's ring as well */
 	bool cgroups;	   /* keys include the cgroup */
+	bool comms;	   /* keys include the thread's name */
 	bool offcpu;	   /* sampler_offcpu() may be called */
 	bool offcpu_blocked; /* then ignore preempted tasks */
 };

@@ -15,6 +15,8 @@
 #include "driver/perf/trampolines.h"
 #include "driver/perf/unwinder.h"
 
+struct thread_names;
+
 /* An address range that maps part of one image. */
 struct attribution_range {
 	uint64_t start, end;	 /* addresses; unused if equal */
@@ -39,9 +41,10 @@ struct attribution {
 	struct sideband *sideband; /* borrowed, like all pointers here */
 	struct evbuf *out;
 	struct driver_stats *stats;
-	struct cgroups *cgroups; /* NULL: do not record cgroups */
-	uint64_t now_ns;	 /* time at which records are processed */
-	uint64_t weight;	 /* how many samples each one counts as; 0: 1 */
+	struct cgroups *cgroups;    /* NULL: do not record cgroups */
+	struct thread_names *names; /* NULL: do not record the names of threads */
+	uint64_t now_ns;	    /* time at which records are processed */
+	uint64_t weight;	    /* how many samples each one counts as; 0: 1 */
 	struct attribution_memo memo;
 	struct moved_text moved;    /* the owner calls moved_text_done() */
 	struct evbuf_frame *frames; /* room for ->depth; NULL: no chains */

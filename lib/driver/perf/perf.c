@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/perf/perf_samples.h"
+#include "driver/perf/thread_names.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
@@ -31,7 +32,8 @@ struct driver {
 	char *root;
 
 	struct sideband sideband;
-	struct cgroups *cgroups; /* NULL: do not record cgroups */
+	struct cgroups *cgroups;    /* NULL: do not record cgroups */
+	struct thread_names *names; /* NULL: do not record the names of threads */
 	struct attribution attribution;
 	struct evbuf *out;
 	struct perf_ibs ibs;
@@ -64,6 +66,7 @@ static void perf_shutdown(struct driver *d)
 	sampling_done(&d->sampling);
 	sideband_done(&d->sideband);
 	cgroups_free(d->cgroups);
+	thread_names_free(d->names);
 	perf_offcpu_done(&d->offcpu);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
@@ -101,7 +104,8 @@ static void setup_attribution(struct driver *d, const struct driver_config *conf
 	d->attribution = (struct attribution){ .sideband = &d->sideband,
 					       .out = d->out,
 					       .stats = &d->sampling.stats,
-					       .cgroups = d->cgroups };
+					       .cgroups = d->cgroups,
+					       .names = d->names };
 	if (plan->depth) {
 		d->attribution.depth = plan->depth;
 		d->attribution.frames = xcalloc(plan->depth, sizeof(*d->attribution.frames));
@@ -136,6 +140,8 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	setup_sideband(d, config);
 	if (config->cgroups)
 		d->cgroups = cgroups_new(d->root, CGROUPS_PERF, config->cookies);
+	if (config->comms)
+		d->names = thread_names_new(d->root);
 	setup_attribution(d, config);
 	if (d->sampling.plan.switches) {
 		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->sampling.plan.count,
@@ -251,6 +257,8 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 		perf_offcpu_change(&d->offcpu, d->sampling.cpus.cpus[cpu].cpu, r);
 	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
 		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
+	if (d->names)
+		thread_names_record(d->names, r);
 	sideband_apply(&d->sideband, r, d->now_ns);
 	apply_kernel(d, r);
 }

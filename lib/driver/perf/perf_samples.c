@@ -3,6 +3,7 @@
 
 #include "base/macro.h"
 #include "driver/perf/perf_chain.h"
+#include "driver/perf/thread_names.h"
 #include "identity/cookie.h"
 
 static struct evbuf_context context_of(struct attribution *a, unsigned int cpu,
@@ -12,6 +13,9 @@ static struct evbuf_context context_of(struct attribution *a, unsigned int cpu,
 
 	if (a->cgroups)
 		context.cgroup = cgroups_cookie(a->cgroups, r->cgroup, a->now_ns);
+	if (a->names)
+		context.comm =
+			cookie_comm(a->sideband->from.cookies, thread_names_of(a->names, r->tid));
 	return context;
 }
 

@@ -148,6 +148,14 @@ static const char *cgroup_of(const struct record *rec)
 	return rec->trans.cgroup ?: CGROUPS_UNKNOWN;
 }
 
+/* The name of the thread that samples are counted under; NULL if they are not separated by it. */
+static const char *comm_of(const struct record *rec)
+{
+	return rec->separate & RECORD_SEPARATE_COMM && !(rec->shed & RECORD_SHED_THREADS)
+		       ? rec->trans.comm
+		       : NULL;
+}
+
 static struct store_key key_of(const struct record *rec, const struct found *f, size_t event)
 {
 	const struct transient *t = &rec->trans;
@@ -161,7 +169,8 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 		.task = { .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
 			  .tid = thread ? (int64_t)t->tid : SNAME_ALL,
 			  .cpu = separate & RECORD_SEPARATE_CPU ? (int64_t)t->cpu : SNAME_ALL,
-			  .cgroup = cgroup_of(rec) },
+			  .cgroup = cgroup_of(rec),
+			  .comm = comm_of(rec) },
 	};
 }
 

@@ -61,6 +61,25 @@ static void code_ctx_cgroup(struct record *rec, const uint64_t *words)
 	rec->trans.cgroup = intern(&rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
 }
 
+/* Threads choose their names: so many different ones have files of their own. */
+enum { COMMS_MAX = 4096 };
+
+static void code_ctx_comm(struct record *rec, const uint64_t *words)
+{
+	const struct cookie_image *comm = cookie_lookup(rec->cookies, words[0]);
+	bool valid = comm && comm->kind == COOKIE_THREAD;
+	_cleanup_free_ char *name = sname_comm(valid ? comm->path : "(unknown)");
+	bool is_known = intern_has(&rec->comms, name);
+
+	end_trace_before(rec);
+	if (!is_known && rec->comm_count == COMMS_MAX) {
+		rec->trans.comm = intern(&rec->comms, "(other names)");
+		return;
+	}
+	rec->comm_count += !is_known;
+	rec->trans.comm = intern(&rec->comms, name);
+}
+
 static void code_cpu_switch(struct record *rec, const uint64_t *words)
 {
 	end_trace_before(rec);
@@ -191,6 +210,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_WEIGHT] = code_weight,
 	[EVBUF_CHAIN_END] = code_chain_end,
 	[EVBUF_CTX_CGROUP] = code_ctx_cgroup,
+	[EVBUF_CTX_COMM] = code_ctx_comm,
 	[EVBUF_CALLERS] = code_callers,
 	[EVBUF_CALLER] = code_caller,
 	[EVBUF_CALLED_BY] = code_called_by,

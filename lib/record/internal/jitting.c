@@ -40,7 +40,7 @@ struct waiting {
  * all NULL, for call chains. */
 struct spot {
 	const struct sampled_image *app, *region;
-	const char *cgroup;
+	const char *cgroup, *comm;
 };
 
 /* A process that generates code. */
@@ -189,9 +189,10 @@ static void note_spot(struct maker *m, const struct store_key *key)
 
 	for (i = m->spot_count; i--;)
 		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->task.cgroup &&
+		    m->spots[i].comm == key->task.comm &&
 		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
 			return;
-	add_spot(m, &(struct spot){ key->app, key->image, key->task.cgroup });
+	add_spot(m, &(struct spot){ key->app, key->image, key->task.cgroup, key->task.comm });
 }
 
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
@@ -327,7 +328,7 @@ static char *region_path(const struct jitting *j, const struct maker *m, const s
 	const struct sname name = { .app = at->app->image,
 				    .image = at->region->image,
 				    .event = "e",
-				    .task.cgroup = at->cgroup };
+				    .task = { .cgroup = at->cgroup, .comm = at->comm } };
 	_cleanup_free_ char *file = sname_mangle(&name);
 
 	*strrchr(file, '/') = '\0';

@@ -18,7 +18,7 @@
 struct store_key {
 	struct sampled_image *app, *image;
 	uint32_t event;		/* index */
-	struct sname_task task; /* equal cgroups are one string */
+	struct sname_task task; /* equal cgroups, and names, are one string */
 };
 
 /* The number that a sample file has in the session's history; all-zero at first. */
@@ -34,6 +34,8 @@ static inline uint64_t store_key_hash(const struct store_key *k)
 
 	if (k->task.cgroup)
 		rest = hash_add(rest, (uintptr_t)k->task.cgroup);
+	if (k->task.comm)
+		rest = hash_add(rest, (uintptr_t)k->task.comm);
 	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
 }
 

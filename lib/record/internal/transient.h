@@ -39,7 +39,7 @@ struct transient {
 	uint64_t trace_weight; /* of the current chain */
 	uint64_t chain_end;    /* why it ends (enum chain_end), if known */
 
-	const char *cgroup;	   /* interned; NULL: none */
+	const char *cgroup, *comm; /* interned; NULL: none */
 	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
@@ -75,7 +75,8 @@ struct record {
 	struct jitting *jitting; /* NULL: JIT code is not looked up */
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
-	struct intern cgroups;
+	struct intern cgroups, comms;
+	size_t comm_count;
 	struct event *events; /* events of the configuration, then of the feature */
 	size_t derived_count; /* the latter */
 	char *root, *session_dir, *session_name, *samples;
