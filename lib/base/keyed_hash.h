@@ -4,7 +4,7 @@
  * they cannot make many names with the same hash. A plain value: nothing to free.
  *
  *	struct keyed_hash h = keyed_hash_new();
- *	value = map_get(&by_name, keyed_hash_of(&h, name, strlen(name)));
+ *	uint64_t hash = keyed_hash_of(&h, name, strlen(name));
  */
 #pragma once
 

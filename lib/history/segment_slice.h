@@ -2,8 +2,9 @@
 /*
  * A slice of a segment (history/segment.h), and its counts, which belong to whoever returns them.
  *
- *	for (i = 0; i < counts.count; i++)
- *		sum[counts.nodes[i]] += counts.counts[i];
+ *	struct segment_counts found = { 0 };
+ *	for (i = 0; i < found.count; i++)
+ *		total += found.counts[i];
  */
 #pragma once
 
