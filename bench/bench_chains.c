@@ -4,7 +4,7 @@
  * grows. With N, each N samples are a slice. */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_read.h"
 #include "history/slice_file.h"
 

@@ -3,7 +3,7 @@
  * unwind table of each file and reads its build-id, alternately here and there. Prints the medians
  * of the CPU time of both processes, and their ratio. */
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "parser/parser.h"
 #include "unwind/unwind.h"
 

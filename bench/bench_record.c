@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "record/record.h"

@@ -9,7 +9,7 @@
  */
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "symbol/elfsym.h"
 #include "symbol/symcache.h"
 

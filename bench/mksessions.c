@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "symbol/elfsym.h"
 #include "symbol/kallsyms.h"
 #include "sfile/manifest.h"

@@ -2,7 +2,7 @@
 #include "daemon_options.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "control/daemonrc.h"
 #include "event_box.h"
 #include "rights.h"

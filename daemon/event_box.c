@@ -2,7 +2,7 @@
 #include "event_box.h"
 
 #include "base/mem.h"
-#include "base/sandbox.h"
+#include "helper/sandbox.h"
 #include "event/catalog.h"
 #include "event/evderived.h"
 #include "event/event.h"

@@ -2,8 +2,8 @@
 /* oprofiled: samples the whole machine for as long as it runs. This file starts and ends it;
  * service.c contains the main loop. */
 #include "background.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "event_box.h"
 #include "seccomp_list.h"
 #include "history/keeper.h"

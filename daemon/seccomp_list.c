@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "seccomp_list.h"
 
-#include "base/seccomp_confine.h"
 #include "base/log.h"
+#include "helper/seccomp_confine.h"
 #include "logfile.h"
 
 #include <linux/bpf.h>

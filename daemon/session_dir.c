@@ -2,7 +2,7 @@
 #include "session_dir.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "rights.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "sigbus.h"
 
 #include "base/macro.h"
-#include "base/mapped_name.h"
+#include "file/mapped_name.h"
 #include "logfile.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "control/server.h"
 #include "control/settings.h"
 #include "event/evderived.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "urgent.h"
 
-#include "base/niceness.h"
+#include "helper/niceness.h"
 
 #include <sched.h>
 #include <sys/resource.h>

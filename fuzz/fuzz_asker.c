@@ -3,7 +3,7 @@
  * whole lines or an error, or an error that there was no answer. */
 #include "fuzz.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "oprofilefs/asker.h"
 #include "control/socket.h"
 

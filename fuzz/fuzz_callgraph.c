@@ -3,7 +3,7 @@
  * of the input selects the name of the file, and so the images; the rest is the file. */
 #include "fuzz.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/callgraph.h"
 #include "profile/select/classes.h"

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 #include "history/slice_file.h"

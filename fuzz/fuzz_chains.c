@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/span.h"
+#include "file/path.h"
 #include "chains/chain_arcs.h"
 #include "chains/chain_merge.h"
 #include "chains/chain_read.h"

@@ -3,7 +3,7 @@
  * never waits, and only runs commands that are whole, clean lines. */
 #include "fuzz.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "control/server.h"
 #include "control/socket.h"
 

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "event/evderived.h"
 #include "identity/cookie.h"
 #include "record/record.h"

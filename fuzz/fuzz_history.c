@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/span.h"
+#include "file/path.h"
 #include "history/history.h"
 #include "history/slice_file.h"
 

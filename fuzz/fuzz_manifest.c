@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "sfile/manifest.h"
 
 #include <fcntl.h>

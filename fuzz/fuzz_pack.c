@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/compact/pack.h"
 
 #include <fcntl.h>

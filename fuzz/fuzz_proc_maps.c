@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc says of processes: the lines that lib/base/procfs.c parses,
+/* What /proc says of processes: the lines that lib/file/procfs.c parses,
  * lib/process/maps.c, cpulist_parse(). */
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
 #include "process/maps.h"

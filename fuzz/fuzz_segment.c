@@ -4,9 +4,9 @@
  * bits; and the content of all slices. The checksums are made here. */
 #include "fuzz.h"
 
-#include "base/path.h"
 #include "base/span.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "chains/chain_read.h"
 #include "history/internal/generations.h"
 #include "history/segment.h"

@@ -2,7 +2,7 @@
 /* Sample files: lib/sfile/sample_header.c, odb.c, sfile.c and check.c. The input is the file. */
 #include "fuzz.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "sfile/check.h"
 #include "sfile/sfile.h"
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "dwarf/internal/dwarf_split.h"
 #include "dwarf/internal/inlines.h"
 

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <dirent.h>
 #include <stdio.h>

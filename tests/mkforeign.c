@@ -4,7 +4,7 @@
  * the file ABI describes. Only space is reserved for the hash table, because no importer reads it.
  */
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "sfile/abi.h"
 #include "sfile/sfile.h"
 

@@ -32,7 +32,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "symbol/elfsym.h"
 #include "chains/chain_store.h"
 #include "history/history_writer.h"

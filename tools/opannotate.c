@@ -6,8 +6,8 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "profile/annotate/annotate_asm.h"
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"

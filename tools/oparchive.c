@@ -7,10 +7,10 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/owner.h"
-#include "base/path.h"
-#include "base/scratch.h"
 #include "base/text.h"
+#include "file/owner.h"
+#include "file/path.h"
+#include "file/scratch.h"
 #include "profile/archive/archive.h"
 #include "profile/profile.h"
 

@@ -5,9 +5,9 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "profile/gprof/gmon.h"
 #include "profile/gprof/gprof.h"
 #include "profile/profile.h"

@@ -2,8 +2,8 @@
 #include "chains/chain_history.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "chains/internal/chain_generation.h"
 #include "history/history_source.h"
 #include "history/segment.h"

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_history.h"
 #include "chains/chain_read.h"
 #include "history/history_source.h"

@@ -3,14 +3,14 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/holes.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "chains/chain_read.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_history.h"
 #include "chains/internal/chain_generation.h"
 #include "history/history_kind.h"

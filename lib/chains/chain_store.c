@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_history.h"
 #include "chains/chain_table.h"
 #include "chains/internal/chain_lookup.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_table.h"
 
-#include "base/holes.h"
 #include "base/macro.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <pwd.h>

@@ -2,7 +2,7 @@
 #include "control/socket.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

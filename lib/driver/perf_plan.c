@@ -2,8 +2,8 @@
 #include "driver/perf_plan.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "perf/ibs_raw.h"
 #include "perf/perf_pmus.h"
 #include "perf/perf_refusal.h"

@@ -2,7 +2,7 @@
 #include "driver/perf_targets.h"
 
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 

@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/span.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "elf/filefind.h"
 
 #include <errno.h>

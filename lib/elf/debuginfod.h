@@ -12,8 +12,8 @@
  */
 #pragma once
 
-#include "base/build_id.h"
 #include "base/error.h"
+#include "file/build_id.h"
 
 #include <stdbool.h>
 #include <stddef.h>

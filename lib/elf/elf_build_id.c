@@ -2,7 +2,7 @@
 #include "elf/elf_build_id.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* Reads the build-id of ELF files and of the running kernel. */
 #pragma once
 
-#include "base/build_id.h"
 #include "base/span.h"
+#include "file/build_id.h"
 
 /* Reads the build-id of the ELF file open as @fd (either byte order and word size, any content
  * tolerated); 0, -ENODATA if it has none, -EBADMSG if it is not an ELF file, or -errno. */

@@ -2,8 +2,8 @@
 #include "elf/elffile.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/span.h"
+#include "file/open_regular.h"
 #include "elf/elf_build_id.h"
 #include "elf/internal/decompress.h"
 #include "elf/internal/section_count.h"

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "base/build_id.h"
 #include "base/error.h"
+#include "file/build_id.h"
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -2,9 +2,9 @@
 #include "elf/vdso.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
-#include "base/procfs.h"
+#include "file/open_regular.h"
+#include "file/path.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

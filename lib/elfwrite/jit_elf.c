@@ -2,8 +2,8 @@
 #include "elfwrite/jit_elf.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "elfwrite/internal/elf_writer.h"
 #include "elfwrite/kept_code.h"
 #include "elfwrite/line_table.h"

@@ -2,9 +2,9 @@
 #include "event/evsys.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/path.h"
 #include "event/event_types.h"
 #include "event/internal/evlist.h"
 #include "event/internal/evterm.h"

@@ -2,7 +2,7 @@
 #include "history/history.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "history/internal/reading.h"
 #include "history/segment.h"
 #include "history/history_kind.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/history_check.h"
 
-#include "base/dirtree.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"
 #include "history/segment.h"

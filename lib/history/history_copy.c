@@ -2,7 +2,7 @@
 #include "history/history_copy.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"
 #include "history/history_writer.h"

@@ -3,7 +3,7 @@
 
 #include "base/macro.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "history/history_kind.h"
 #include "history/history_name.h"
 #include "history/internal/generations.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/history_source.h"
 
-#include "base/dirtree.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "history/history_kind.h"
 #include "history/levels.h"
 #include "history/segment.h"

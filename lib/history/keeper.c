@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/keeper.h"
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/niceness.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
+#include "helper/child.h"
+#include "helper/niceness.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/segment.h"
 
-#include "base/holes.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
 #include "history/internal/segment_format.h"
 #include "history/segment_made.h"
 

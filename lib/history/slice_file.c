@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/slice_file.h"
 
-#include "base/holes.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "history/upkeep.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"
 #include "history/internal/generations.h"

@@ -3,9 +3,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
-#include "base/procfs.h"
 #include "base/strbuf.h"
+#include "file/path.h"
+#include "file/procfs.h"
 #include "identity/cookie.h"
 
 #include <dirent.h>

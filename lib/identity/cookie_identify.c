@@ -2,8 +2,8 @@
 #include "identity/cookie_identify.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "identity/internal/host_path.h"
 #include "parser/parser.h"
 

@@ -2,7 +2,7 @@
 /* An image that samples are counted for, such as a mapped file: what it is, and how to find it. */
 #pragma once
 
-#include "base/file_identity.h"
+#include "file/file_identity.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "identity/finder.h"
 
-#include "base/errands.h"
 #include "base/mem.h"
+#include "helper/errands.h"
 #include "identity/internal/keep_functions.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"

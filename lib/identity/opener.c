@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/sandbox.h"
+#include "helper/sandbox.h"
 #include "identity/internal/opener_wire.h"
 #include "parser/parser.h"
 #include "symbol/function_store.h"

@@ -4,7 +4,7 @@
  * system whose server does not answer holds whoever opens, reads, closes or only looks at a file,
  * in a state in which even SIGKILL does not end it.
  *
- * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
+ * So a process of its own, which may be abandoned (helper/sandbox.h), does what identity/ does with
  * files: it finds them, compares, and passes the open file to a parser, another process, which
  * reads it. No open file comes back, because closing may hang, too. An opener has four lanes, each
  * for one thread: opener_table*() with opener_code() and opener_copied(), opener_jit_*(),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "jit/attacher.h"
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "helper/child.h"
 #include "jit/internal/hotspot.h"
 
 #include <errno.h>

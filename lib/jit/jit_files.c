@@ -2,10 +2,10 @@
 #include "jit/jit_files.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
-#include "base/path.h"
-#include "base/procfs.h"
+#include "file/open_regular.h"
+#include "file/path.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parses untrusted files for a privileged program in a sandbox (base/sandbox.h): a process without
- * privileges, whose answers are checked like the files themselves. If that process dies or takes
- * too long on a file, the file is given up and reported by name.
+ * Parses untrusted files for a privileged program in a sandbox (helper/sandbox.h): a process
+ * without privileges, whose answers are checked like the files themselves. If that process dies or
+ * takes too long on a file, the file is given up and reported by name.
  *
  *	struct parser *p;
  *	parser_new(&p, err);			before all else
@@ -16,8 +16,8 @@
  */
 #pragma once
 
-#include "base/build_id.h"
 #include "base/error.h"
+#include "file/build_id.h"
 #include "parser/parser_pages.h"
 
 #include <stddef.h>

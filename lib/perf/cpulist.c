@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "perf/kernel_events.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "identity/cookie.h"
 #include "perf/perf_record.h"
 

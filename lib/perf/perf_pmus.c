@@ -2,7 +2,7 @@
 #include "perf/perf_pmus.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "perf/cpulist.h"
 #include "event/evsys.h"
 

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "base/file_identity.h"
 #include "base/span.h"
+#include "file/file_identity.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

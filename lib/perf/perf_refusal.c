@@ -2,7 +2,7 @@
 #include "perf/perf_refusal.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "perf/perf_pmus.h"
 
 #include <errno.h>

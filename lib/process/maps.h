@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/file_identity.h"
+#include "file/file_identity.h"
 
 #include <stddef.h>
 #include <stdint.h>

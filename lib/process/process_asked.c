@@ -2,7 +2,7 @@
 #include "process/process_asked.h"
 
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 /* When the process with that number started; 0 if there is none. */
 static uint64_t born(const char *root, uint32_t tgid)

@@ -2,7 +2,7 @@
 #include "process/process_read.h"
 
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "process/process_reading.h"
 
 #include <errno.h>

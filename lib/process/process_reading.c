@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "stream/evbuf.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
-#include "base/scratch.h"
+#include "file/path.h"
+#include "file/scratch.h"
 #include "profile/binary/keep.h"
 #include "profile/compact/pack.h"
 #include "profile/select/programs.h"

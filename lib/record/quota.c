@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "parser/parser.h"
 #include "record/internal/session_size.h"
 #include "record/record.h"

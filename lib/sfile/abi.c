@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/span.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/check.h"
 
-#include "base/holes.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "sfile/sample_header.h"
 #include "sfile/odb.h"
 

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/file_identity.h"
+#include "file/file_identity.h"
 
 #include <stdbool.h>
 #include <stddef.h>

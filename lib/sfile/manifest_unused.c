@@ -3,10 +3,10 @@
 
 #include "base/intern.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "sfile/manifest.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/session.h"
 
-#include "base/dirtree.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "sfile/abi.h"
 #include "sfile/sname.h"
 #include "sfile/internal/tree.h"

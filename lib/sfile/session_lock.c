@@ -2,8 +2,8 @@
 #include "sfile/session_lock.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
-#include "base/procfs.h"
 #include "base/strbuf.h"
+#include "file/path.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <string.h>

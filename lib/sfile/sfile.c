@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/span.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "sfile/check.h"
 #include "sfile/sample_header.h"
 #include "sfile/sname.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/function_store.h"
 
-#include "base/build_id.h"
 #include "base/clock.h"
-#include "base/file_identity.h"
 #include "base/keyed_hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/build_id.h"
+#include "file/file_identity.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "symbol/functions.h"
 #include "symbol/internal/lru_directory.h"
 #include "symbol/symtab.h"

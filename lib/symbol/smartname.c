@@ -2,9 +2,9 @@
 #include "symbol/smartname.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "symbol/demangle.h"
 
 #include <errno.h>

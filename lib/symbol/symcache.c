@@ -4,8 +4,8 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "symbol/internal/lru_directory.h"
 #include "symbol/internal/symcache_file.h"
 

@@ -5,7 +5,7 @@
  * user, with the files 'victim', 'program' and 'secret'. With SESSION, of another user, it takes on
  * that user's rights, and writes nowhere but to standard output. */
 #include "base/macro.h"
-#include "base/owner.h"
+#include "file/owner.h"
 #include "tools/common/confine.h"
 
 #include <errno.h>

@@ -47,7 +47,9 @@ def room_of(path):
 def rooms_of_design(root):
     """Returns the rooms of lib/ with those that each may include, from the table in DESIGN.md."""
     rows = re.findall(r"^\| `lib/([\w/]+)` \|[^|]*\|([^|]*)\|$", read(root, "DESIGN.md"), re.M)
-    return {room: {"base"} | set(re.findall(r"[\w/]+", uses)) for room, uses in rows}
+    common = {"base": set(), "file": {"base"}}
+    return {room: common.get(room, {"base", "file"}) | set(re.findall(r"[\w/]+", uses))
+            for room, uses in rows}
 
 
 def check_includes(root, _build):
@@ -185,12 +187,12 @@ def check_format(root, _build):
     yield "clang-format", [line for line in run.stderr.splitlines() if "error:" in line]
 
 
-# Files of the product that open files in another way than by lib/base/open_regular.h, and why.
+# Files of the product that open files in another way than by lib/file/open_regular.h, and why.
 OPENS = {
     "lib/agent/opagent.c": "is linked into other programs; creates its dump with O_EXCL",
-    "lib/base/dirtree.c": "opens directories only, its flags are in a macro",
-    "lib/base/open_regular.c": "is that function",
-    "lib/base/procfs.c": "directories of /proc",
+    "lib/file/dirtree.c": "opens directories only, its flags are in a macro",
+    "lib/file/open_regular.c": "is that function",
+    "lib/file/procfs.c": "directories of /proc",
     "lib/event/evpfm.c": "/proc/mounts, as libpfm4 opens it",
     "lib/jit/attacher.c": "a namespace in /proc",
     "lib/perf/probe.c": "/dev/fuse, to see whether it can be opened",
@@ -220,7 +222,7 @@ def calls_outside(root, call, is_harmless, exceptions):
 
 
 def check_opens(root, _build):
-    """Files that others may have put there are opened by lib/base/open_regular.h."""
+    """Files that others may have put there are opened by lib/file/open_regular.h."""
     call = r"(?:open|openat|fopen|opendir|creat)\([^;]*?\)(?=[\s;,)])|SYS_openat2(?=[\s;,)])"
     yield from calls_outside(root, call, is_harmless_open, OPENS)
 
@@ -230,10 +232,10 @@ CHANGES = {
     "daemon/logfile.c": "renames its own log, as the daemon's user",
     "daemon/session_dir.c": "gives a session away, from descriptor to descriptor",
     "lib/agent/opagent.c": "is linked into other programs; removes its own dump",
-    "lib/base/dirtree.c": "is one of the functions to use",
-    "lib/base/open_regular.c": "is one of the functions to use",
-    "lib/base/path.c": "is one of the functions to use",
-    "lib/base/scratch.c": "creates a directory with a random name",
+    "lib/file/dirtree.c": "is one of the functions to use",
+    "lib/file/open_regular.c": "is one of the functions to use",
+    "lib/file/path.c": "is one of the functions to use",
+    "lib/file/scratch.c": "creates a directory with a random name",
     "lib/chains/chain_merge.c": "replaces the directory of chains, for a repair by the owner",
     "lib/control/socket.c": "its socket, in a directory by its descriptor",
     "lib/profile/compact/pack.c": "link(2), so that of two writers only one succeeds",
@@ -251,7 +253,7 @@ CHANGES = {
 
 
 def check_changes(root, _build):
-    """Names and owners of files are changed by lib/base/path.h and dirtree.h, or by descriptor."""
+    """Names and owners of files are changed by lib/file/path.h and dirtree.h, or by descriptor."""
     call = (r"(?:rename(?:at2?)?|unlink(?:at)?|rmdir|remove|l?chown|fchownat|chmod|fchmodat|mkdir(?:at)?|"
             r"(?:sym)?link(?:at)?|mknod(?:at)?|mkfifo(?:at)?|truncate|utimes|utimensat|mk\w*temp\w*)"
             r"\([^;]*?\)(?=[\s;,)])")

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

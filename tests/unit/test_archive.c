@@ -3,7 +3,7 @@
  * archive. */
 #include "test.h"
 
-#include "base/copy.h"
+#include "file/copy.h"
 #include "profile/archive/archive.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "jit/attacher.h"
 #include "record/internal/jit_reader.h"
 

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/arena.h"
-#include "base/build_id.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -10,6 +9,7 @@
 #include "base/radix.h"
 #include "base/span.h"
 #include "base/text.h"
+#include "file/build_id.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
 #include "event/ibs_event.h"

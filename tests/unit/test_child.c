@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "base/child.h"
+#include "helper/child.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "perf/cpulist.h"
 
 #include <errno.h>

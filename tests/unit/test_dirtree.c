@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/base/dirtree.c: directory trees that somebody else may change meanwhile. */
+/* lib/file/dirtree.c: directory trees that somebody else may change meanwhile. */
 #include "test.h"
 
-#include "base/dirtree.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/errands.h"
+#include "helper/errands.h"
 
 #include "base/mem.h"
 #include "test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "identity/finder.h"
 
-#include "base/copy.h"
-#include "base/file_identity.h"
+#include "file/copy.h"
+#include "file/file_identity.h"
 #include "identity/cookie.h"
 #include "identity/opener.h"
 #include "parser/parser.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/functions.h"
 
-#include "base/file_identity.h"
+#include "file/file_identity.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
 #include "symbol/elfcode.h"

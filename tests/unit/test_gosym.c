@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "dwarf/lines.h"
 #include "elf/elffile.h"
 #include "gosym/gosym.h"

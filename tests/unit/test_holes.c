@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "base/holes.h"
+#include "file/holes.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "base/macro.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "history/history_check.h"
 #include "history/history_kind.h"
 #include "history/upkeep.h"

@@ -3,8 +3,8 @@
  * opimport was given, and what it made of them. */
 #include "shared.h"
 
-#include "base/copy.h"
 #include "base/span.h"
+#include "file/copy.h"
 #include "sfile/abi.h"
 #include "import/import.h"
 

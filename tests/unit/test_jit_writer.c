@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit.h"
 #include "test.h"

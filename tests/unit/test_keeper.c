@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "history/keeper.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/base/landlock.c: what a confined process can still change. */
+/* lib/helper/landlock.c: what a confined process can still change. */
 #include "test.h"
 
-#include "base/landlock.h"
+#include "helper/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/base/open_regular.c: nothing but a regular file is opened, and no open waits. */
+/* lib/file/open_regular.c: nothing but a regular file is opened, and no open waits. */
 #include "test.h"
 
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

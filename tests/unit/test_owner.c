@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/base/owner.c: what root can still do in the directory of another user. Skips unless run as
+/* lib/file/owner.c: what root can still do in the directory of another user. Skips unless run as
  * root, who alone has rights to give up. */
 #include "test.h"
 
-#include "base/owner.h"
+#include "file/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>

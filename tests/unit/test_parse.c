@@ -4,8 +4,8 @@
 
 #include "base/opt.h"
 #include "base/parse.h"
-#include "base/procfs.h"
 #include "base/text.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <inttypes.h>

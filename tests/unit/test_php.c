@@ -2,7 +2,7 @@
 /* What is read of PHP's interpreter, and how its functions and files are called. */
 #include "test.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/elffile.h"
 #include "interpreter/interpreter_image.h"
 #include "interpreter/php_layout.h"

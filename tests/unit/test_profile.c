@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "base/copy.h"
+#include "file/copy.h"
 #include "elf/elffile.h"
 #include "sfile/manifest.h"
 #include "symbol/smartname.h"

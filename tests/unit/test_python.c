@@ -2,7 +2,7 @@
 /* What is read of Python interpreters, and of the functions that they run. */
 #include "test.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/elffile.h"
 #include "elf/vdso.h"
 #include "interpreter/python_layout.h"

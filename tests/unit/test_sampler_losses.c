@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/executables.h"
 #include "driver/bpf/sampler.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
-#include "base/internal/sandbox_worker.h"
-#include "base/seccomp_confine.h"
-#include "base/sandbox.h"
+#include "helper/internal/sandbox_worker.h"
+#include "helper/seccomp_confine.h"
+#include "helper/sandbox.h"
 #include "test.h"
 
 #include <errno.h>

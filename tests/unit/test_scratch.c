@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/base/scratch.c: the directory goes with its owner, however that ends. */
+/* lib/file/scratch.c: the directory goes with its owner, however that ends. */
 #include "test.h"
 
-#include "base/scratch.h"
+#include "file/scratch.h"
 
 #include <errno.h>
 #include <signal.h>

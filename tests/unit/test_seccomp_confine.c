@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/seccomp_confine.h"
+#include "helper/seccomp_confine.h"
 #include "test.h"
 
 #include <errno.h>

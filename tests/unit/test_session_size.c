@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "test.h"
 
 #include <fcntl.h>

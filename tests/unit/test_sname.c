@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "shared.h"
 
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "sfile/sname.h"
 
 #include <errno.h>

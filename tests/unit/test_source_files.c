@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "identity/cookie_image.h"
 #include "jit/jit_code.h"
 #include "interpreter/python_lines.h"

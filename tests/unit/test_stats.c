@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "base/path.h"
+#include "file/path.h"
 #include "identity/cookie.h"
 #include "record/record.h"
 #include "sfile/session.h"

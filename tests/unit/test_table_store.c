@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/hash.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/table_store.h"
 

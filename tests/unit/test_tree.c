@@ -2,8 +2,8 @@
 #include "sfile/internal/tree.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/confine.h"
 
-#include "base/landlock.h"
-#include "base/owner.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
-#include "base/seccomp_confine.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/owner.h"
+#include "file/path.h"
+#include "helper/landlock.h"
+#include "helper/seccomp_confine.h"
 #include "tools/common/confine_calls.h"
 #include "tools/common/tool.h"
 
@@ -188,7 +188,7 @@ static void limit_resources(void)
 /* Keeps the rights that a report by root needs, of those that it has: reading what belongs to
  * others, and the kernel's code and addresses (/proc/kcore, /proc/kallsyms), and writing in the
  * directories that Landlock allows.
- * With the rights of a session's owner (base/owner.h) it may write only as root, and must be able
+ * With the rights of a session's owner (file/owner.h) it may write only as root, and must be able
  * to go back and forth. */
 static int drop_capabilities(struct error *err)
 {

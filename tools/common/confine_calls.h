@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The system calls that every confined process of a tool needs (base/seccomp_confine.h): they use
+ * The system calls that every confined process of a tool needs (helper/seccomp_confine.h): they use
  * what is open, memory, threads, time and signals of its own.
  *
  *	static const struct seccomp_confine_call calls[] = { CONFINE_CALLS_OF_ALL, { "stat" } };
  */
 #pragma once
 
-#include "base/seccomp_confine.h"
+#include "helper/seccomp_confine.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

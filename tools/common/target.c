@@ -2,7 +2,7 @@
 #include "tools/common/target.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>

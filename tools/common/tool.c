@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/tool.h"
 
-#include "base/mapped_name.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "file/mapped_name.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/procfs.h"
 #include "base/strbuf.h"
+#include "file/procfs.h"
 #include "perf/cpulist.h"
 #include "process/process_read.h"
 

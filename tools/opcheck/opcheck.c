@@ -2,10 +2,10 @@
 /* Checks the sample files of sessions, and repairs them. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/owner.h"
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "tools/opcheck/opcheck.h"
 #include "sfile/idle.h"
 #include "sfile/session.h"

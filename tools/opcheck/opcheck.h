@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/owner.h"
+#include "file/owner.h"
 #include "sfile/check.h"
 
 enum action {

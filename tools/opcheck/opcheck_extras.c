@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/dirtree.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "tools/opcheck/opcheck.h"
 #include "chains/chain_history.h"
 #include "chains/chain_merge.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/dirtree.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "tools/opcheck/opcheck.h"
 
 #include <errno.h>

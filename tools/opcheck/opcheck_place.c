@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "tools/opcheck/opcheck.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "tools/opcontrol/control_actions.h"
 
 #include "base/mem.h"
-#include "base/owner.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "control/client.h"
 #include "control/server.h"
 #include "tools/opcontrol/daemon_process.h"

@@ -2,7 +2,7 @@
 #include "tools/opcontrol/daemon_process.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "control/client.h"
 #include "sfile/session_lock.h"
 

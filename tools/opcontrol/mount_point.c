@@ -2,7 +2,7 @@
 #include "tools/opcontrol/mount_point.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "tools/opcontrol/daemon_process.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "control/client.h"
 #include "control/daemonrc.h"
 #include "tools/opcontrol/control_actions.h"

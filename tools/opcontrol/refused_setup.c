@@ -2,7 +2,7 @@
 #include "tools/opcontrol/refused_setup.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "control/daemonrc.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/opcontrol/session_actions.h"
 
-#include "base/dirtree.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/owner.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/dirtree.h"
+#include "file/owner.h"
 #include "chains/chain_history.h"
 #include "history/history.h"
 #include "history/levels.h"

@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
-#include "base/procfs.h"
 #include "base/strbuf.h"
+#include "file/open_regular.h"
+#include "file/path.h"
+#include "file/procfs.h"
 #include "elf/elffile.h"
 #include "identity/opener.h"
 

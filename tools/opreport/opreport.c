@@ -10,8 +10,8 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/owner.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "tools/oprofilefs/fuse_tree.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "control/socket.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/opweb/web_confine.h"
 
-#include "base/landlock.h"
 #include "base/macro.h"
-#include "base/seccomp_confine.h"
+#include "helper/landlock.h"
+#include "helper/seccomp_confine.h"
 #include "tools/common/confine.h"
 #include "tools/common/confine_calls.h"
 #include "tools/common/tool.h"

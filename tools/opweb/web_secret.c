@@ -2,7 +2,7 @@
 #include "tools/opweb/web_secret.h"
 
 #include "base/macro.h"
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

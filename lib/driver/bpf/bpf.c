@@ -15,7 +15,7 @@
 #include "identity/cookie.h"
 #include "perf/kernel_events.h"
 #include "driver/sampling.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_images.h"

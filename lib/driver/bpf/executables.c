@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "bpf/sample.h"
 #include "bpf/sample.skel.h"
 #include "symbol/kallsyms.h"

@@ -2,7 +2,7 @@
 #include "driver/bpf/sampler_test.h"
 
 #include "base/macro.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "driver/perf/code_memory.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 #include "identity/cookie.h"
 #include "parser/parser.h"
 

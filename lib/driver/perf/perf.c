@@ -16,7 +16,7 @@
 #include "driver/perf/perf_ibs.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <string.h>

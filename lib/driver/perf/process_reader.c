@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/perf/process_reader.h"
 
-#include "base/errands.h"
 #include "base/mem.h"
+#include "helper/errands.h"
 
 #include <errno.h>
 #include <sys/stat.h>

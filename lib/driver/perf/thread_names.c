@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include <stdio.h>
 

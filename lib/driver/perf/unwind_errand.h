@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/errands.h"
+#include "helper/errands.h"
 #include "identity/cookie_image.h"
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "dwarf/internal/dwarf_units.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 #include "elf/debugfile.h"
 #include "elf/elf_packed.h"
 #include "dwarf/internal/dwarf_ranges.h"

@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <string.h>
 

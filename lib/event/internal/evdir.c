@@ -2,8 +2,8 @@
 #include "event/internal/evdir.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/internal/generations.h"
 
-#include "base/holes.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/open_regular.h"
 #include "base/text.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
 #include "history/history_kind.h"
 #include "history/slice_file.h"
 

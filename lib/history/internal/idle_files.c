@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/internal/idle_files.h"
 
-#include "base/dirtree.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "history/internal/generations.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"

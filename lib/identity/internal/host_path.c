@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
-#include "base/procfs.h"
+#include "file/path.h"
+#include "file/procfs.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker of an opener: it looks at files, and may hang there. */
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 #include "identity/cookie_identify.h"
 #include "identity/internal/opener_wire.h"
 #include "parser/parser.h"

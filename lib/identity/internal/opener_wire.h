@@ -3,7 +3,7 @@
  * program. Strings follow the structures. For opener.c only. */
 #pragma once
 
-#include "base/sandbox_config.h"
+#include "helper/sandbox_config.h"
 #include "identity/cookie_image.h"
 #include "identity/internal/text_copy.h"
 #include "jit/jit_files.h"

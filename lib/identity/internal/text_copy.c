@@ -2,8 +2,8 @@
 #include "identity/internal/text_copy.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/procfs.h"
+#include "file/open_regular.h"
+#include "file/procfs.h"
 #include "identity/cookie_identify.h"
 #include "parser/parser.h"
 

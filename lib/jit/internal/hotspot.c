@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
-#include "base/path.h"
-#include "base/procfs.h"
+#include "file/open_regular.h"
+#include "file/path.h"
+#include "file/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * parser treats them as untrusted bytes. For parser.c and the tests. */
 #pragma once
 
-#include "base/build_id.h"
-#include "base/sandbox.h"
 #include "base/span.h"
+#include "file/build_id.h"
+#include "helper/sandbox.h"
 #include "jit/jit_source.h"
 #include "parser/parser_pages.h"
 

@@ -2,7 +2,7 @@
 #include "perf/internal/probe_perf.h"
 
 #include "base/macro.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "perf/probe_result.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/archive/archive.h"
 
-#include "base/copy.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/copy.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "symbol/kallsyms.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_merge.h"
 #include "history/history.h"
 #include "history/history_copy.h"

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/debugfile.h"
 #include "symbol/elfcode.h"
 #include "symbol/elfsym.h"

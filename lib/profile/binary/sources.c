@@ -4,11 +4,11 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/holes.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "profile/select/patterns.h"
 
 #include <errno.h>

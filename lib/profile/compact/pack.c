@@ -2,9 +2,9 @@
 #include "profile/compact/pack.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/owner.h"
+#include "file/path.h"
 #include "profile/compact/internal/pack_format.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/report.h"
 
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/path.h"
 #include "symbol/short_name.h"
 
 #include <string.h>

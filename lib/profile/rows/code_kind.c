@@ -2,7 +2,7 @@
 #include "profile/rows/code_kind.h"
 
 #include "base/macro.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"

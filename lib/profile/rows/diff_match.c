@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"

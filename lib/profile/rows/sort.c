@@ -2,9 +2,9 @@
 #include "profile/rows/sort.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/parse.h"
 #include "base/radix.h"
+#include "file/path.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff.h"
 #include "profile/select/gather.h"

@@ -2,8 +2,8 @@
 #include "profile/select/cgroup_label.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "profile/select/file_counts.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "chains/chain_arcs.h"
 #include "chains/chain_store.h"
 #include "history/history.h"

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "profile/select/internal/spec_explain.h"
 #include "chains/chain_arcs.h"
 #include "chains/chain_read.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"

@@ -2,8 +2,8 @@
 #include "profile/select/patterns.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 
 #include <fnmatch.h>
 #include <string.h>

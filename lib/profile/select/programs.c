@@ -2,7 +2,7 @@
 #include "profile/select/programs.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/select/gather.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/select/cgroup_label.h"
 #include "sfile/sname.h"
 

@@ -2,7 +2,7 @@
 #include "profile/select/symfilter.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "sfile/sname.h"
 #include "symbol/demangle.h"
 #include "profile/select/patterns.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "event/evderived.h"
 #include "stream/evbuf.h"
 #include "record/ibs/ibs_log.h"

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/errands.h"
+#include "helper/errands.h"
 #include "identity/opener.h"
 #include "jit/jit_files.h"
 

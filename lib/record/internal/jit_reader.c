@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 #include "jit/attacher.h"
 #include "jit/jit.h"
 #include "parser/parser.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/jit_writer.h"
 
-#include "base/errands.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
+#include "helper/errands.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit.h"
 

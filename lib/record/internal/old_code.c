@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/old_code.h"
 
-#include "base/dirtree.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 #include "record/internal/references.h"
 
 #include <dirent.h>

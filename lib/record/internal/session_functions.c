@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "chains/chain_names.h"
 #include "history/segment_tree.h"
 #include "sfile/manifest.h"

@@ -2,9 +2,9 @@
 #include "record/internal/session_size.h"
 
 #include "base/clock.h"
-#include "base/errands.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
+#include "helper/errands.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "event/cpu_type.h"
 #include "record/internal/sampled_image.h"
 #include "sfile/sfile.h"

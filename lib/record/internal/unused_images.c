@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/source_files.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/internal/tree.h"
 
-#include "base/dirtree.h"
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "base/path.h"
+#include "file/dirtree.h"
+#include "file/path.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,11 +5,11 @@
 
 #include "base/digest.h"
 #include "base/hash.h"
-#include "base/holes.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
 #include "base/span.h"
+#include "file/holes.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 #include "profile/annotate/internal/source_copy.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/owner.h"
-#include "base/path.h"
 #include "base/strbuf.h"
+#include "file/open_regular.h"
+#include "file/owner.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

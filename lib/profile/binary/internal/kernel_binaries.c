@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/elf_build_id.h"
 #include "symbol/elfsym.h"
 #include "elf/elffile.h"

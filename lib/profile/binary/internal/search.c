@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
 #include "elf/filefind.h"

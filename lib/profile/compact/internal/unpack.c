@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/path.h"
 #include "profile/compact/pack.h"
 #include "profile/compact/internal/pack_format.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
 #include "profile/rows/code_kind.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/internal/chains_quality.h"
 
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/path.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
 #include "profile/select/gather.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/internal/column.h"
 
-#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/path.h"
 #include "profile/rows/row_detail.h"
 #include "profile/print/report.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/report.h"
 
-#include "base/build_id.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "file/build_id.h"
 #include "profile/print/internal/csv.h"
 #include "profile/print/json_head.h"
 #include "profile/print/report_header.h"

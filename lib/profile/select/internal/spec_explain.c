@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "sfile/sname.h"
-#include "base/path.h"
+#include "file/path.h"
 #include "sfile/session.h"
 
 #include <errno.h>

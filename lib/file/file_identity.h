@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/build_id.h"
+#include "file/build_id.h"
 
 struct stat;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/errands.h"
+#include "helper/errands.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/niceness.h"
+#include "helper/niceness.h"
 
 #include <linux/capability.h>
 #include <pthread.h>

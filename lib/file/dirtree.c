@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/dirtree.h"
+#include "file/dirtree.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

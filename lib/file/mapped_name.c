@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/mapped_name.h"
+#include "file/mapped_name.h"
 
 #include "base/macro.h"
 

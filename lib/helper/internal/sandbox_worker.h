@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The processes of a sandbox (base/sandbox.h): the nursery, which forks workers, and the workers;
+/* The processes of a sandbox (helper/sandbox.h): the nursery, which forks workers, and the workers;
  * and the messages between them and the process that uses the sandbox. For sandbox.c only. */
 #pragma once
 
 #include "base/macro.h"
-#include "base/sandbox_config.h"
+#include "helper/sandbox_config.h"
 
 #include <stdint.h>
 #include <sys/types.h>

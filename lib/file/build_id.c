@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/build_id.h"
+#include "file/build_id.h"
 
 #include "base/parse.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/copy.h"
+#include "file/copy.h"
 
 #include "base/mem.h"
-#include "base/open_regular.h"
-#include "base/owner.h"
-#include "base/path.h"
+#include "file/open_regular.h"
+#include "file/owner.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sandbox for parsing untrusted files: worker processes without privileges, which can neither
- * open files nor start programs (base/seccomp_confine.h). A worker gets a request and one
+ * open files nor start programs (helper/seccomp_confine.h). A worker gets a request and one
  * descriptor, and leaves its answer in shared memory. If it dies or takes too long, that request
  * fails, and the next one gets a new worker.
  *
@@ -28,7 +28,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/sandbox_config.h"
+#include "helper/sandbox_config.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/holes.h"
+#include "file/holes.h"
 
 #include "base/macro.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/file_identity.h"
+#include "file/file_identity.h"
 
 #include "base/hash.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a sandbox (base/sandbox.h) is set up, and the answer to a request. */
+/* How a sandbox (helper/sandbox.h) is set up, and the answer to a request. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/child.h"
+#include "helper/child.h"
 
 #include "base/macro.h"
 
@@ -29,7 +29,7 @@ static void begin(const char *name, int socket, pid_t parent)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_NAME, name, 0, 0, 0);
-	/* With CONFIG_SCHED_AUTOGROUP, a session has a niceness (base/niceness.h). */
+	/* With CONFIG_SCHED_AUTOGROUP, a session has a niceness (helper/niceness.h). */
 	(void)setsid();
 	(void)dup2(socket, 0);
 	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/owner.h"
+#include "file/owner.h"
 
 #include "base/log.h"
 #include "base/macro.h"

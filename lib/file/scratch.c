@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/scratch.h"
+#include "file/scratch.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

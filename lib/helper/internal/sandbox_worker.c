@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/internal/sandbox_worker.h"
+#include "helper/internal/sandbox_worker.h"
 
-#include "base/seccomp_confine.h"
+#include "helper/seccomp_confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

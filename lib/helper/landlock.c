@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/landlock.h"
+#include "helper/landlock.h"
 
 #include "base/mem.h"
 

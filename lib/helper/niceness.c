@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/niceness.h"
+#include "helper/niceness.h"
 
 #include "base/mem.h"
 

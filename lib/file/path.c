@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/path.h"
+#include "file/path.h"
 
-#include "base/dirtree.h"
 #include "base/mem.h"
-#include "base/open_regular.h"
 #include "base/parse.h"
+#include "file/dirtree.h"
+#include "file/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

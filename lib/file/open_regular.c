@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/open_regular.h"
+#include "file/open_regular.h"
 
 #include "base/macro.h"
 

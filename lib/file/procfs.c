@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/procfs.h"
+#include "file/procfs.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "file/path.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/sandbox.h"
+#include "helper/sandbox.h"
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/procfs.h"
-#include "base/internal/sandbox_worker.h"
+#include "file/procfs.h"
+#include "helper/child.h"
+#include "helper/internal/sandbox_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
