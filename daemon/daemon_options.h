@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "control/settings.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 
 #include <stdbool.h>
 #include <stddef.h>

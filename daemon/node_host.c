@@ -328,7 +328,7 @@ static char *host_cookie_path(uint64_t cookie, void *data)
 		collector_cookies(((const struct node_host *)data)->collector);
 	const struct cookie_image *image = cookie_lookup(t, cookie);
 
-	/* Those that are in the buffer (record/stream_outlet.h). */
+	/* Those that are in the buffer (collect/stream_outlet.h). */
 	if (!image || (image->kind != COOKIE_FILE && image->kind != COOKIE_VDSO))
 		return NULL;
 	return xstrdup(image->path);

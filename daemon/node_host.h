@@ -12,7 +12,7 @@
 #pragma once
 
 #include "oprofilefs/nodes.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
 #include "identity/opener.h"
 #include "jit/attacher.h"
 #include "parser/parser.h"
-#include "record/session_upkeep.h"
+#include "collect/session_upkeep.h"
 #include "logfile.h"
 #include "notify.h"
 #include "session_dir.h"

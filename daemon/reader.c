@@ -3,7 +3,7 @@
 
 #include "control/server.h"
 #include "logfile.h"
-#include "record/stream_outlet.h"
+#include "collect/stream_outlet.h"
 
 #include <errno.h>
 #include <sys/epoll.h>

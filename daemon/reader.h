@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "oprofilefs/nodes.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 
 struct stream_outlet;
 

@@ -8,7 +8,7 @@
 #include "control/settings.h"
 #include "event/evderived.h"
 #include "perf/cpulist.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 
 #include <inttypes.h>
 #include <string.h>

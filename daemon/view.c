@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "event/cpu_type.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "status.h"
 
 #include <pthread.h>

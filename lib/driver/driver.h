@@ -3,7 +3,7 @@
  * A driver takes samples on counter overflows or clock ticks and writes them to the event buffer.
  * It translates each PC to (image, offset) using the mappings at the time of the sample. There are
  * three drivers: "bpf" (a program in the kernel), "perf" (the kernel's perf rings) and "replay" (a
- * recorded stream). operf and oprofiled use them through record/collector.h. The caller owns the
+ * recorded stream). operf and oprofiled use them through collect/collector.h. The caller owns the
  * driver and ends it with shutdown().
  *
  *	if (driver_open("auto", &config, &ops, &driver, err) == 0 && ops->start(driver, err) == 0)

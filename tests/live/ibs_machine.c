@@ -13,7 +13,7 @@
 #include "perf/perf_record.h"
 #include "event/evderived.h"
 #include "event/event.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 #include <inttypes.h>

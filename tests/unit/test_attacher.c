@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "file/procfs.h"
 #include "jit/attacher.h"
-#include "record/internal/jit_reader.h"
+#include "record/code/jit_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "identity/cookie.h"
 #include "stream/stream_file.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"

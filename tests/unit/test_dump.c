@@ -2,7 +2,7 @@
 /* Writing all that was counted, in turns, while samples come in. */
 #include "record_bench.h"
 
-#include "record/internal/intake.h"
+#include "collect/internal/intake.h"
 
 enum { THREADS = 40 };
 

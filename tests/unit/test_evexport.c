@@ -6,7 +6,7 @@
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "oprofilefs/evexport.h"
-#include "record/stream_outlet.h"
+#include "collect/stream_outlet.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
 #include "identity/cookie.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
-#include "record/internal/backlog.h"
+#include "collect/internal/backlog.h"
 #include "symbol/function_store.h"
 #include "symbol/symtab.h"
 #include "test.h"

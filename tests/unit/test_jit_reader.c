@@ -5,7 +5,7 @@
 #include "identity/opener.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
-#include "record/internal/jit_reader.h"
+#include "record/code/jit_reader.h"
 
 enum {
 	MB = 1 << 20,

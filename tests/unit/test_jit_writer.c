@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/internal/jit_writer.h"
+#include "record/code/jit_writer.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "record/quota.h"
+#include "collect/quota.h"
 
 enum { MB = 1 << 20 };
 static const uint64_t second = 1000000000;

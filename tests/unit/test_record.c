@@ -2,7 +2,7 @@
 /* The event buffer to sample files. */
 #include "record_bench.h"
 
-#include "record/internal/sampled_image.h"
+#include "record/store/sampled_image.h"
 
 static void separations_are_parsed(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/internal/session_size.h"
+#include "collect/internal/session_size.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -4,7 +4,7 @@
 
 #include "history/upkeep.h"
 #include "history/window.h"
-#include "record/session_upkeep.h"
+#include "collect/session_upkeep.h"
 #include "sfile/odb.h"
 #include "sfile/sfile.h"
 

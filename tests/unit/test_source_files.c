@@ -9,7 +9,7 @@
 #include "identity/cookie_image.h"
 #include "jit/jit_code.h"
 #include "interpreter/python_lines.h"
-#include "record/internal/source_files.h"
+#include "record/code/source_files.h"
 #include "sfile/source_image.h"
 
 #include <sched.h>

@@ -9,7 +9,7 @@
 #include "event/evderived.h"
 #include "identity/cookie.h"
 #include "meter.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "status.h"
 #include "stream/evbuf.h"
 #include "stream/stream_file.h"

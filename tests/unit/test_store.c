@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "record/internal/store.h"
+#include "record/store/store.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "identity/opener.h"
 #include "jit/attacher.h"
 #include "parser/parser.h"
-#include "record/session_upkeep.h"
+#include "collect/session_upkeep.h"
 
 int helpers_start(struct helpers *h, bool attach_java, struct error *err)
 {

@@ -9,7 +9,7 @@
 #include "history/window.h"
 #include "perf/probe.h"
 #include "profile/profile.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "sfile/session.h"
 #include "tools/common/target.h"
 #include "tools/operf/helpers.h"

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "stats/counters.h"
 #include "tools/common/target.h"
 

@@ -9,7 +9,7 @@
 #include "control/client.h"
 #include "event/event.h"
 #include "profile/profile.h"
-#include "record/collector.h"
+#include "collect/collector.h"
 #include "tools/operf/helpers.h"
 
 #include <errno.h>

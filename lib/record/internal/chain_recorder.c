@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "stream/evbuf.h"
-#include "record/internal/sampled_image.h"
+#include "record/store/sampled_image.h"
 #include "chains/chain_history.h"
 #include "chains/chain_store.h"
 

@@ -3,9 +3,9 @@
 
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "record/internal/sampled_image.h"
+#include "record/store/sampled_image.h"
 #include "record/feature.h"
-#include "record/internal/store.h"
+#include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
 

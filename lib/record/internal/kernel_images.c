@@ -9,7 +9,7 @@
 #include "elf/elf_build_id.h"
 #include "symbol/kallsyms.h"
 #include "parser/parser.h"
-#include "record/internal/sampled_image.h"
+#include "record/store/sampled_image.h"
 #include "sfile/manifest.h"
 
 #include <fcntl.h>

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/collector.h"
+
+#include "base/clock.h"
+#include "parser/parser.h"
+#include "collect/internal/collector_state.h"
+#include "stats/turn.h"
+
+#include <poll.h>
+
+/* Between two parts of the work. */
+enum { PAUSE_MS = 1 };
+
+/* Ends a turn of the caller's loop: lets others have the CPU, and drains if it is time. What is
+ * drained is held back, so that the files and their counters agree when all is written. */
+static int drain_between(struct collector *c, uint64_t *drained_ns, struct error *err)
+{
+	struct pollfd full = { .fd = collector_fd(c), .events = POLLIN };
+	int r = poll(&full, 1, PAUSE_MS);
+
+	turn_next(c->turn);
+	if (r <= 0 && clock_now_ns() - *drained_ns < COLLECTOR_SYNC_MS * (NS_PER_S / 1000))
+		return 0;
+	r = collector_drain(c, false, err);
+	*drained_ns = clock_now_ns();
+	return MIN(r, 0);
+}
+
+int collector_dump(struct collector *c, struct error *err)
+{
+	uint64_t drained_ns = clock_now_ns();
+	int r = c->running ? collector_drain(c, true, err) : 1, written;
+
+	if (r > 0) /* there is nothing to drain in between */
+		return collector_sync(c, true, err);
+	if (r == 0)
+		r = collector_write(c, false, err);
+	if (r < 0)
+		return r;
+	c->intake.holds = true;
+	record_begin_dump(c->record);
+	while (r == 0 && record_dump(c->record))
+		r = drain_between(c, &drained_ns, err);
+	written = record_flush(c->record, true, err);
+	c->intake.holds = false;
+	if (r == 0)
+		r = collector_drain(c, false, err);
+	collector_end_slice(c, SLICE_ON_REQUEST);
+	parser_tell(c->parser);
+	return MIN(r, written);
+}

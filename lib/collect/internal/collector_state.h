@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to the room: the state of a collector, and what collector_new() and collector_change()
+ * share.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "collect/internal/intake.h"
+#include "history/upkeep.h"
+#include "collect/internal/slicing.h"
+#include "collect/internal/totals.h"
+
+struct collector_config;
+struct driver_config;
+struct driver_ops;
+struct finder;
+struct function_store;
+struct spending;
+
+struct collector {
+	const struct driver_ops *ops;
+	struct driver *driver;
+	struct cookie_table *cookies;
+	struct record *record;
+	struct finder *finder; /* or NULL */
+	struct function_store *functions;
+	struct intake intake;	   /* of the event buffer */
+	struct spending *spending; /* or NULL */
+	bool has_history;
+	struct slicing slicing;	   /* of the history */
+	struct keeper *keeper;	   /* or NULL */
+	struct attacher *attacher; /* borrowed; or NULL */
+	struct upkeep upkeep;	   /* ->live: for which it was asked last */
+	bool renewed; /* no sample file is open that was open when the keeper worked last */
+	struct parser *parser;
+	struct quota *quota;
+	bool setup_due; /* setup could not be written when the session began */
+	char *session_dir, *session_name, *samples;
+	int lock;
+	bool running;
+	struct totals totals; /* of the drivers and records before collector_change() */
+	uint64_t written_ns;  /* when the counters were last written to stats/ */
+	struct turn *turn;    /* of the caller's loop, or NULL */
+};
+
+/* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
+ * -errno. */
+int collector_drain(struct collector *c, bool all, struct error *err);
+/* When a slice of the history ends. */
+enum slice_end {
+	SLICE_WHEN_DUE,
+	SLICE_ON_REQUEST, /* sooner, unless it has hardly begun */
+	SLICE_LAST	  /* at once: no other follows for now */
+};
+
+/* Begins the first slice of the history, if there is one. */
+void collector_begin_slice(struct collector *c);
+/* Ends the slice of the history if it is time. */
+void collector_end_slice(struct collector *c, enum slice_end when);
+/* Writes the counters to stats/, and the counts to the sample files: with @all at once, else in the
+ * next turns. 0 or -errno. */
+int collector_write(struct collector *c, bool all, struct error *err);
+
+/* Completes the driver's configuration with the collector's own fields. */
+void collector_complete_drive(struct collector *c, const struct collector_config *config,
+			      struct driver_config *ret);
+/* Sets up the driver that @config asks for. 0 or -errno. */
+int collector_open_driver(struct collector *c, const struct collector_config *config,
+			  const struct driver_ops **ret_ops, struct driver **ret,
+			  struct error *err);
+/* Lets the history be rolled up when a generation has ended, and logs what came of it. */
+void collector_tend_history(struct collector *c);
+/* Opens the record, for the events of the driver that is set up. 0 or -errno. */
+int collector_open_record(struct collector *c, const struct collector_config *config,
+			  struct error *err);

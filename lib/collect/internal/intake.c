@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/internal/intake.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "identity/cookie.h"
+#include "record/record.h"
+#include "collect/stream_outlet.h"
+#include "stream/stream_file.h"
+
+/* How long images are waited for. Answers nearly always come soon, and what depends on the
+ * processes of the samples is to be done while they exist. */
+static const int wait_ms[] = { [INTAKE_SOME] = 5, [INTAKE_ALL] = 30, [INTAKE_LAST] = 500 };
+/* How long what waited is recorded in a turn, if it need not be all. */
+static const uint64_t turn_max_ns = 20000000;
+
+static int pass_on(struct intake *i, const uint64_t *words, size_t count)
+{
+	struct error err = ERROR_INIT;
+
+	if (i->tee && stream_file_words(words, count, i->tee) < 0) {
+		(void)stream_file_close(i->tee, NULL, &err);
+		log_error("%s: the event buffer is no longer recorded", err.text);
+		i->tee = NULL;
+	}
+	if (i->outlet)
+		(void)stream_outlet_words(words, count, i->outlet);
+	return record_words(words, count, i->record);
+}
+
+int intake_words(const uint64_t *words, size_t count, void *data)
+{
+	struct intake *i = data;
+	uint64_t asked = cookie_asked(i->cookies);
+
+	if (_likely_(!i->holds && backlog_is_empty(&i->backlog) &&
+		     cookie_await(i->cookies, asked, 0)))
+		return pass_on(i, words, count);
+	backlog_put(&i->backlog, words, count, asked);
+	return 0;
+}
+
+int intake_settle(struct intake *i, enum intake_wait wait)
+{
+	uint64_t begun_ns = clock_now_ns();
+	struct backlog_part part;
+	int r = 0, failed;
+
+	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
+		return 0;
+	if (wait == INTAKE_SOME)
+		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
+	else
+		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
+	/* Without room, nobody would wait for the identities of what comes. */
+	while ((wait != INTAKE_SOME || !backlog_has_room(&i->backlog) ||
+		clock_now_ns() - begun_ns < turn_max_ns) &&
+	       backlog_take(&i->backlog, i->cookies, &part)) {
+		failed = pass_on(i, part.words, part.count);
+		r = r ?: failed;
+		free(part.words);
+	}
+	return r;
+}
+
+void intake_done(struct intake *i, const struct driver_stats *stats)
+{
+	struct error err = ERROR_INIT;
+
+	if (i->tee && stream_file_close(i->tee, stats, &err) < 0)
+		log_error("%s", err.text);
+	backlog_done(&i->backlog);
+}

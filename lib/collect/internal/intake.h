@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the words of the event buffer go: to the record, a file, a reader. They wait in a backlog
+ * while an image in them is being identified.
+ *
+ *	struct intake i = { .cookies = cookies, .record = record };
+ *	... intake_words() is the driver's sink, with &i ...
+ *	intake_settle(&i, INTAKE_SOME);	after each drain
+ *	intake_done(&i, &stats);
+ */
+#pragma once
+
+#include "collect/internal/backlog.h"
+
+enum intake_wait {
+	INTAKE_SOME, /* what is identified */
+	INTAKE_ALL,  /* also the rest, soon: sampling goes on */
+	INTAKE_LAST, /* also the rest: sampling has stopped */
+};
+
+struct driver_stats;
+struct record;
+struct stream_file;
+struct stream_outlet;
+
+struct intake {
+	struct cookie_table *cookies;
+	struct record *record;
+	struct stream_file *tee;      /* owned, or NULL */
+	struct stream_outlet *outlet; /* or NULL */
+	struct backlog backlog;
+	bool holds; /* all waits in the backlog, unless there is no room */
+};
+
+/* Takes words; an evbuf_sink whose @data is a struct intake. */
+int intake_words(const uint64_t *words, size_t count, void *data);
+/* Passes on what waits no longer, or all; waits a little for the images. 0, or -errno of the
+ * record. */
+int intake_settle(struct intake *i, enum intake_wait wait);
+/* Frees what waits, and completes the file with @stats. */
+void intake_done(struct intake *i, const struct driver_stats *stats);

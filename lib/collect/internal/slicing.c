@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/internal/slicing.h"
+
+#include "base/clock.h"
+
+#include <unistd.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* The totals as the numbers of a slice. */
+static struct slice numbers_of(const struct driver_stats *driver, const struct record_stats *record)
+{
+	struct slice s = { .samples = record->samples,
+			   .taken = driver->sample_received - driver->sample_filtered -
+				    driver->sample_stretched };
+	const struct counter *c;
+	size_t i;
+
+	for (i = 0; (c = counter_at(i)); i++)
+		if (c->kind == COUNTER_LOST)
+			s.lost += counter_value(c, driver, record);
+	return s;
+}
+
+/* The time of day at @ns of CLOCK_MONOTONIC, which is a moment ago. */
+static int64_t time_of_day(uint64_t ns)
+{
+	return window_now_ms() - (int64_t)((clock_now_ns() - ns) / NS_PER_MS);
+}
+
+static uint64_t online_cpus(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus > 0 ? (uint64_t)cpus : 1;
+}
+
+void slicing_begin(struct slicing *s, const struct driver_stats *driver,
+		   const struct record_stats *record)
+{
+	s->begin_ns = clock_now_ns();
+	s->then = numbers_of(driver, record);
+}
+
+bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms)
+{
+	return s->begin_ns && until_ns >= s->begin_ns + length_ms * NS_PER_MS;
+}
+
+void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,
+		 const struct record_stats *record, struct slice *ret)
+{
+	uint64_t length_ms = (until_ns - s->begin_ns) / NS_PER_MS;
+	struct slice now = numbers_of(driver, record);
+
+	*ret = now;
+	ret->span.end_ms = time_of_day(until_ns);
+	/* The clock may have been set, but how long the slice took is known all the same. */
+	ret->span.begin_ms = ret->span.end_ms - (int64_t)length_ms;
+	ret->samples -= s->then.samples;
+	ret->taken -= s->then.taken;
+	ret->lost -= s->then.lost;
+	ret->cpu_ms = online_cpus() * length_ms;
+	s->then = now;
+	s->begin_ns = until_ns;
+}

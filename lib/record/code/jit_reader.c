@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/code/jit_reader.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "file/open_regular.h"
+#include "jit/attacher.h"
+#include "jit/jit.h"
+#include "parser/parser.h"
+#include "record/code/jit_errand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { WAITING_MAX = 131072 }; /* samples, of all processes */
+
+/* Time to spend in a call, whatever was written: the caller has samples to drain. */
+static const uint64_t sync_max = NS_PER_S / 40, sync_max_all = 2 * NS_PER_S;
+/* How long an answer is waited for at most. */
+enum { WAIT_MS = 500 };
+
+struct jit_reader {
+	char *root;
+	uint64_t memory;
+	struct map users;     /* struct jit_user by uid; those with processes */
+	struct map processes; /* struct jit_process by tgid */
+	size_t bytes, waiting;
+	uint64_t turn, serial;
+	struct opener *opener;	   /* or NULL */
+	struct attacher *attacher; /* or NULL */
+	struct errands *errands;   /* NULL: nothing was asked yet */
+	uint64_t asked;		   /* the last errand's number */
+	uint64_t asked_before;	   /* that of the last one before this call */
+	uint64_t taken;		   /* answers */
+	bool reading;		   /* a source is being read */
+	struct jit_reader_stats stats;
+};
+
+struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener)
+{
+	struct jit_reader *r = xcalloc(1, sizeof(*r));
+
+	r->root = xstrdup(root);
+	r->memory = memory ?: JIT_MEMORY_DEFAULT;
+	r->opener = opener;
+	return r;
+}
+
+void jit_reader_attacher(struct jit_reader *r, struct attacher *a)
+{
+	r->attacher = a;
+}
+
+void jit_reader_free(struct jit_reader *r)
+{
+	if (!r)
+		return;
+	errands_free(r->errands);
+	map_done(&r->users);
+	map_done(&r->processes);
+	free(r->root);
+	free(r);
+}
+
+static struct jit_user *user_of(struct jit_reader *r, uint32_t uid)
+{
+	struct jit_user *user = map_get(&r->users, uid);
+
+	if (user)
+		return user;
+	user = xcalloc(1, sizeof(*user));
+	user->uid = uid;
+	(void)map_set(&r->users, uid, user);
+	return user;
+}
+
+struct jit_process *jit_process_new(struct jit_reader *r, uint32_t tgid)
+{
+	struct jit_process *p = xcalloc(1, sizeof(*p));
+
+	p->tgid = tgid;
+	p->serial = ++r->serial;
+	p->reader = r;
+	p->files = jit_files_new(r->root, tgid);
+	p->user = user_of(r, jit_files_query(p->files)->owner);
+	p->user->processes++;
+	p->jit = jit_new();
+	(void)map_set(&r->processes, tgid, p);
+	return p;
+}
+
+static void leave_user(struct jit_process *p)
+{
+	if (--p->user->processes)
+		return;
+	(void)map_remove(&p->reader->users, p->user->uid);
+	free(p->user);
+}
+
+/* Notes how much memory the process's code takes. */
+static void count_bytes(struct jit_process *p, size_t bytes)
+{
+	p->user->bytes += bytes - p->bytes;
+	p->reader->bytes += bytes - p->bytes;
+	p->bytes = bytes;
+}
+
+/* Counts the pieces of code that were dropped; the first are logged. */
+static void count_dropped(struct jit_process *p)
+{
+	size_t dropped = jit_dropped(p->jit);
+
+	if (dropped && !p->dropped)
+		log_warn(
+			"process %u: pieces of its code are invalid or too many, and have no names",
+			p->tgid);
+	p->reader->stats.jit_dropped += dropped - p->dropped;
+	p->dropped = dropped;
+}
+
+void jit_process_free(struct jit_process *p)
+{
+	size_t i;
+
+	if (!p)
+		return;
+	count_bytes(p, 0);
+	leave_user(p);
+	(void)map_remove(&p->reader->processes, p->tgid);
+	for (i = 0; i < p->source_count; i++)
+		jit_source_free(p->sources[i]);
+	jit_files_free(p->files);
+	jit_free(p->jit);
+	free(p);
+}
+
+/* --- searches --- */
+
+/* Hands a question to the thread that asks them; returns whether it will be answered. */
+static bool ask(struct jit_reader *r, struct errand *e)
+{
+	uint64_t number;
+
+	if (!r->errands && errands_new(ERRANDS_OUTSIDE, &r->errands, NULL) < 0) {
+		e->drop(e);
+		return false;
+	}
+	number = errands_add(r->errands, e);
+	r->asked = MAX(r->asked, number);
+	return number != 0;
+}
+
+static void ask_for_files(struct jit_process *p)
+{
+	struct jit_reader *r = p->reader;
+
+	if (!p->searching && p->source_count < JIT_FILES_MAX && jit_files_root(p->files) >= 0)
+		p->searching = ask(r, jit_errand_find(r->opener, p->serial, p->files));
+}
+
+/* Adds the file @path, which @fd refers to and which it takes. */
+static void add_source(struct jit_process *p, int fd, const char *path)
+{
+	jit_files_note(p->files, fd);
+	p->sources[p->source_count++] = jit_source_new(fd, path);
+	p->unread = true;
+	p->found = true;
+}
+
+/* Searches in this process. */
+static void search_here(struct jit_process *p)
+{
+	const char *root = p->reader->root;
+	int handle, fd;
+	char *path;
+
+	while (p->source_count < JIT_FILES_MAX &&
+	       (handle = jit_files_find(root, jit_files_root(p->files), jit_files_query(p->files),
+					&path)) >= 0) {
+		fd = open_regular_found(handle, O_RDONLY);
+		if (fd >= 0)
+			add_source(p, fd, path);
+		else
+			jit_files_note(p->files, handle);
+		(void)close(handle);
+		free(path);
+	}
+}
+
+/* Whether a jitdump describes its code, which a perf map would not do as well. */
+static bool has_timed_source(const struct jit_process *p)
+{
+	size_t i = 0;
+
+	while (i < p->source_count && !jit_source_timed(p->sources[i]))
+		i++;
+	return i < p->source_count;
+}
+
+bool jit_process_search(struct jit_process *p)
+{
+	bool found;
+
+	if (p->reader->opener)
+		ask_for_files(p);
+	else
+		search_here(p);
+	found = p->found;
+	p->found = false;
+	if (p->reader->attacher && !found && !has_timed_source(p) && !jit_files_gone(p->files))
+		java_map_want(p->reader->attacher, jit_files_query(p->files), p->serial, &p->java);
+	return found;
+}
+
+/* Takes the answer of a virtual machine, if one has come. */
+static void take_java_map(struct jit_reader *r)
+{
+	struct attacher_answer answer;
+	struct jit_process *p;
+
+	if (!r->attacher || !attacher_take(r->attacher, &answer))
+		return;
+	p = map_get(&r->processes, answer.tgid);
+	r->stats.java_maps += answer.code == 0;
+	r->stats.java_refused += answer.code != 0 && answer.code != -ENOEXEC;
+	if (!p || p->serial != answer.serial)
+		return;
+	java_map_note(&p->java, &answer);
+	p->again = p->again || answer.code == 0;
+	/* What it does not describe now is asked for when it is met again. */
+	p->found = jit_process_search(p) || answer.code == 0;
+}
+
+/* Begins to read maps again that were written again. */
+static void read_again(struct jit_process *p)
+{
+	size_t i;
+
+	for (i = 0; p->again && i < p->source_count; i++)
+		jit_source_again(p->sources[i]);
+	p->again = false;
+}
+
+/* --- limits --- */
+
+/* The share of @total of a user who has taken @own, when all have taken @all: half of what the
+ * others leave. */
+static uint64_t share_of(uint64_t total, uint64_t all, uint64_t own)
+{
+	return (total - MIN(total, all - own)) / 2;
+}
+
+bool jit_process_may_wait(struct jit_process *p)
+{
+	if (p->user->waiting >= share_of(WAITING_MAX, p->reader->waiting, p->user->waiting))
+		return false;
+	p->user->waiting++;
+	p->reader->waiting++;
+	return true;
+}
+
+void jit_process_waited(struct jit_process *p, size_t count)
+{
+	p->user->waiting -= count;
+	p->reader->waiting -= count;
+}
+
+/* Notes whether the process may be read further; the first time that it may not is logged. */
+static bool has_memory(struct jit_process *p)
+{
+	struct jit_reader *r = p->reader;
+	uint64_t own = p->user->bytes, share = share_of(r->memory, r->bytes, own);
+
+	if (own < share) {
+		/* The last quarter is for names. */
+		jit_limit_detail(p->jit, p->bytes + share / 4 * 3 - MIN(share / 4 * 3, own));
+		p->put_off = false;
+		return true;
+	}
+	if (!p->put_off) {
+		r->stats.jit_put_off++;
+		log_warn("process %u: the code of its user's processes takes %zu MiB of memory; it "
+			 "gets no more names until there is room",
+			 p->tgid, (size_t)own >> 20);
+	}
+	p->put_off = true;
+	return false;
+}
+
+static bool comes_before(const struct jit_process *a, const struct jit_process *b)
+{
+	if (a->user != b->user)
+		return a->user->turn < b->user->turn;
+	return a->turn < b->turn;
+}
+
+/* The process whose turn it is, or NULL: that of the user who waits longest. */
+static struct jit_process *next_process(struct jit_reader *r)
+{
+	struct jit_process *best = NULL;
+
+	map_for_each (&r->processes, slot) {
+		struct jit_process *p = slot->value;
+
+		if (p->unread && (!best || comes_before(p, best)) && has_memory(p))
+			best = p;
+	}
+	return best;
+}
+
+/* --- reading --- */
+
+/* Notes the result of reading source @i of a process: the number of bytes, 0 if there is no more,
+ * or negative. Returns the number of bytes. */
+static uint64_t note_read(struct jit_process *p, size_t i, int64_t n, const struct error *why)
+{
+	if (n < 0) {
+		log_warn("%s: code of process %u after this point has no names", why->text,
+			 p->tgid);
+		jit_source_free(p->sources[i]);
+		p->sources[i] = p->sources[--p->source_count];
+	} else if (n == 0) {
+		p->at = i + 1;
+	}
+	count_bytes(p, jit_bytes(p->jit));
+	count_dropped(p);
+	return (uint64_t)MAX(n, (int64_t)0);
+}
+
+/* Reads a portion, or asks for it; returns the bytes read, 0 if there is no more. */
+static uint64_t take_turn(struct jit_process *p, struct parser *parser, uint64_t now)
+{
+	struct jit_reader *r = p->reader;
+	struct error err = ERROR_INIT;
+	uint64_t n = 0;
+
+	p->turn = p->user->turn = ++r->turn;
+	while (!n && p->at < p->source_count) {
+		struct jit_source *s = p->sources[p->at];
+
+		if (!jit_source_grew(s)) {
+			p->at++;
+			continue;
+		}
+		if (!r->opener) {
+			n = note_read(p, p->at, parser_jit(parser, s, p->jit, now, &err), &err);
+			continue;
+		}
+		r->reading = ask(r, jit_errand_read(r->opener, p->serial, p->files, s, now));
+		if (r->reading)
+			return 0;
+		p->at++;
+	}
+	if (!n) {
+		p->unread = false;
+		p->known = now;
+	}
+	return n;
+}
+
+/* Whether a file may be read later that could not be read now: its server does not answer, or
+ * another process has a lease on it. */
+static bool may_pass(int code)
+{
+	return code == -EHOSTDOWN || code == -ETIME || code == -ECANCELED || code == -EWOULDBLOCK;
+}
+
+/* Takes a portion of a source; returns the number of bytes. */
+static uint64_t take_portion(struct jit_process *p, struct parser *parser,
+			     const struct jit_errand *e)
+{
+	struct error err = ERROR_INIT;
+	int64_t n = 0;
+	size_t i = 0;
+
+	while (i < p->source_count && p->sources[i] != e->source)
+		i++;
+	if (i == p->source_count)
+		return 0;
+	if (e->code == 0)
+		n = parser_jit_take(parser, e->bytes, e->size, p->sources[i], p->jit, &err);
+	else if (!may_pass(e->code))
+		n = error_set(&err, e->code, "%s: could not be read: %s", e->from.name,
+			      strerror(-e->code));
+	return note_read(p, i, n, &err);
+}
+
+/* Applies the answers that have come; returns the number of bytes that were read. */
+static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
+{
+	struct errand *next;
+	uint64_t bytes = 0;
+
+	while (r->errands && (next = errands_take(r->errands))) {
+		_cleanup_(jit_errand_freep) struct jit_errand *e = (struct jit_errand *)next;
+		struct jit_process *p = map_get(&r->processes, e->query.tgid);
+
+		r->taken++;
+		r->reading = r->reading && !e->source;
+		if (!p || p->serial != e->serial)
+			continue;
+		if (e->source) {
+			bytes += take_portion(p, parser, e);
+			continue;
+		}
+		p->searching = false;
+		if (e->found < 0)
+			continue;
+		add_source(p, STEAL_FD(e->found), e->path);
+		ask_for_files(p);
+	}
+	return bytes;
+}
+
+/* Waits until @end_ns for an answer; not for one that was late in the call before unless @all.
+ * Returns whether there is one to take. */
+static bool await(struct jit_reader *r, uint64_t end_ns, bool all)
+{
+	uint64_t now_ns = clock_now_ns();
+	int ms = now_ns < end_ns ? (int)MIN((end_ns - now_ns) / 1000000 + 1, (uint64_t)WAIT_MS) : 0;
+
+	if (r->taken == r->asked)
+		return false;
+	return errands_wait(r->errands, r->taken + 1, r->taken < r->asked_before && !all ? 0 : ms);
+}
+
+/* Finds out whose sources have grown. */
+static void look_for_growth(struct jit_reader *r, uint64_t now)
+{
+	map_for_each (&r->processes, slot) {
+		struct jit_process *p = slot->value;
+		size_t i = 0;
+
+		if (!r->reading) /* the answer would undo it */
+			read_again(p);
+		while (i < p->source_count && !jit_source_grew(p->sources[i]))
+			i++;
+		p->at = i;
+		p->unread = i < p->source_count;
+		if (!p->unread && !p->searching)
+			p->known = now;
+	}
+}
+
+void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all)
+{
+	uint64_t end_ns = clock_now_ns() + (all ? sync_max_all : sync_max), bytes = 0;
+	uint64_t bytes_max = all ? JIT_SYNC_BYTES_ALL : JIT_SYNC_BYTES;
+	struct jit_process *p;
+
+	(void)take_answers(r, parser);
+	take_java_map(r);
+	look_for_growth(r, now);
+	do {
+		p = r->reading ? NULL : next_process(r);
+		if (p)
+			bytes += take_turn(p, parser, now);
+		if (await(r, end_ns, all))
+			bytes += take_answers(r, parser);
+		else if (r->taken < r->asked)
+			break;
+	} while (bytes < bytes_max && clock_now_ns() < end_ns &&
+		 (p || r->taken < r->asked || next_process(r)));
+	r->asked_before = r->asked;
+}
+
+bool jit_reader_has_more(const struct jit_reader *r)
+{
+	map_for_each (&r->processes, slot) {
+		const struct jit_process *p = slot->value;
+
+		if (p->unread && !p->put_off)
+			return true;
+	}
+	return r->taken < r->asked;
+}
+
+uint64_t jit_process_known_until(const struct jit_process *p)
+{
+	uint64_t known = p->known;
+	size_t i;
+
+	for (i = 0; i < p->source_count; i++)
+		if (jit_source_timed(p->sources[i]))
+			known = MIN(known, jit_source_time(p->sources[i]));
+	return known;
+}
+
+void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret)
+{
+	*ret = r->stats;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/code/jitting.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "jit/jit.h"
+#include "driver/driver.h"
+#include "jit/jit_source.h"
+#include "record/store/sampled_image.h"
+#include "record/code/jit_reader.h"
+#include "record/code/jit_writer.h"
+#include "sfile/session.h"
+#include "unwind/unwind_code.h"
+
+#include <string.h>
+
+enum {
+	WAITING_MAX = 65536,  /* samples of one process */
+	SPOTS_MAX = 16,	      /* of one process: each has a file */
+	WRITE_MAX = 2 << 20,  /* bytes of code to write at a time */
+	WRITE_MIN = 64 << 10, /* of them, what a file costs at least */
+	PASS_MAX = 4 << 20,   /* bytes of code to pass to the driver after a sync */
+	PASS_MIN = 1 << 10,   /* of them, what a piece costs at least */
+};
+static const uint64_t wait_max = 10 * NS_PER_S;
+/* Interval of searches for new files while samples wait. It doubles after each search without a
+ * result, because a search reads all mappings of a process. */
+static const uint64_t write_every = 10 * NS_PER_S;
+static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
+
+struct waiting {
+	struct store_key key;
+	uint64_t address, weight;
+	uint64_t after, time; /* sampled between these; time 0: since the last sync */
+};
+
+/* Where a process's code is written: next to the regions of an application, in a cgroup; or, with
+ * all NULL, for call chains. */
+struct spot {
+	const struct sampled_image *app, *region;
+	const char *cgroup, *comm;
+};
+
+/* A process that generates code. */
+struct maker {
+	uint32_t tgid;
+	struct jit_process *process;
+	struct waiting *waiting;
+	size_t waiting_count, waiting_room;
+	struct spot *spots;
+	size_t spot_count, spot_room;
+	size_t written, written_spots; /* pieces of code, and spots, written so far */
+	size_t passed;		       /* pieces of code that the driver was passed, or needs not */
+	bool has_rows;		       /* some of them have rows for unwinding */
+	uint64_t written_at;	       /* the last time */
+	uint64_t writing;	       /* the number of that job */
+	uint64_t search_at, search_every;
+	bool in_chains;	  /* has a spot for call chains */
+	bool unnamed;	  /* a frame of a chain was in code that is not known yet */
+	bool ends;	  /* is forgotten when all is written */
+	uint64_t gone_at; /* 0: it runs */
+};
+
+struct jitting {
+	char *samples;
+	const struct driver_ops *const *ops;
+	struct driver *const *driver;
+	struct jit_reader *reader;
+	struct jit_writer *writer;
+	struct sampled_images *binaries;
+	struct store *store;
+	struct map makers; /* by tgid */
+	uint64_t last_sync, lost;
+	uint64_t flush_at; /* what was new then is to be written at once; 0: nothing */
+	bool ending;	   /* some processes are to be forgotten */
+};
+
+struct jitting *jitting_new(const struct jitting_config *config)
+{
+	struct jitting *j = xcalloc(1, sizeof(*j));
+
+	j->reader = jit_reader_new(config->root ?: "", config->memory,
+				   sampled_image_opener(config->binaries));
+	jit_reader_attacher(j->reader, config->attacher);
+	j->writer = jit_writer_new();
+	j->samples = xstrdup(config->samples);
+	j->binaries = config->binaries;
+	j->store = config->store;
+	j->ops = config->ops;
+	j->driver = config->driver;
+	return j;
+}
+
+/* Passes to the driver, if there is one that needs it, how to unwind code. */
+static void pass(const struct jitting *j, const struct unwind_code *code)
+{
+	if (*j->driver && (*j->ops)->code)
+		(*j->ops)->code(*j->driver, code);
+}
+
+static void maker_free(struct jitting *j, struct maker *m)
+{
+	if (m->has_rows)
+		pass(j, &(struct unwind_code){ .tgid = m->tgid });
+	jit_process_waited(m->process, m->waiting_count);
+	jit_process_free(m->process);
+	free(m->waiting);
+	free(m->spots);
+	free(m);
+}
+
+void jitting_forget(struct jitting *j)
+{
+	jit_writer_wait(j->writer);
+	map_for_each (&j->makers, slot)
+		maker_free(j, slot->value);
+	map_done(&j->makers);
+}
+
+void jitting_use_images(const struct jitting *j)
+{
+	size_t i;
+
+	map_for_each (&j->makers, slot) {
+		const struct maker *m = slot->value;
+
+		for (i = 0; i < m->spot_count; i++) {
+			sampled_image_use(j->binaries, m->spots[i].app);
+			sampled_image_use(j->binaries, m->spots[i].region);
+		}
+		for (i = 0; i < m->waiting_count; i++) {
+			sampled_image_use(j->binaries, m->waiting[i].key.app);
+			sampled_image_use(j->binaries, m->waiting[i].key.image);
+		}
+	}
+}
+
+void jitting_free(struct jitting *j)
+{
+	if (!j)
+		return;
+	jitting_forget(j);
+	jit_reader_free(j->reader);
+	jit_writer_free(j->writer);
+	free(j->samples);
+	free(j);
+}
+
+uint64_t jitting_lost(const struct jitting *j)
+{
+	return j->lost;
+}
+
+void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret)
+{
+	jit_reader_stats(j->reader, ret);
+}
+
+static struct maker *find_maker(struct jitting *j, uint32_t tgid)
+{
+	struct maker *m = map_get(&j->makers, tgid);
+
+	if (m) {
+		m->ends = false;
+		return m;
+	}
+	m = xcalloc(1, sizeof(*m));
+	m->tgid = tgid;
+	m->process = jit_process_new(j->reader, tgid);
+	m->search_every = search_every_min / 2;
+	(void)map_set(&j->makers, tgid, m);
+	return m;
+}
+
+static void add_spot(struct maker *m, const struct spot *spot)
+{
+	if (m->spot_count == SPOTS_MAX)
+		return;
+	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
+	m->spots[m->spot_count++] = *spot;
+}
+
+/* Notes where the code is to be written; the newest is the likeliest. */
+static void note_spot(struct maker *m, const struct store_key *key)
+{
+	size_t i;
+
+	for (i = m->spot_count; i--;)
+		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->task.cgroup &&
+		    m->spots[i].comm == key->task.comm &&
+		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
+			return;
+	add_spot(m, &(struct spot){ key->app, key->image, key->task.cgroup, key->task.comm });
+}
+
+bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
+{
+	struct maker *m;
+
+	if (!key->image->image.tgid)
+		return false;
+	m = find_maker(j, key->image->image.tgid);
+	if (m->waiting_count == WAITING_MAX || !jit_process_may_wait(m->process))
+		return false;
+	note_spot(m, key);
+	array_grow(&m->waiting, m->waiting_count + 1, &m->waiting_room);
+	m->waiting[m->waiting_count++] = (struct waiting){
+		.key = *key, .address = address, .weight = weight, .after = j->last_sync
+	};
+	return true;
+}
+
+void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *offset)
+{
+	const struct sname_image *region = &(*image)->image;
+	struct maker *m = region->tgid ? find_maker(j, region->tgid) : NULL;
+	uint64_t address = region->start + *offset;
+	const struct jit_code *code = m ? jit_find(m->process->jit, address, j->last_sync) : NULL;
+
+	if (m && !m->in_chains)
+		add_spot(m, &(struct spot){ 0 });
+	if (m)
+		m->in_chains = true;
+	if (m && !code)
+		m->unnamed = true;
+	if (!code || code->place == code->address)
+		return;
+	*offset = code->place + (address - code->address) - JIT_PLACE_START;
+	*image = sampled_image_region(j->binaries, region->tgid, JIT_PLACE_START, JIT_PLACE_END,
+				      region->name);
+}
+
+/* Searches for files that describe code, if something waits for them. A frame waits until a file is
+ * found: what the file does not describe then is searched for when it is met again. */
+static void find_sources(struct maker *m, uint64_t now, bool all)
+{
+	bool is_due = all || now >= m->search_at;
+
+	if (!(is_due && (m->waiting_count || m->unnamed)) && !m->gone_at)
+		return;
+	m->search_every = MIN(m->search_every * 2, search_every_max);
+	if (jit_process_search(m->process)) {
+		m->search_every = search_every_min;
+		m->unnamed = false;
+	}
+	m->search_at = now + m->search_every;
+}
+
+/* Passes to the driver how to unwind what is new, at most @bytes of code. If some code of a process
+ * has rows, that of other code is passed, too: it may have taken its place. */
+static void pass_rows(struct jitting *j, struct maker *m, size_t bytes)
+{
+	const struct jit *jit = m->process->jit;
+	size_t count = jit_count(jit), taken = 0;
+
+	for (; m->passed < count && taken < bytes; m->passed++) {
+		const struct jit_code *c = jit_at(jit, m->passed);
+
+		m->has_rows = m->has_rows || c->row_count;
+		if (!m->has_rows || c->to != JIT_FOREVER)
+			continue;
+		taken += MAX(c->size, (uint64_t)PASS_MIN);
+		pass(j, &(struct unwind_code){ .tgid = m->tgid,
+					       .uid = m->process->user->uid,
+					       .address = c->address,
+					       .size = c->size,
+					       .rows = c->rows,
+					       .row_count = c->row_count });
+	}
+}
+
+static void count(struct jitting *j, const struct waiting *w, const struct jit_code *code)
+{
+	struct store_key key = w->key;
+	uint64_t address = w->address;
+	struct store_file *file;
+
+	if (code && code->place != code->address) {
+		address = code->place + (address - code->address);
+		key.image =
+			sampled_image_region(j->binaries, key.image->image.tgid, JIT_PLACE_START,
+					     JIT_PLACE_END, key.image->image.name);
+	}
+	file = store_get(j->store, &key);
+	if (file)
+		store_add(j->store, file, address - key.image->image.start, w->weight);
+	else
+		j->lost += w->weight;
+}
+
+/* Counts a sample if its code is known or it has waited too long. */
+static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
+		      uint64_t known, bool must)
+{
+	const struct jit_code *code = jit_find(m->process->jit, w->address, w->time);
+
+	if (!code)
+		code = jit_find(m->process->jit, w->address, w->after);
+	if (!must && (!code || known < w->time))
+		return false;
+	count(j, w, code);
+	return true;
+}
+
+static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool all)
+{
+	uint64_t known = jit_process_known_until(m->process);
+	size_t i, kept = 0;
+
+	all = all || m->gone_at || m->waiting_count == WAITING_MAX;
+	for (i = 0; i < m->waiting_count; i++) {
+		struct waiting *w = &m->waiting[i];
+
+		if (!w->time)
+			w->time = now;
+		if (!try_count(j, m, w, known, all || now - w->time > wait_max))
+			m->waiting[kept++] = *w;
+	}
+	jit_process_waited(m->process, m->waiting_count - kept);
+	m->waiting_count = kept;
+}
+
+/* Next to the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
+static char *region_path(const struct jitting *j, const struct maker *m, const struct spot *at)
+{
+	const struct sname name = { .app = at->app->image,
+				    .image = at->region->image,
+				    .event = "e",
+				    .task = { .cgroup = at->cgroup, .comm = at->comm } };
+	_cleanup_free_ char *file = sname_mangle(&name);
+
+	*strrchr(file, '/') = '\0';
+	*strrchr(file, '/') = '\0';
+	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
+}
+
+static bool has_news(const struct maker *m)
+{
+	size_t count = jit_count(m->process->jit);
+
+	return count && (m->written != count || m->written_spots != m->spot_count);
+}
+
+/* Has the code of a process written; returns what that costs, in bytes. */
+static size_t write_maker(struct jitting *j, struct maker *m, uint64_t now)
+{
+	struct jit_writing *job = jit_writing_new(m->process->jit, m->tgid);
+	size_t i;
+
+	for (i = 0; i < m->spot_count; i++) {
+		const struct spot *at = &m->spots[i];
+
+		jit_writing_path(job, at->app ? region_path(j, m, at)
+					      : session_code_path(j->samples, m->tgid));
+	}
+	m->writing = jit_writer_add(j->writer, job);
+	m->written = jit_count(m->process->jit);
+	m->written_spots = m->spot_count;
+	m->written_at = now;
+	return m->spot_count * MAX(m->process->bytes, (size_t)WRITE_MIN);
+}
+
+/* Whether nothing of a process will be needed: it has exited, and late samples have come. */
+static bool is_over(const struct jitting *j, const struct maker *m, uint64_t now)
+{
+	bool is_past = m->ends || (m->gone_at && now - m->gone_at >= write_every);
+
+	return is_past && !m->waiting_count && !has_news(m) &&
+	       jit_writer_is_over(j->writer, m->writing);
+}
+
+static void sweep(struct jitting *j, uint64_t now)
+{
+	struct map kept = MAP_INIT;
+
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (is_over(j, m, now))
+			maker_free(j, m);
+		else
+			(void)map_set(&kept, slot->key, m);
+	}
+	map_done(&j->makers);
+	j->makers = kept;
+}
+
+/* Whether new code of a process is to be written now. */
+static bool is_due(const struct jitting *j, const struct maker *m, uint64_t now)
+{
+	return has_news(m) && (m->ends || m->gone_at || m->written_at < j->flush_at ||
+			       now - m->written_at >= write_every);
+}
+
+/* The process to write that was written longest ago; or NULL. */
+static struct maker *next_to_write(const struct jitting *j, uint64_t now)
+{
+	struct maker *best = NULL;
+
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (is_due(j, m, now) && (!best || m->written_at < best->written_at))
+			best = m;
+	}
+	return best;
+}
+
+/* Has some code written, unless the last is still being written. Returns whether any is left that
+ * is not only due by time. */
+static bool write_some(struct jitting *j, uint64_t now)
+{
+	size_t cost = 0;
+	struct maker *m;
+
+	if (!jit_writer_is_idle(j->writer))
+		return j->flush_at || j->ending;
+	while (cost < WRITE_MAX && (m = next_to_write(j, now)))
+		cost += write_maker(j, m, now);
+	if (cost)
+		return j->flush_at || j->ending;
+	j->flush_at = 0;
+	j->ending = false;
+	return false;
+}
+
+static void write_all(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (has_news(m))
+			(void)write_maker(j, m, now);
+	}
+	jit_writer_wait(j->writer);
+}
+
+void jitting_sync(struct jitting *j, uint64_t now, bool all)
+{
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (!m->gone_at && jit_files_gone(m->process->files))
+			m->gone_at = now;
+		find_sources(m, now, all);
+	}
+	jit_reader_sync(j->reader, sampled_image_parser(j->binaries), now, all);
+	map_for_each (&j->makers, slot)
+		if (j->driver)
+			pass_rows(j, slot->value, PASS_MAX / j->makers.count);
+	map_for_each (&j->makers, slot)
+		place_samples(j, slot->value, now, all);
+	j->last_sync = now;
+	if (all)
+		write_all(j, now);
+	else
+		(void)write_some(j, now);
+	sweep(j, now);
+}
+
+bool jitting_tend(struct jitting *j, uint64_t now)
+{
+	bool ending = j->ending, is_left = (j->flush_at || ending) && write_some(j, now);
+
+	if (ending && !is_left)
+		sweep(j, now);
+	return is_left;
+}
+
+void jitting_search(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot)
+		find_sources(slot->value, now, true);
+}
+
+bool jitting_reads(const struct jitting *j)
+{
+	return jit_reader_has_more(j->reader);
+}
+
+void jitting_flush(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot)
+		place_samples(j, slot->value, now, true);
+	j->flush_at = now;
+}
+
+void jitting_settle(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		place_samples(j, m, now, true);
+		m->ends = j->ending = true;
+	}
+}

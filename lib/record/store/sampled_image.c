@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/store/sampled_image.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "file/path.h"
+#include "file/procfs.h"
+#include "bpf/interpreter.h"
+#include "identity/cookie.h"
+#include "elf/vdso.h"
+#include "sfile/manifest.h"
+#include "sfile/session.h"
+#include "sfile/source_image.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+/* The number of images after which those unused for long are swept. */
+enum { MANY = 4096 };
+/* The number of source files that have an image of their own. */
+enum { SOURCES_MAX = 4096 };
+
+struct sampled_images {
+	char *samples, *root, *select;
+	const struct cookie_table *cookies;
+	struct manifest *manifest;	/* NULL: not open */
+	struct map by_cookie;		/* cookie: binary */
+	struct map by_name;		/* hash of the image to binaries */
+	struct map used;		/* hashes of names since sampled_image_note_used() */
+	struct map sources;		/* hashes of the paths of source files */
+	struct sampled_image **regions; /* images found by /proc/PID/maps */
+	size_t region_count, region_room;
+	uint32_t count;	 /* number of binaries so far */
+	uint32_t age;	 /* number of sweeps */
+	size_t swept_to; /* binaries left by the last sweep */
+	bool has_noted;	 /* since sampled_image_forget() */
+	bool complained; /* a problem with the manifest was already logged */
+};
+
+struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
+					       const char *select,
+					       const struct cookie_table *cookies)
+{
+	struct sampled_images *t = xcalloc(1, sizeof(*t));
+
+	t->samples = xstrdup(samples);
+	t->root = xstrdup(root ? root : "");
+	t->select = select ? xstrdup(select) : NULL;
+	t->cookies = cookies;
+	return t;
+}
+
+struct parser *sampled_image_parser(const struct sampled_images *t)
+{
+	return t->cookies ? cookie_parser(t->cookies) : NULL;
+}
+
+struct opener *sampled_image_opener(const struct sampled_images *t)
+{
+	return t->cookies ? cookie_opener(t->cookies) : NULL;
+}
+
+static void image_free(struct sampled_image *b)
+{
+	free((char *)b->image.name);
+	free(b);
+}
+
+void sampled_image_forget(struct sampled_images *t)
+{
+	map_for_each (&t->by_name, slot)
+		image_free(slot->value);
+	map_done(&t->by_name);
+	map_done(&t->by_cookie);
+	map_done(&t->sources);
+	map_done(&t->used);
+	t->has_noted = false;
+	t->region_count = 0;
+	manifest_close(t->manifest);
+	t->manifest = NULL;
+	t->complained = false;
+}
+
+void sampled_image_table_free(struct sampled_images *t)
+{
+	if (!t)
+		return;
+	sampled_image_forget(t);
+	free(t->regions);
+	free(t->samples);
+	free(t->root);
+	free(t->select);
+	free(t);
+}
+
+int sampled_image_open_manifest(struct sampled_images *t, const char *session_dir,
+				const char *session_name, struct error *err)
+{
+	int r;
+
+	if (t->manifest)
+		return 0;
+	r = session_create(session_dir, session_name, err);
+	if (r == 0)
+		r = manifest_open(t->samples, true, &t->manifest, err);
+	return r;
+}
+
+int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err)
+{
+	manifest_close(t->manifest);
+	t->manifest = NULL;
+	return manifest_open(t->samples, true, &t->manifest, err);
+}
+
+static void note_used(struct sampled_images *t, const char *name)
+{
+	(void)map_set(&t->used, hash_bytes(name, strlen(name)), t);
+}
+
+void sampled_image_note_used(struct sampled_images *t)
+{
+	map_done(&t->used);
+	map_for_each (&t->by_name, slot) {
+		const struct sampled_image *b = slot->value;
+
+		note_used(t, b->image.name);
+	}
+	t->has_noted = true;
+}
+
+bool sampled_image_has_noted(const struct sampled_images *t)
+{
+	return t->has_noted;
+}
+
+bool sampled_image_was_used(const struct sampled_images *t, const char *name)
+{
+	return map_get(&t->used, hash_bytes(name, strlen(name))) != NULL;
+}
+
+static uint64_t image_hash(const struct sname_image *i)
+{
+	uint64_t hash = hash_bytes(i->name, strlen(i->name));
+
+	hash = hash_add(hash, i->kind);
+	return i->kind == SNAME_ANON ? hash_add(hash_add(hash, i->tgid), i->start) : hash;
+}
+
+/* Returns the one binary with this name; creates it, with its own copy of the string, if it is
+ * new. */
+static struct sampled_image *intern(struct sampled_images *t, const struct sname_image *image)
+{
+	uint64_t hash = image_hash(image);
+	struct sampled_image *b;
+
+	map_for_each_of(&t->by_name, hash, b)
+	{
+		if (!sname_image_equal(&b->image, image))
+			continue;
+		b->age = t->age;
+		return b;
+	}
+	b = xcalloc(1, sizeof(*b));
+	b->image = *image;
+	b->image.name = xstrdup(image->name);
+	b->id = ++t->count;
+	b->age = t->age;
+	b->selected = !t->select;
+	map_add(&t->by_name, hash, b);
+	return b;
+}
+
+bool sampled_image_are_many(const struct sampled_images *t)
+{
+	return t->by_name.count > t->swept_to + MANY;
+}
+
+void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b)
+{
+	if (b)
+		((struct sampled_image *)b)->age = t->age;
+}
+
+bool sampled_image_is_old(const struct sampled_images *t, const struct sampled_image *b)
+{
+	return b->age != t->age && !b->is_kernel && b->image.kind != SNAME_KERN;
+}
+
+/* Removes the old images from a map, without freeing them. */
+static void drop_old(const struct sampled_images *t, struct map *images)
+{
+	struct map kept = MAP_INIT;
+
+	map_for_each (images, slot)
+		if (!sampled_image_is_old(t, slot->value))
+			map_add(&kept, slot->key, slot->value);
+	map_done(images);
+	*images = kept;
+}
+
+size_t sampled_image_sweep(struct sampled_images *t)
+{
+	struct map all = t->by_name;
+	size_t i, kept = 0, count = all.count;
+
+	for (i = 0; i < t->region_count; i++)
+		if (!sampled_image_is_old(t, t->regions[i]))
+			t->regions[kept++] = t->regions[i];
+	t->region_count = kept;
+	drop_old(t, &t->by_cookie);
+	t->by_name = MAP_INIT;
+	map_for_each (&all, slot) {
+		struct sampled_image *b = slot->value;
+
+		if (sampled_image_is_old(t, b))
+			image_free(b);
+		else
+			map_add(&t->by_name, slot->key, b);
+	}
+	map_done(&all);
+	t->age++;
+	t->swept_to = t->by_name.count;
+	return count - t->swept_to;
+}
+
+static int matches(const char *pattern, void *path)
+{
+	const char *subject = strchr(pattern, '/') ? path : path_base(path);
+
+	return fnmatch(pattern, subject, 0) == 0;
+}
+
+struct sampled_image *sampled_image_file(struct sampled_images *t,
+					 const struct manifest_image *file, bool is_kernel)
+{
+	struct sname_image image = { .kind = SNAME_ROOT };
+	struct error err = ERROR_INIT;
+	struct sampled_image *b;
+
+	if (t->manifest)
+		image.name = manifest_name(t->manifest, file, &err);
+	if (t->manifest && !image.name && !t->complained) {
+		log_error("%s", err.text);
+		t->complained = true;
+	}
+	if (!image.name)
+		image.name = file->path;
+	note_used(t, image.name);
+	b = intern(t, &image);
+	b->mtime = file->version.mtime;
+	b->is_kernel = is_kernel;
+	/* A name made unique by the manifest ends in a mark, so ask for the path itself. */
+	if (t->select)
+		b->selected = parse_list(t->select, ',', matches, (void *)file->path);
+	return b;
+}
+
+struct sampled_image *sampled_image_kernel(struct sampled_images *t, const char *name,
+					   bool is_kernel)
+{
+	struct sampled_image *b =
+		intern(t, &(struct sname_image){ .kind = SNAME_KERN, .name = name });
+
+	b->is_kernel = is_kernel;
+	return b;
+}
+
+struct sampled_image *sampled_image_region(struct sampled_images *t, uint32_t tgid, uint64_t start,
+					   uint64_t end, const char *label)
+{
+	_cleanup_free_ char *name = xstrdup(*label == '[' ? label : "anon");
+	struct sampled_image *b;
+	char *slash;
+
+	while ((slash = strchr(name, '/')))
+		*slash = '_';
+	b = intern(t, &(struct sname_image){ .kind = SNAME_ANON,
+					     .name = name,
+					     .tgid = tgid,
+					     .start = start,
+					     .end = end });
+	b->selected = false;
+	return b;
+}
+
+/* Returns the vdso, which is the same for all processes of a boot: one region that belongs to none.
+ * Its code is copied to the session, because no file contains it. */
+static struct sampled_image *vdso_binary(struct sampled_images *t)
+{
+	_cleanup_free_ char *path = path_join(t->samples, "vdso");
+	struct error err = ERROR_INIT;
+	uint64_t size = vdso_size();
+
+	if (vdso_save(path, &err) < 0)
+		log_warn("%s: functions of the vdso will have no names", err.text);
+	return sampled_image_region(t, 0, 0, size, "[vdso]");
+}
+
+/* Whether the source file @path has an image of its own: a program can invent names. */
+static bool has_own_image(struct sampled_images *t, const char *path)
+{
+	uint64_t hash = hash_bytes(path, strlen(path));
+
+	if (map_get(&t->sources, hash))
+		return true;
+	if (t->sources.count >= SOURCES_MAX)
+		return false;
+	(void)map_set(&t->sources, hash, t);
+	return true;
+}
+
+static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
+{
+	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
+	const bool is_php = c->function && c->function->language == INTERPRETER_PHP;
+	struct manifest_image file = {
+		.path = (char *)path,
+		.version.build_id = *source_image_id(is_php ? SOURCE_PHP : SOURCE_PYTHON),
+	};
+	struct sampled_image *b = sampled_image_file(t, &file, false);
+
+	b->is_source = true;
+	return b;
+}
+
+static struct sampled_image *cookie_binary(struct sampled_images *t, const struct cookie_image *c)
+{
+	_cleanup_free_ char *absolute = NULL;
+	struct manifest_image file = { .file = c->file, .version = c->version, .host = c->host };
+
+	switch (c->kind) {
+	case COOKIE_FILE:
+		absolute = path_join("/", c->path);
+		file.path = absolute;
+		return sampled_image_file(t, &file, false);
+	case COOKIE_ANON:
+		return sampled_image_region(t, c->tgid, c->start, c->end, c->path);
+	case COOKIE_VDSO:
+		return vdso_binary(t);
+	case COOKIE_THREAD:
+		return sampled_image_kernel(t, c->path, false);
+	case COOKIE_SOURCE:
+		return source_binary(t, c);
+	case COOKIE_CGROUP:
+	case COOKIE_CODE:
+	case COOKIE_KIND_COUNT_:
+		break;
+	}
+	return NULL;
+}
+
+struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t cookie)
+{
+	struct sampled_image *b = map_get(&t->by_cookie, cookie);
+	const struct cookie_image *image;
+
+	if (b) {
+		b->age = t->age;
+		return b;
+	}
+	image = cookie_lookup(t->cookies, cookie);
+	b = image ? cookie_binary(t, image) : NULL;
+	if (b)
+		(void)map_set(&t->by_cookie, cookie, b);
+	return b;
+}
+
+/* The search for the mapping that contains an address. */
+struct search {
+	uint64_t pc;
+	struct sampled_images *table;
+	uint32_t tgid;
+	struct sampled_image *found;
+};
+
+static int look_at_mapping(const struct maps_line *line, void *data)
+{
+	struct search *s = data;
+
+	if (s->pc < line->start || s->pc >= line->end)
+		return 0;
+	s->found = sampled_image_region(s->table, s->tgid, line->start, line->end, line->path);
+	return 1;
+}
+
+struct sampled_image *sampled_image_of_region(struct sampled_images *t, uint32_t tgid, uint64_t pc)
+{
+	struct search s = { .pc = pc, .table = t, .tgid = tgid };
+	size_t i;
+
+	for (i = t->region_count; i-- > 0;)
+		if (t->regions[i]->image.tgid == tgid && pc >= t->regions[i]->image.start &&
+		    pc < t->regions[i]->image.end) {
+			t->regions[i]->age = t->age;
+			return t->regions[i];
+		}
+	if (procfs_maps(t->root, tgid, look_at_mapping, &s) <= 0 || !s.found)
+		return NULL;
+	array_grow(&t->regions, t->region_count + 1, &t->region_room);
+	t->regions[t->region_count++] = s.found;
+	return s.found;
+}

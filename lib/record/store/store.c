@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/store/store.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "record/store/descriptor_limit.h"
+#include "record/store/past.h"
+#include "record/store/sampled_image.h"
+#include "record/store/store_file.h"
+#include "record/store/store_opener.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+
+#define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
+
+enum {
+	/* Least and greatest number of open files, and how many are opened in a turn. */
+	OPEN_MIN = 8,
+	OPEN_MAX = 16384,
+	OPEN_IN_TURN = 64,
+
+	/* Counts that wait for a file: room at first, and how many open it. */
+	WAITING_FIRST = 8,
+	WAITING_FULL = 4096,
+	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
+	UNLOAD_SOME = 64,      /* files looked at when too much waits */
+
+	/* Number of pending additions, and the distance between the prefetch steps of one. */
+	UNDER_WAY = 32,
+	STEP = 10
+};
+
+/* A pending addition to an open file, whose memory is being prefetched. */
+struct addition {
+	struct store_file *file; /* NULL: none */
+	uint64_t key;
+	uint32_t count;
+};
+
+struct store {
+	struct store_opener *opener;
+	struct past *past; /* or NULL */
+	size_t mapped_max, open_max, waiting_max;
+
+	struct map by_hash; /* hash of the key to files */
+	struct store_list open, closed;
+	struct store_file *growing;  /* the last used file: its ->mapped may be outdated */
+	size_t open_count, mapped;   /* open files, and their bytes */
+	size_t waiting_files;	     /* files with waiting counts, */
+	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
+	uint64_t tick;		     /* calls of store_get() */
+	unsigned int may_open;	     /* files, until the next turn */
+
+	struct addition ring[UNDER_WAY];
+	unsigned int ring_at; /* index of the oldest addition, and of the next one */
+
+	size_t sample_events;
+	uint64_t lost[STORE_LOSS_COUNT_];
+};
+
+struct store *store_new(const struct store_config *config)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->opener = store_opener_new(config);
+	if (config->keep_ms)
+		s->past = past_new(config, s->opener);
+	s->sample_events = config->sample_events;
+	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
+	s->open_max =
+		config->open_max ? config->open_max : descriptor_limit_share(OPEN_MIN, OPEN_MAX);
+	s->waiting_max = s->mapped_max / 2;
+	s->may_open = OPEN_IN_TURN;
+	return s;
+}
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	store_close_all(s);
+	map_done(&s->by_hash);
+	store_opener_free(s->opener);
+	past_free(s->past);
+	free(s);
+}
+
+/* --- finding --- */
+
+static struct store_list *list_of(struct store *s, const struct store_file *f)
+{
+	return f->db ? &s->open : &s->closed;
+}
+
+/* Returns the file of @key; creates it, closed and without counts, if it is new. */
+static struct store_file *lookup(struct store *s, const struct store_key *key)
+{
+	uint64_t hash = store_key_hash(key);
+	struct store_file *f;
+
+	map_for_each_of(&s->by_hash, hash, f) if (store_key_equal(&f->key, key)) return f;
+	f = xcalloc(1, sizeof(*f));
+	f->key = *key;
+	f->hash = hash;
+	map_add(&s->by_hash, hash, f);
+	list_push(&s->closed, f);
+	s->closed_size += sizeof(*f);
+	return f;
+}
+
+/* --- adding --- */
+
+static void add_lost(struct store *s, const struct store_file *f, uint32_t count)
+{
+	bool is_sample = f->key.event < s->sample_events;
+
+	s->lost[is_sample ? STORE_LOST_SAMPLES : STORE_LOST_EXTENDED] += count;
+}
+
+static void finish(struct store *s, struct addition *a)
+{
+	int r = odb_add(a->file->db, a->key, a->count);
+
+	if (_unlikely_(r < 0)) {
+		add_lost(s, a->file, a->count);
+		store_opener_complain(s->opener, &a->file->key, r);
+	}
+	a->file = NULL;
+}
+
+void store_settle(struct store *s)
+{
+	for (unsigned int i = 0; i < UNDER_WAY; i++)
+		if (s->ring[i].file)
+			finish(s, &s->ring[i]);
+}
+
+/* Prefetches memory for the addition @age calls ago. */
+static void fetch(struct store *s, unsigned int age, enum odb_step step)
+{
+	const struct addition *a = &s->ring[(s->ring_at - age) % UNDER_WAY];
+
+	if (_likely_(a->file))
+		odb_prefetch(a->file->db, a->key, step);
+}
+
+static inline void add_open(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
+{
+	struct addition *a = &s->ring[s->ring_at % UNDER_WAY];
+
+	if (_likely_(a->file))
+		finish(s, a);
+	*a = (struct addition){ f, key, count };
+	fetch(s, 0, ODB_STEP_BUCKET);
+	fetch(s, STEP, ODB_STEP_FIRST);
+	fetch(s, 2 * STEP, ODB_STEP_SECOND);
+	s->ring_at++;
+}
+
+/* --- opening and closing --- */
+
+/* Updates the size of the file's database. */
+static void account(struct store *s, struct store_file *f)
+{
+	size_t mapped = f->db ? odb_mapped_bytes(f->db) : 0;
+
+	s->mapped += mapped - f->mapped;
+	f->mapped = mapped;
+}
+
+static size_t waiting_size(const struct store_file *f)
+{
+	return f->waiting_room * sizeof(*f->waiting);
+}
+
+/* Forgets the waiting counts of @f, which were added or lost. */
+static void forget_waiting(struct store *s, struct store_file *f)
+{
+	s->waiting_files -= f->waiting != NULL;
+	s->waiting -= f->waiting_count;
+	s->closed_size -= waiting_size(f);
+	free(f->waiting);
+	f->waiting = NULL;
+	f->waiting_count = f->waiting_room = 0;
+}
+
+/* Closes and frees a file that has no pending addition. */
+static void drop(struct store *s, struct store_file *f)
+{
+	(void)map_remove_value(&s->by_hash, f->hash, f);
+	list_remove(list_of(s, f), f);
+	if (f->key.image->recent == f)
+		f->key.image->recent = NULL;
+	if (s->growing == f)
+		s->growing = NULL;
+	forget_waiting(s, f);
+	s->mapped -= f->mapped;
+	s->open_count -= f->db != NULL;
+	s->closed_size -= f->db ? 0 : sizeof(*f);
+	sfile_close(f->sf);
+	free(f);
+}
+
+static bool is_over(const struct store *s)
+{
+	return s->open_count > s->open_max || s->mapped > s->mapped_max;
+}
+
+/* Closes the least recently used files, but not @needed, until the limits are kept. */
+static void evict(struct store *s, const struct store_file *needed)
+{
+	store_settle(s);
+	while (is_over(s) && s->open.oldest && s->open.oldest != needed)
+		drop(s, s->open.oldest);
+}
+
+/* Lowers the limits after the process ran out of descriptors or mappings. */
+static bool shrink(struct store *s, int code)
+{
+	if ((code != -EMFILE && code != -ENFILE && code != -ENOMEM) || s->open_count < OPEN_MIN)
+		return false;
+	log_info("only %zu sample files can be open at a time", s->open_count);
+	s->open_max = s->open_count - s->open_count / 8 - 1;
+	evict(s, NULL);
+	return true;
+}
+
+/* Opens a closed file, unless it failed recently. */
+static bool file_open(struct store *s, struct store_file *f)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (!store_opener_may_try(s->opener, f->retry_at))
+		return false;
+	r = store_opener_open(s->opener, &f->key, &f->sf, &err);
+	if (r < 0 && shrink(s, r))
+		r = store_opener_open(s->opener, &f->key, &f->sf, &err);
+	if (r < 0) {
+		f->retry_at = store_opener_failed(s->opener, r, &err);
+		return false;
+	}
+	f->retry_at = 0;
+	list_remove(&s->closed, f);
+	s->closed_size -= sizeof(*f);
+	f->db = sfile_odb(f->sf);
+	list_push(&s->open, f);
+	s->open_count++;
+	f->opened_at = s->tick;
+	return true;
+}
+
+/* --- waiting --- */
+
+/* Opens the file and adds its waiting counts. */
+static bool write_waiting(struct store *s, struct store_file *f)
+{
+	bool open = file_open(s, f);
+	uint32_t i;
+
+	if (open && f->waiting_count >= odb_mapped_bytes(f->db) / POPULATE_SHARE)
+		odb_populate(f->db);
+	for (i = 0; i < f->waiting_count; i++) {
+		const struct waiting *w = &f->waiting[i];
+
+		if (open)
+			add_open(s, f, (uint64_t)w->key_high << 32 | w->key_low, w->count);
+		else
+			add_lost(s, f, w->count);
+	}
+	forget_waiting(s, f);
+	if (open) {
+		store_settle(s);
+		account(s, f);
+	}
+	return open;
+}
+
+static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
+{
+	if (f->waiting_count == f->waiting_room) {
+		s->closed_size -= waiting_size(f);
+		if (!f->waiting) {
+			s->waiting_files++;
+			f->waiting_since = s->tick;
+		}
+		f->waiting_room = f->waiting_room ? f->waiting_room * 2 : WAITING_FIRST;
+		f->waiting = xreallocarray(f->waiting, f->waiting_room, sizeof(*f->waiting));
+		s->closed_size += waiting_size(f);
+	}
+	f->waiting[f->waiting_count++] =
+		(struct waiting){ (uint32_t)key, (uint32_t)(key >> 32), count };
+	s->waiting++;
+	if (f->waiting_count == WAITING_FULL && write_waiting(s, f))
+		evict(s, f);
+}
+
+/* Returns whether the file is used more often than the one that would be closed for it. */
+static bool is_busy(const struct store *s, const struct store_file *f)
+{
+	const struct store_file *oldest = s->open.oldest;
+
+	return !oldest ||
+	       (s->tick - f->waiting_since) / (f->waiting_count + 1) < s->tick - oldest->used_at;
+}
+
+/* Returns whether another file can be opened without closing one; eviction leaves some room. */
+static bool has_room(const struct store *s)
+{
+	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
+}
+
+/* Writes the waiting counts of a file, which stays open if that is worthwhile. */
+static void unload(struct store *s, struct store_file *f)
+{
+	bool keep = has_room(s) || is_busy(s, f);
+
+	if (!write_waiting(s, f) || !keep)
+		drop(s, f);
+	else
+		evict(s, f);
+}
+
+/* Makes room: writes the counts of some files, of those that have most of them. The next call goes
+ * on with the others. */
+static void unload_some(struct store *s)
+{
+	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
+	struct store_file *f;
+
+	store_settle(s);
+	for (int i = 0; i < UNLOAD_SOME && (f = s->closed.oldest); i++) {
+		list_remove(&s->closed, f);
+		list_push(&s->closed, f);
+		if (f->waiting_count >= average)
+			unload(s, f);
+	}
+}
+
+static bool is_chosen(const struct store_choice *choice, const struct store_file *f)
+{
+	uint64_t tick = !f->db ? f->waiting_since : choice->by_opening ? f->opened_at : f->used_at;
+
+	return tick <= choice->until_tick &&
+	       (!choice->leaves || choice->leaves(&f->key, choice->data));
+}
+
+/* Closes the chosen open files, or unloads the closed ones. */
+static bool leave(struct store *s, const struct store_choice *choice, bool open)
+{
+	struct store_file *f, *newer;
+
+	/* Unloading evicts only open files, so the next closed one stays valid. */
+	for (f = open ? s->open.oldest : s->closed.oldest; f; f = newer) {
+		newer = f->newer;
+		if (!is_chosen(choice, f))
+			continue;
+		if (choice->until_ns && clock_now_ns() > choice->until_ns)
+			return false;
+		if (open)
+			drop(s, f);
+		else
+			unload(s, f);
+	}
+	return true;
+}
+
+/* --- the public side --- */
+
+/* Enforces the limits before a file is returned. */
+static void keep_bounds(struct store *s)
+{
+	if (s->growing)
+		account(s, s->growing);
+	s->growing = NULL;
+	if (_unlikely_(is_over(s)))
+		evict(s, NULL);
+	if (_unlikely_(s->closed_size > s->waiting_max))
+		unload_some(s);
+}
+
+/* Returns whether a file is to be opened now. Many new ones are opened over several turns. */
+static bool may_open(struct store *s)
+{
+	return has_room(s) && s->may_open && s->may_open--;
+}
+
+struct store_file *store_get(struct store *s, const struct store_key *key)
+{
+	struct store_file *f;
+	struct store_list *list;
+
+	s->tick++;
+	keep_bounds(s);
+	f = key->image->recent;
+	if (!f || !store_key_equal(&f->key, key))
+		f = lookup(s, key);
+	key->image->recent = f;
+	f->used_at = s->tick;
+	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !write_waiting(s, f))
+		return NULL;
+	list = list_of(s, f);
+	if (list->newest != f) {
+		list_remove(list, f);
+		list_push(list, f);
+	}
+	s->growing = f->db ? f : NULL;
+	return f;
+}
+
+void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t count)
+{
+	uint32_t value = (uint32_t)MIN(count, (uint64_t)UINT32_MAX);
+
+	if (s->past)
+		past_count(s->past, &f->key, &f->past_mark, key, count);
+	if (_likely_(f->db))
+		add_open(s, f, key, value);
+	else
+		add_waiting(s, f, key, value);
+}
+
+bool store_leave(struct store *s, const struct store_choice *choice, bool open)
+{
+	store_settle(s);
+	return leave(s, choice, false) && (!open || leave(s, choice, true));
+}
+
+bool store_turn(struct store *s, uint64_t until_ns)
+{
+	const struct store_choice all = { .until_tick = UINT64_MAX, .until_ns = until_ns };
+
+	s->may_open = OPEN_IN_TURN;
+	if (s->waiting_files && has_room(s))
+		return !store_leave(s, &all, false);
+	return false;
+}
+
+uint64_t store_tick(const struct store *s)
+{
+	return s->tick;
+}
+
+void store_flush(struct store *s)
+{
+	store_opener_retry(s->opener);
+	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, false);
+}
+
+void store_close_all(struct store *s)
+{
+	store_opener_retry(s->opener);
+	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, true);
+	store_opener_forget(s->opener);
+}
+
+struct past *store_past(const struct store *s)
+{
+	return s->past;
+}
+
+uint64_t store_lost(const struct store *s, enum store_loss loss)
+{
+	return s->lost[loss];
+}
+
+size_t store_open_files(struct store *s, size_t *ret_mapped)
+{
+	if (s->growing)
+		account(s, s->growing);
+	if (ret_mapped)
+		*ret_mapped = s->mapped;
+	return s->open_count;
+}
