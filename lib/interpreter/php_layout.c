@@ -28,7 +28,7 @@ static_assert(ARRAY_SIZE(symbol_names) == SYMBOL_COUNT_, "one name each");
 /* What the program always reads of a function. */
 enum { FUNCTION_BYTES = PHP_FUNCTION_WORDS * 8 };
 
-/* Offsets by version: 8.2 as measured with its headers, the others as read in theirs. */
+/* Offsets by version: 8.2 as measured with its headers, the others as read in one of 8.1. */
 static const struct {
 	uint16_t version;
 	uint16_t current, file, lines;
@@ -36,7 +36,6 @@ static const struct {
 	{ 0x0800, 488, 144, 152 },
 	{ 0x0801, 488, 144, 152 },
 	{ 0x0802, 488, 152, 160 },
-	{ 0x0803, 488, 144, 152 },
 };
 
 /* Takes a number below 100 and what follows it. */
