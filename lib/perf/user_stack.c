@@ -91,6 +91,7 @@ int user_stack_decode(struct span *more, struct user_stack *ret)
 	if (size && (span_u64(&in, &used) < 0 || used > size))
 		return -EBADMSG;
 	*more = in;
+	ret->in_user = false;
 	ret->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32 && !layout;
 	if (!layout)
 		return 0;
@@ -120,7 +121,8 @@ void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret)
 		ret->bx.value = u->regs[layout->bx];
 	else
 		ret->bx.where = UNWIND_REG_LOST;
-	unwind_to_system_call(ret, u->machine, u->regs[0]);
+	if (!u->in_user)
+		unwind_to_system_call(ret, u->machine, u->regs[0]);
 }
 
 int user_stack_read(void *data, __u64 address, __u64 *ret)

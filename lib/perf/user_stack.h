@@ -37,13 +37,14 @@ struct user_stack {
 	uint64_t sp;	   /* address of the copy's first byte */
 	struct span bytes; /* the copy */
 	bool is_32_bit;	   /* an AArch32 process: there is nothing else then */
+	bool in_user;	   /* set by the caller: the thread was not in the kernel */
 };
 
 /* Moves registers and stack from the front of @more to @ret. Returns 1; 0 if the sample has none (a
- * kernel thread, an AArch32 process); -EBADMSG. */
+ * kernel thread, an AArch32 process); -EBADMSG. ->in_user is false. */
 int user_stack_decode(struct span *more, struct user_stack *ret);
 /* Stores the frame that user space was in. Its PC is that of the system call if the thread is in
- * one (or if it is not in the kernel, but register 0 has the error of a missing system call). */
+ * one. */
 void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret);
 /* For struct unwind_from, whose data is a struct user_stack: reads the copy. */
 int user_stack_read(void *data, __u64 address, __u64 *ret);

@@ -133,6 +133,7 @@ static enum chain_end unwind_user(struct walk *w, struct span more)
 		return a->memo.kernel || !w->record->pid ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 	/* A sample in user space is itself the first frame. */
 	i = w->user_seen;
+	stack.in_user = i > 0;
 	p = process_get(&a->sideband->processes, w->record->pid);
 	if (!p)
 		return CHAIN_END_NO_MAPPING;
