@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # optop: what the machine does now, as text and in a terminal.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
-need_sampling
 
 if [ ! -x "$OP_BUILD_ROOT/tools/optop" ]; then
 	skip_all "built without ncurses"
