@@ -6,6 +6,7 @@
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "file/owner.h"
@@ -157,6 +158,18 @@ static int finish_page(int status)
 	return status;
 }
 
+/* Whether reports of the archive do not need the word: it is another archive that was read, or the
+ * window of time, which is all that the new archive has. */
+static bool is_done_by_archive(const char *word)
+{
+	static const char *const tags[] = { "archive:", "time:" };
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(tags) && strncmp(word, tags[i], strlen(tags[i])) != 0)
+		i++;
+	return i < ARRAY_SIZE(tags);
+}
+
 /* The words with which reports of the archive show the same as the page; caller frees. */
 static char *words_of_archive(const struct page_words *given)
 {
@@ -168,7 +181,7 @@ static char *words_of_archive(const struct page_words *given)
 	own = xasprintf("archive:%s", name);
 	words[n++] = own;
 	for (i = 0; i < given->count; i++)
-		if (strncmp(given->list[i], "archive:", strlen("archive:")) != 0)
+		if (!is_done_by_archive(given->list[i]))
 			words[n++] = given->list[i];
 	return reporting_shell_words(n, words);
 }
