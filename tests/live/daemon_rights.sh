@@ -11,12 +11,13 @@ status_line()
 	cat "/proc/$(daemon_pid)"/task/*/status | sed -n "s/^$1:[[:blank:]]*//p" | sort -u
 }
 
-# capabilities: those that the daemon has, by name. Threads may have none, or only that to read any file.
+# capabilities: those that the daemon has, by name. Threads may have none, or only that to read any file or
+# any process.
 capabilities()
 {
 	for set in $(status_line CapPrm | grep -v '^0*$'); do
 		capsh --decode="$set" | sed 's/.*=//'
-	done | grep -vx cap_dac_read_search
+	done | grep -vx -e cap_dac_read_search -e cap_sys_ptrace
 }
 
 common=cap_dac_read_search,cap_sys_ptrace,cap_syslog
