@@ -21,8 +21,9 @@ enum {
 	PHP_INTERNAL_FUNCTION = 1, /* its lowest byte: written in C */
 	PHP_USER_FUNCTION = 2,
 	PHP_EVAL_CODE = 4,
-	PHP_CLASS_NAME = 8,    /* offset in zend_class_entry */
-	PHP_STRING_BYTES = 16, /* offsets in zend_string */
+	PHP_CLASS_NAME = 8,  /* offset in zend_class_entry */
+	PHP_STRING_HASH = 8, /* offsets in zend_string */
+	PHP_STRING_BYTES = 16,
 	PHP_STRING_TEXT = 24,
 	PHP_OPLINE_LINE = 24, /* offset in zend_op */
 };
@@ -111,16 +112,27 @@ static __noinline int send_php(struct run *run, const struct script_walk *w,
 	return end_function(run, f);
 }
 
+/* A number for the string at @address: PHP uses addresses again, so it has the string's hash, too,
+ * which those of names and files have. */
+static __always_inline __u64 php_string_id(__u64 address)
+{
+	__u64 hash = 0;
+
+	if (address && !read_word(&hash, address + PHP_STRING_HASH))
+		hash = 0;
+	return mix(address, hash);
+}
+
 /* Makes sure that user space knows the function that was copied. Returns its id, which depends on
  * its contents: it may be freed, and closures of the same code are at many addresses. */
 static __always_inline __u64 meet_php(const struct php_search *s)
 {
 	const struct script_walk *w = s->w;
-	__u64 id = mix(s->run->scratch->key.tgid, w->code[PHP_FUNCTION_NAME]);
+	__u64 id = mix(s->run->scratch->key.tgid, php_string_id(w->code[PHP_FUNCTION_NAME]));
 
 	id = mix(id, w->code[PHP_FUNCTION_CLASS]);
 	if (!is_php_internal(w))
-		id = mix(mix(id, php_word(w, s->o->function_file)),
+		id = mix(mix(id, php_string_id(php_word(w, s->o->function_file))),
 			 php_word(w, s->o->function_lines));
 	id |= 1;
 	if (!is_sent(s->run, w, id) && send_php(s->run, w, s->o, id))
@@ -206,6 +218,9 @@ static __always_inline int find_php(struct run *run, struct unwinding *u, struct
 {
 	struct php_search s = { .run = run, .w = w, .o = o };
 
+	/* Builds without ZTS run PHP in one thread; others of the process are not in it. */
+	if (run->task->pid != run->task->tgid)
+		return 0;
 	if (!read_word(&s.at, bias + (__u64)o->current)) {
 		run->totals->script_bad_frame += run->loss;
 		return 0;
