@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /* Readings at once, and how many of them may be of one user and older than some time. */
-enum { LANES = 8, STUCK_OF_USER = 2, STUCK_NS = 1000000000 };
+enum { LANES = 8, RUNNING_OF_USER = LANES / 2, STUCK_OF_USER = 2, STUCK_NS = 1000000000 };
 
 /* Mappings since a process was asked for that are kept. A process that maps more is read again. */
 enum { SINCE_MAX = 1 << 16 };
@@ -141,16 +141,17 @@ static uid_t user_of(const struct process_reader *r, uint32_t tgid)
 static struct lane *free_lane(struct process_reader *r, uid_t user, uint64_t now_ns)
 {
 	struct lane *found = NULL;
-	unsigned int stuck = 0;
+	unsigned int stuck = 0, running = 0;
 
 	for_each_lane(l, r)
 	{
 		collect(l);
 		if (!l->tgid && !l->is_running)
 			found = found ?: l;
+		running += l->is_running && l->user == user;
 		stuck += l->is_running && l->user == user && now_ns > l->asked_ns + STUCK_NS;
 	}
-	return stuck < STUCK_OF_USER ? found : NULL;
+	return stuck < STUCK_OF_USER && running < RUNNING_OF_USER ? found : NULL;
 }
 
 int process_reader_ask(struct process_reader *r, uint32_t tgid, uint32_t tid, uint64_t now_ns)
