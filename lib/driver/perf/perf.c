@@ -323,6 +323,8 @@ static int perf_start(struct driver *d, struct error *err)
 	drain(d, UINT64_MAX);
 	perf_offcpu_done(&d->offcpu);
 	process_table_clear(&d->sideband.processes);
+	if (d->names)
+		thread_names_forget(d->names);
 	r = perf_cpuset_enable_sideband(&d->sampling.cpus, true);
 	if (r == 0) {
 		d->sideband_since_ns = d->now_ns = clock_now_ns();

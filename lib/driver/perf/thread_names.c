@@ -27,7 +27,7 @@ struct thread_names *thread_names_new(const char *root)
 	return t;
 }
 
-static void forget_all(struct thread_names *t)
+void thread_names_forget(struct thread_names *t)
 {
 	map_for_each (&t->by_tid, slot)
 		free(slot->value);
@@ -39,7 +39,7 @@ void thread_names_free(struct thread_names *t)
 {
 	if (!t)
 		return;
-	forget_all(t);
+	thread_names_forget(t);
 	free(t->root);
 	free(t);
 }
@@ -50,7 +50,7 @@ static const char *set(struct thread_names *t, uint32_t tid, const char *text)
 
 	if (!name) {
 		if (t->by_tid.count == THREADS_MAX)
-			forget_all(t);
+			thread_names_forget(t);
 		name = xcalloc(1, sizeof(*name));
 		(void)map_set(&t->by_tid, tid, name);
 	}
@@ -78,6 +78,9 @@ void thread_names_record(struct thread_names *t, const struct perf_record *r)
 		__attribute__((fallthrough));
 	case PERF_RECORD_EXIT:
 		free(map_remove(&t->by_tid, r->tid));
+		break;
+	case PERF_RECORD_LOST:
+		thread_names_forget(t);
 		break;
 	}
 }

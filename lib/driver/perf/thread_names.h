@@ -18,7 +18,9 @@ struct thread_names;
 struct thread_names *thread_names_new(const char *root);
 /* Frees @t; NULL is fine. */
 void thread_names_free(struct thread_names *t);
-/* Applies a COMM, FORK or EXIT record; ignores others. */
+/* Forgets all names: changes were not recorded. */
+void thread_names_forget(struct thread_names *t);
+/* Applies a COMM, FORK, EXIT or LOST record; ignores others. */
 void thread_names_record(struct thread_names *t, const struct perf_record *r);
 /* Returns the name of the thread @tid, "(unknown)" if it has gone unseen; borrowed until the next
  * call. */
