@@ -282,7 +282,6 @@ static int put(struct function_store *s, const char *key, const struct function_
 		/* It may have been removed: the next table makes it again. */
 		(void)close(s->directory);
 		s->directory = -1;
-		s->hash = keyed_hash_new();
 	}
 	return r;
 }
@@ -344,6 +343,17 @@ static int parse(const uint8_t *bytes, size_t size, const char *name, struct sym
 	    le32toh(h.crc) != checksum(&h, table))
 		return -EBADMSG;
 	return functions_unpack(table, size - sizeof(h), name, ret);
+}
+
+size_t function_store_memory(const char *path)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	ssize_t size = read_file(path, &bytes);
+
+	if (size < 0)
+		return SIZE_MAX;
+	return functions_memory(bytes + sizeof(struct header),
+				(size_t)size - sizeof(struct header));
 }
 
 int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err)

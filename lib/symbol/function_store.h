@@ -77,3 +77,5 @@ void function_store_count(const struct function_store *s, struct function_store_
 /* Reads the table in the file @path, symbols/KEY; @name is the name of the file that it is of. 0,
  * the caller frees; or -errno: -EBADMSG if it is damaged. */
 int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err);
+/* Returns how much memory the table in that file takes at most; SIZE_MAX: it cannot be read. */
+size_t function_store_memory(const char *path);

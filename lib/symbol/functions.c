@@ -170,6 +170,16 @@ static int take_symbols(struct span *in, size_t count, const char *file, struct 
 	return in->left ? -EBADMSG : 0;
 }
 
+size_t functions_memory(const void *bytes, size_t size)
+{
+	const struct unpacked *u = NULL;
+	unsigned long long plain = ZSTD_getFrameContentSize(bytes, size);
+
+	if (plain > FUNCTIONS_PLAIN_MAX)
+		return SIZE_MAX;
+	return (size_t)plain + plain / SYMBOL_BYTES_MIN * (sizeof(*u->symbols) + sizeof(*u->ends));
+}
+
 int functions_unpack(const void *bytes, size_t size, const char *name, struct symtab **ret)
 {
 	_cleanup_(release_pointer) struct unpacked *u = xcalloc(1, sizeof(*u));

@@ -31,3 +31,5 @@ ssize_t functions_pack(const struct symtab *st, void *to, size_t room);
 /* Makes a settled table of @size bytes of functions_pack(), which may have been forged; @name is
  * the name of the file. 0, caller frees; or -EBADMSG. */
 int functions_unpack(const void *bytes, size_t size, const char *name, struct symtab **ret);
+/* Returns how much memory that table takes at most, by what the bytes say; SIZE_MAX: it is none. */
+size_t functions_memory(const void *bytes, size_t size);

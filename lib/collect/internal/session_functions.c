@@ -17,7 +17,11 @@ struct tables {
 	char *directory;
 	struct manifest *manifest; /* NULL: it cannot be read */
 	struct map by_key;	   /* hash of FUNCTION_KEY to struct table */
+	size_t left;		   /* bytes of memory for further tables: then they are unknown */
 };
+
+/* For all tables of a job. Anybody can have large ones kept, and the keeper's memory is limited. */
+enum { TABLES_MAX = 128 << 20 };
 
 struct table {
 	char key[FUNCTION_KEY];
@@ -31,6 +35,7 @@ static void open_tables(const char *samples, struct segment_functions *f)
 	/* Below SESSION/samples/NAME. */
 	t->directory = path_join(samples, "../../symbols");
 	(void)manifest_open(samples, false, &t->manifest, NULL);
+	t->left = TABLES_MAX;
 	f->data = t;
 }
 
@@ -70,13 +75,16 @@ static struct symtab *read_table(struct tables *t, const char *key, const char *
 	uint64_t hash = hash_bytes(key, strlen(key));
 	_cleanup_free_ char *path = NULL;
 	struct table *table;
+	size_t memory;
 
 	map_for_each_of(&t->by_key, hash,
 			table) if (!strcmp(table->key, key)) return table->symbols;
 	table = xcalloc(1, sizeof(*table));
 	memcpy(table->key, key, strlen(key) + 1);
 	path = path_join(t->directory, key);
-	(void)function_store_read(path, name, &table->symbols, NULL);
+	memory = function_store_memory(path);
+	if (memory <= t->left && function_store_read(path, name, &table->symbols, NULL) == 0)
+		t->left -= memory;
 	map_add(&t->by_key, hash, table);
 	return table->symbols;
 }
