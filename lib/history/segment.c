@@ -208,6 +208,7 @@ struct segment *segment_of(struct segment_made *m)
 {
 	struct segment *s = xcalloc(1, sizeof(*s));
 
+	segment_tree_end(&m->tree);
 	s->fd = -1;
 	s->made = xmemdup(m, sizeof(*m));
 	*m = (struct segment_made){ 0 };

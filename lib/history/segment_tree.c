@@ -23,6 +23,13 @@ void segment_tree_init(struct segment_tree *t)
 	t->lines[0] = "";
 }
 
+void segment_tree_end(struct segment_tree *t)
+{
+	free(STEAL(t->counts));
+	free(STEAL(t->paths));
+	free(STEAL(t->slots));
+}
+
 void segment_tree_done(struct segment_tree *t)
 {
 	free(t->nodes);

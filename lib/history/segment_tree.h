@@ -79,6 +79,8 @@ static inline bool segment_is_function(uint64_t key)
 
 void segment_tree_init(struct segment_tree *t);
 void segment_tree_done(struct segment_tree *t);
+/* Ends adding and counting: frees what only these need. */
+void segment_tree_end(struct segment_tree *t);
 /* The number of @line, which is copied. */
 uint32_t segment_tree_line(struct segment_tree *t, const char *line);
 /* The number of the child of @parent with this line and key; a new one if there is none. */
