@@ -55,6 +55,7 @@ static int start_reader(const struct question *q)
 		return -errno;
 	pid = fork();
 	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		(void)dup2(fds[0], STDIN_FILENO);
 		(void)close(fds[0]);
 		(void)close(fds[1]);
@@ -92,6 +93,9 @@ static _Noreturn void run(const struct feed *feed, const struct question *q, int
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* optop has handlers for these. */
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGHUP, SIG_DFL);
 	/* Messages are part of the answer. */
 	(void)dup2(in, STDIN_FILENO);
 	(void)dup2(out, STDOUT_FILENO);
@@ -150,7 +154,7 @@ void worker_close(struct worker *w)
 		return;
 	(void)close(w->questions);
 	(void)close(w->answers);
-	(void)kill(w->pid, SIGTERM);
+	(void)kill(w->pid, SIGKILL);
 	(void)waitpid(w->pid, NULL, 0);
 	strbuf_done(&w->text);
 	free(w);
