@@ -24,6 +24,14 @@ static bool is_wanted(const struct sname *name, void *data)
 	       (!c->exclude_dependent || sname_image_equal(&name->app, &name->image));
 }
 
+/* Removes what was written of a part that is incomplete: reports would show too few samples. */
+static void remove_part(const char *directory, const char *name)
+{
+	_cleanup_free_ char *part = path_join(directory, name);
+
+	(void)path_remove_tree(part, NULL);
+}
+
 static void write_history(const struct excerpt_config *c, const struct gather_session *s,
 			  const char *directory)
 {
@@ -34,8 +42,10 @@ static void write_history(const struct excerpt_config *c, const struct gather_se
 	size_t damaged = 0;
 	int r = history_copy(s->samples, &what, directory, &damaged, &err);
 
-	if (r < 0 && r != -ENOENT)
+	if (r < 0 && r != -ENOENT) {
+		remove_part(directory, HISTORY_DIRECTORY);
 		log_warn("%s; the archive does not say when samples were taken", err.text);
+	}
 	if (damaged && !s->history) /* else it was said */
 		log_warn("%s/%s: %zu damaged bytes are skipped", s->samples, HISTORY_DIRECTORY,
 			 damaged);
@@ -48,8 +58,10 @@ static void write_chains(const struct excerpt_config *c, const struct gather_ses
 	struct error err = ERROR_INIT;
 	int r = chain_copy(s->samples, &what, directory, &err);
 
-	if (r < 0 && r != -ENOENT)
+	if (r < 0 && r != -ENOENT) {
+		remove_part(directory, CHAIN_DIRECTORY);
 		log_warn("%s; the archive lacks call chains", err.text);
+	}
 }
 
 /* The session of the archive lasted as long as the window. */
