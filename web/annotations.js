@@ -53,7 +53,7 @@ function sessionsOf(profile, stepOf) {
 	sessions.forEach((s, i) => {
 		const name = sessions.length > 1 ? ` ${visible(s.name)}` : '', began = stepOf(Date.parse(s.began)), ended = stepOf(Date.parse(s.ended));
 		const boot = i && boots.get(s.name) && boots.get(sessions[i - 1].name) && boots.get(s.name) !== boots.get(sessions[i - 1].name);
-		if (began > 0) found.push({ kind: boot ? 'boot' : 'session', step: began, end: began + 1, text: `${boot ? 'the machine had booted again; ' : ''}session${name} began` });
+		if (began > 0) found.push({ kind: boot ? 'boot' : 'session', step: began, end: began + 1, text: `${boot ? 'the machine was rebooted; ' : ''}session${name} began` });
 		if (ended >= 0 && i + 1 < sessions.length) found.push({ kind: 'session', step: ended, end: ended + 1, text: `session${name} ended` });
 	});
 	return found;
@@ -67,6 +67,6 @@ export function annotationsOf(profile) {
 	const gaps = runsOf(s.recorded.slice(0, s.count).map(r => (r ? 0 : 1))), lost = runsOf(s.lost.slice(0, s.count));
 	return [...newBuilds(profile), ...sessionsOf(profile, stepOf),
 		...gaps.map(([step, end]) => ({ kind: 'gap', step, end, text: `nothing recorded for ${lengthOf((end - step) * s.length_ms)}` })),
-		...lost.map(([step, end, n]) => ({ kind: 'lost', step, end, text: `${int(n)} samples lost` })),
+		...lost.map(([step, end, n]) => ({ kind: 'lost', step, end, text: `${int(n)} ${n === 1 ? 'sample' : 'samples'} lost` })),
 	].sort((a, b) => a.step - b.step).map(a => ({ ...a, when: clock(s.begin_ms + a.step * s.length_ms, s.length_ms * s.count > 86400000) }));
 }

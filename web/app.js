@@ -273,7 +273,7 @@ function taskWords() {
 	const tags = { cgroup: 'cgroup', process: 'tgid', thread: 'tid', cpu: 'cpu' }, byTag = new Map();
 	for (const { part, value } of chosenTasks()) {
 		const isBelow = v => v !== value && String(v).startsWith(value === '/' ? value : value + '/');
-		if (value === 'null' || /[*?[\]\\,]/.test(value)) return null;
+		if (value === 'null' || value !== visible(value) || /[*?[\]\\,]/.test(value)) return null;
 		if (part === 'cgroup' && profile.taskGroups(part)?.values.some(isBelow)) return null;
 		byTag.set(tags[part], [...byTag.get(tags[part]) ?? [], value]);
 	}
@@ -542,13 +542,20 @@ function filterOptions() {
 }
 
 /** The options of opreport that add samples up as Overview does. */
-const SUMMARIES = { application: '--merge=cgroup,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=cpu,tid,tgid', process: '--merge=cgroup,cpu,tid', thread: '--merge=cgroup,cpu',
-	cpu: '--merge=cgroup,tid,tgid' };
+const SUMMARIES = { application: '--merge=cgroup,comm,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=comm,cpu,tid,tgid', process: '--merge=cgroup,comm,cpu,tid', thread: '--merge=cgroup,comm,cpu',
+	cpu: '--merge=cgroup,comm,tid,tgid' };
+
+/** The specification of the page, without its window if another one is chosen: a tag is given once. */
+function selectionWords(window) {
+	const all = visible(profile.head.selection);
+	return window ? all.replace(/ (?:'time:[^']*'|time:\S+)/g, '') : all;
+}
 
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
-	const tasks = state.v === 'source' ? '' : taskWords(), where = visible(profile.head.selection) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	const tasks = state.v === 'source' ? '' : taskWords(), where = selectionWords(page.window) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
+	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
 	const options = filterOptions();
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
@@ -823,13 +830,15 @@ async function start() {
 	readState();
 	setTheme(state.theme || preferredTheme());
 	profile = await load();
-	sources = await loadSources();
+	let isDamaged = false;
+	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	makeTabs();
 	makeTimeline();
 	makeGraphs();
 	listen();
 	state.v ||= firstView();
 	render();
+	if (isDamaged) say('The source in this page is damaged and not shown.');
 	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
 }
 

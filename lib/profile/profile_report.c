@@ -64,8 +64,8 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 		config->merge |= CLASSES_MANY_AXES;
 	/* A page has the tasks of chains in another way. */
 	if (report_form(view->form)->chain_steps)
-		config->merge |= view->chains ? CLASSES_MERGE_CGROUP | CLASSES_MERGE_UNIT_MASK
-					      : CLASSES_MERGE_UNIT_MASK;
+		config->merge |= CLASSES_MERGE_COMM | CLASSES_MERGE_UNIT_MASK |
+				 (view->chains ? CLASSES_MERGE_CGROUP : 0);
 }
 
 /* --- collecting --- */

@@ -63,7 +63,7 @@ static int merge_tasks(struct profile_config *config, const struct words *words,
 	static const unsigned int merges[] = { 0, CLASSES_MERGE_TID, CLASSES_MERGE_TGID,
 					       CLASSES_MERGE_TGID | CLASSES_MERGE_CPU |
 						       CLASSES_MERGE_CGROUP };
-	const unsigned int merge = config->merge;
+	const unsigned int merge = config->merge | CLASSES_MERGE_COMM; /* no grouping has them */
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(merges); i++) {
