@@ -104,7 +104,7 @@ void chains_quality_print(const struct report *r, FILE *out)
 			      container_share(c->folded, c->samples), c->folded);
 	if (c->of_functions)
 		(void)fprintf(out,
-			      "%.4g %% end at the begin of a function: %" PRIu64
+			      "%.4g %% end at the beginning of a function: %" PRIu64
 			      " samples, whose places in it were too rare to be kept\n",
 			      container_share(c->of_functions, c->samples), c->of_functions);
 	print_remedy(r, c, out);
