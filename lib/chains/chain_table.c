@@ -2,6 +2,7 @@
 #include "chains/chain_table.h"
 
 #include "base/macro.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "file/holes.h"
@@ -155,8 +156,8 @@ int chain_table_open(struct chain_table *t, const char *path, enum chain_table_k
 
 void chain_table_close(struct chain_table *t)
 {
-	if (t->map && t->writable)
-		(void)!ftruncate(t->fd, (off_t)bytes_of(t, t->count)); /* the rest is zeros */
+	if (t->map && t->writable && ftruncate(t->fd, (off_t)bytes_of(t, t->count)) < 0)
+		log_warn("a file of call chains keeps room that is not used: %s", strerror(errno));
 	if (t->map)
 		(void)munmap(t->map, t->mapped);
 	if (t->fd >= 0)
