@@ -77,7 +77,7 @@ static void what_is_packed_comes_out_with_its_time(void)
 	CHECK_EQ(pack_add(w, name, "hello", 5, 1234567890, &err), 0);
 	CHECK_EQ(pack_add(w, "zeros", zeros, 3 << 20, 0, &err), 0);
 	CHECK_EQ(pack_add(w, "empty", NULL, 0, 0, &err), 0);
-	CHECK_EQ(pack_add_file(w, "status", "/proc/self/status", 0, &err), 0);
+	CHECK_EQ(pack_add_file(w, "status", "/proc/self/status", 0, 0, &err), 0);
 	CHECK_EQ(pack_finish(w, &err), 0);
 	CHECK_EQ(pack_unpack(p.pack, p.out, 0, &err), 0);
 	CHECK_EQ(path_read(NULL, path, &text, &err), 5);

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
-#include "chains/chain_read.h"
 #include "elf/elf_build_id.h"
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
@@ -24,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const session_place = ARCHIVE_SESSION_PLACE;
 
@@ -70,9 +70,8 @@ static struct archive_file *add_file(struct plan *p, const char *from, const cha
 /* --- sessions --- */
 
 /* Adds a file below the samples directory of the session being planned. */
-static int add_session_file(const char *path, const char *below, void *data)
+static struct archive_file *note_session_file(struct plan *p, const char *path, const char *below)
 {
-	struct plan *p = data;
 	_cleanup_free_ char *to =
 		xasprintf("%s/samples/%s/%s", session_place, p->session->name, below);
 	struct archive_file *file = add_file(p, path, to);
@@ -83,6 +82,12 @@ static int add_session_file(const char *path, const char *below, void *data)
 		file->kind = ARCHIVE_KALLSYMS;
 		file->session = (uint32_t)(p->session - p->gather->sessions);
 	}
+	return file;
+}
+
+static int add_session_file(const char *path, const char *below, void *data)
+{
+	(void)note_session_file(data, path, below);
 	return 0;
 }
 
@@ -121,21 +126,18 @@ static int add_unless_replaced(const char *path, const char *below, void *data)
 	return add_session_file(path, below, p);
 }
 
-/* Notes the images of the chains in the part of a session that was written to @directory. */
-static void note_chained(struct plan *p, const char *directory)
+/* Adds a file of the part of a session. In an archive it is as old as the session, so that compact
+ * archives of the same part are equal. */
+static int add_made_file(const char *path, const char *below, void *data)
 {
-	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
-	const struct chain_names *names;
-	uint32_t session = (uint32_t)(p->session - p->gather->sessions), i, image;
+	struct plan *p = data;
+	_cleanup_free_ char *setup = path_join(p->session->samples, "setup");
+	struct archive_file *file = note_session_file(p, path, below);
+	struct stat st;
 
-	if (chain_reader_open(directory, NULL, &r, NULL) < 0)
-		return;
-	names = chain_reader_names(r);
-	for (i = 1; i <= chain_names_images(names); i++) {
-		image = gather_find_image(p->gather, session, chain_names_image_at(names, i));
-		if (image != GATHER_NONE)
-			p->chained[image] = true;
-	}
+	if (file && (stat(setup, &st) == 0 || stat(p->session->samples, &st) == 0))
+		file->mtime = (uint64_t)st.st_mtime;
+	return 0;
 }
 
 /* Makes, and adds, the files of the part of the session that is archived. */
@@ -147,8 +149,9 @@ static void add_excerpt(struct plan *p)
 
 	excerpt_write(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory);
 	if (!p->config->exclude_dependent)
-		note_chained(p, directory);
-	if (session_walk_rest(directory, add_session_file, p, &err) < 0)
+		excerpt_chained(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory,
+				p->chained);
+	if (session_walk_rest(directory, add_made_file, p, &err) < 0)
 		log_warn("%s", err.text);
 }
 

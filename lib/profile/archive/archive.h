@@ -51,6 +51,7 @@ struct archive_file {
 	const char *to;	  /* below the archive's directory: absolute, without "." and ".." */
 	int flags;	  /* for opening: O_NOFOLLOW for files of the session, else 0 */
 	enum archive_kind kind;
+	uint64_t mtime;			   /* in a compact archive; 0: the file's own */
 	uint32_t image;			   /* which one of the gather */
 	uint32_t session;		   /* of kernel symbols; GATHER_NONE: of all */
 	const struct sfile_header *header; /* of an image's samples; in the arena */

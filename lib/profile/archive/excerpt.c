@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "chains/chain_merge.h"
+#include "chains/chain_names.h"
+#include "chains/chain_read.h"
 #include "history/history.h"
 #include "history/history_copy.h"
 #include "profile/select/gather.h"
@@ -121,6 +123,23 @@ void excerpt_write(const struct excerpt_config *config, uint32_t session, const 
 		return;
 	write_setup(s, directory);
 	write_counters(s, directory);
+}
+
+void excerpt_chained(const struct excerpt_config *config, uint32_t session, const char *directory,
+		     bool *chained)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	const struct chain_names *names;
+	uint32_t i, image;
+
+	if (chain_reader_open(directory, NULL, &r, NULL) < 0)
+		return;
+	names = chain_reader_names(r);
+	for (i = 1; i <= chain_names_images(names); i++) {
+		image = gather_find_image(config->gather, session, chain_names_image_at(names, i));
+		if (image != GATHER_NONE)
+			chained[image] = true;
+	}
 }
 
 bool excerpt_replaces(const struct excerpt_config *config, const char *below)

@@ -25,5 +25,8 @@ struct excerpt_config {
 /* Writes the history and the chains of session number @session of the gather below @directory, for
  * a window of time also its setup and its counters. Warns of what cannot be written. */
 void excerpt_write(const struct excerpt_config *config, uint32_t session, const char *directory);
+/* Sets @chained[i] for each image i of the gather that is in the chains written to @directory. */
+void excerpt_chained(const struct excerpt_config *config, uint32_t session, const char *directory,
+		     bool *chained);
 /* Whether the file at @below of the session is one that excerpt_write() replaces. */
 bool excerpt_replaces(const struct excerpt_config *config, const char *below);

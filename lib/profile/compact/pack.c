@@ -139,7 +139,7 @@ static int add_stream(struct pack_writer *w, const char *name, int from, uint64_
 }
 
 int pack_add_file(struct pack_writer *w, const char *name, const char *from, int flags,
-		  struct error *err)
+		  uint64_t mtime, struct error *err)
 {
 	_cleanup_close_ int fd = open_regular(from, O_RDONLY | flags);
 	struct stat st;
@@ -150,12 +150,13 @@ int pack_add_file(struct pack_writer *w, const char *name, const char *from, int
 		return error_set(err, fd, "cannot read %s: %s", from, open_regular_why(fd));
 	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot read %s", from);
+	mtime = mtime ?: (uint64_t)st.st_mtime;
 	if (st.st_size == 0)
-		return add_stream(w, name, fd, (uint64_t)st.st_mtime, err);
+		return add_stream(w, name, fd, mtime, err);
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_errno(err, -errno, "cannot read %s", from);
-	r = pack_add(w, name, bytes, (size_t)st.st_size, (uint64_t)st.st_mtime, err);
+	r = pack_add(w, name, bytes, (size_t)st.st_size, mtime, err);
 	(void)munmap(bytes, (size_t)st.st_size);
 	return r;
 }

@@ -36,9 +36,10 @@ int pack_create(const char *path, struct pack_writer **ret, struct error *err);
 /* Adds @size bytes as the file @name, modified at @mtime. 0 or -errno. */
 int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t size,
 	     uint64_t mtime, struct error *err);
-/* Adds the content of the file @from, opened with @flags: O_NOFOLLOW or 0. 0 or -errno. */
+/* Adds the content of the file @from, opened with @flags: O_NOFOLLOW or 0. It was modified at
+ * @mtime, or when the file was if that is 0. 0 or -errno. */
 int pack_add_file(struct pack_writer *w, const char *name, const char *from, int flags,
-		  struct error *err);
+		  uint64_t mtime, struct error *err);
 /* Writes the end and gives the pack its name. 0 or -errno. */
 int pack_finish(struct pack_writer *w, struct error *err);
 /* Frees the writer, and removes a pack that was not finished. NULL is fine. */

@@ -200,7 +200,7 @@ static int write_file(struct compact *c, const struct archive_file *f, struct er
 {
 	switch (f->kind) {
 	case ARCHIVE_COPY:
-		return pack_add_file(c->to, f->to + 1, f->from, f->flags, err);
+		return pack_add_file(c->to, f->to + 1, f->from, f->flags, f->mtime, err);
 	case ARCHIVE_IMAGE:
 		return write_image(c, f, err);
 	case ARCHIVE_CODE:
