@@ -410,7 +410,7 @@ static int decode(struct segment *s, struct slice_numbers n, size_t count)
 
 int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
 {
-	const struct segment_entry *e = &s->index[i];
+	const struct segment_entry *e = s->made ? NULL : &s->index[i];
 	_cleanup_free_ uint8_t *raw = NULL;
 	int r;
 
