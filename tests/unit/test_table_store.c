@@ -317,6 +317,23 @@ static void a_file_with_too_many_rules_is_counted(void)
 	table_store_free(t);
 }
 
+/* Loads a copy of the file @path in which the @size bytes @known are @other. */
+static void load_changed(struct table_store *t, const char *path, const void *known,
+			 const void *other, size_t size)
+{
+	_cleanup_free_ char *bytes = NULL;
+	_cleanup_close_ int fd = memfd_create("changed", MFD_CLOEXEC);
+	struct error err = ERROR_INIT;
+	int64_t n = path_read("", path, &bytes, &err);
+	void *at = n > 0 ? memmem(bytes, (size_t)n, known, size) : NULL;
+
+	if (!CHECK(at != NULL))
+		return;
+	memcpy(at, other, size);
+	CHECK_EQ(write(fd, bytes, (size_t)n), n);
+	table_store_load(t, &(struct sample_file){ .inode = 2 }, fd);
+}
+
 static void an_unknown_python_is_counted(void)
 {
 	struct error err = ERROR_INIT;
@@ -325,11 +342,8 @@ static void an_unknown_python_is_counted(void)
 	_cleanup_free_ char *path =
 		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_python.so");
 	const uint64_t known = 0x030d00f0, unknown = 0x03ff00f0;
-	_cleanup_free_ char *bytes = NULL;
-	_cleanup_close_ int fd = -1;
 	struct table_store *t = NULL;
 	struct table_store_stats stats;
-	int64_t n;
 
 	if (!s)
 		SKIP("no BPF here");
@@ -337,11 +351,7 @@ static void an_unknown_python_is_counted(void)
 	load(t, path, 1);
 	table_store_stats(t, &stats);
 	CHECK_EQ(stats.counters.python_unknown, 0);
-	n = path_read("", path, &bytes, &err);
-	memcpy(memmem(bytes, (size_t)n, &known, sizeof(known)), &unknown, sizeof(unknown));
-	fd = memfd_create("unknown", MFD_CLOEXEC);
-	CHECK_EQ(write(fd, bytes, (size_t)n), n);
-	table_store_load(t, &(struct sample_file){ .inode = 2 }, fd);
+	load_changed(t, path, &known, &unknown, sizeof(known));
 	table_store_stats(t, &stats);
 	CHECK_EQ(stats.counters.unwind_built, 2);
 	CHECK_EQ(stats.counters.python_unknown, 1);
@@ -355,11 +365,8 @@ static void an_unknown_php_is_counted(void)
 		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
 	_cleanup_free_ char *path = path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_php.so");
 	static const char known[] = "PHP/8.2.36", unknown[] = "PHP/8.9.36";
-	_cleanup_free_ char *bytes = NULL;
-	_cleanup_close_ int fd = -1;
 	struct table_store *t = NULL;
 	struct table_store_stats stats;
-	int64_t n;
 
 	if (!s)
 		SKIP("no BPF here");
@@ -367,11 +374,7 @@ static void an_unknown_php_is_counted(void)
 	load(t, path, 1);
 	table_store_stats(t, &stats);
 	CHECK_EQ(stats.counters.php_unknown, 0);
-	n = path_read("", path, &bytes, &err);
-	memcpy(memmem(bytes, (size_t)n, known, strlen(known)), unknown, strlen(unknown));
-	fd = memfd_create("unknown", MFD_CLOEXEC);
-	CHECK_EQ(write(fd, bytes, (size_t)n), n);
-	table_store_load(t, &(struct sample_file){ .inode = 2 }, fd);
+	load_changed(t, path, known, unknown, strlen(known));
 	table_store_stats(t, &stats);
 	CHECK_EQ(stats.counters.php_unknown, 1);
 	CHECK_EQ(stats.counters.python_unknown, 0);
