@@ -89,7 +89,8 @@ uint32_t segment_tree_node(struct segment_tree *t, uint32_t parent, uint32_t lin
  * of @t each one is. Of many nodes, this is faster than segment_tree_node(). */
 void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes, size_t count,
 			const uint32_t *lines, uint32_t *numbers);
-/* Adds a node that there is none of yet; returns its number. Such a tree cannot be looked into. */
+/* Adds a node that the tree does not have, unchecked, and returns its number. Nodes of such a tree
+ * cannot be found again. */
 uint32_t segment_tree_append(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key);
 /* Adds @count to @node, with saturation. */
 void segment_tree_count(struct segment_tree *t, uint32_t node, uint64_t count);

@@ -94,7 +94,7 @@ static inline uint64_t chain_generation_count(const struct chain_generation *g, 
 	return g->past.counts ? g->past.counts[i] : chain_generation_stored(g, i).count;
 }
 
-/* Whether a node stands for its function: the samples of offsets in it that were too rare. */
+/* Whether a node is a whole function: it has the samples of offsets that were too rare. */
 static inline bool chain_generation_is_function(const struct chain_generation *g, uint32_t i)
 {
 	return g->segment && segment_is_function(segment_nodes(g->segment)[i].key);
