@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "chains/chain_history.h"
-#include "chains/internal/chain_generation.h"
+#include "chains/internal/chain_reader.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"
 
@@ -13,15 +13,6 @@
 
 /* How often the directory is read again because a file was removed meanwhile. */
 enum { TRIES_MAX = 10 };
-
-struct chain_reader {
-	char *dir;
-	struct chain_names *names;
-	struct chain_generation *generations;
-	size_t count, room;
-	size_t damaged; /* bytes of segments that cannot be read */
-	struct chain_frame frames[CHAIN_FRAMES_MAX];
-};
 
 /* --- opening --- */
 
@@ -211,24 +202,7 @@ const struct chain_names *chain_reader_names(const struct chain_reader *r)
 	return r->names;
 }
 
-/* Collects the frames of node @i in r->frames. Returns their number, or 0 if the node is
- * invalid. */
-static size_t collect(struct chain_reader *r, const struct chain_generation *g, uint32_t i,
-		      uint32_t *ret_context)
-{
-	uint32_t parent;
-	size_t count = 0;
-
-	while ((parent = chain_generation_parent(g, i))) {
-		/* Parents precede their children, so every walk ends. */
-		if (parent >= i || count == CHAIN_FRAMES_MAX ||
-		    !chain_generation_frame(g, i, &r->frames[count++]))
-			return 0;
-		i = parent;
-	}
-	*ret_context = chain_generation_context(g, i);
-	return *ret_context ? count : 0;
-}
+/* --- all chains --- */
 
 int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
@@ -247,13 +221,26 @@ int chain_reader_each(struct chain_reader *r,
 			if (!chain.samples)
 				continue;
 			chain.is_function = chain_generation_is_function(g, i);
-			chain.count = collect(r, g, i, &context);
+			chain.count = chain_reader_collect(r, g, i, &context);
 			status = chain.count ? each(context, &chain, data) : 0;
 			if (status)
 				return status;
 		}
 	}
 	return 0;
+}
+
+/* Reports a chain of a slice, unless it is invalid. */
+static int report(struct chain_reader *r, const struct chain_generation *g, struct chain *chain,
+		  const struct chain_visitor *v)
+{
+	uint32_t context = 0;
+
+	if (v->nodes_only)
+		return v->each(0, chain, v->data);
+	chain->count =
+		chain_reader_collect(r, g, chain->node - chain_reader_nodes_before(r, g), &context);
+	return chain->count ? v->each(context, chain, v->data) : 0;
 }
 
 /* Reports the chains of a slice. @left has, by node, the samples that no slice had yet. */
@@ -263,7 +250,7 @@ static int each_of_slice(struct chain_reader *r, const struct chain_generation *
 {
 	struct chain chain = { .frames = r->frames };
 	uint64_t node, count;
-	uint32_t context;
+	uint32_t before = chain_reader_nodes_before(r, g);
 	int status = 0;
 
 	while (status == 0 && chain_past_next(entries, &node, &count)) {
@@ -271,8 +258,8 @@ static int each_of_slice(struct chain_reader *r, const struct chain_generation *
 			continue;
 		chain.samples = MIN(count, (uint64_t)left[node]);
 		left[node] -= (uint32_t)chain.samples;
-		chain.count = collect(r, g, (uint32_t)node, &context);
-		status = chain.count ? v->each(context, &chain, v->data) : 0;
+		chain.node = before + (uint32_t)node;
+		status = report(r, g, &chain, v);
 	}
 	return status;
 }
@@ -311,7 +298,7 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 {
 	struct chain chain = { .frames = r->frames };
 	struct segment_counts c;
-	uint32_t context;
+	uint32_t before = chain_reader_nodes_before(r, g);
 	int status = 0;
 	size_t i, k;
 
@@ -324,9 +311,9 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 		for (k = 0; k < c.count && status == 0; k++) {
 			chain.samples = c.counts[k];
 			chain.is_function = chain_generation_is_function(g, c.nodes[k]);
-			chain.count = collect(r, g, c.nodes[k], &context);
-			if (chain.count && chain.samples)
-				status = v->each(context, &chain, v->data);
+			chain.node = before + c.nodes[k];
+			if (chain.samples)
+				status = report(r, g, &chain, v);
 		}
 		if (status == 0)
 			status = v->end(slice, v->data);

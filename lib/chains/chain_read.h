@@ -39,9 +39,31 @@ int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
 
+/* A node of the trees that chains are stored in. The nodes of all files have numbers, from 1 on,
+ * parents before their children; ->node of a chain is that of its innermost frame. */
+struct chain_reader_node {
+	uint32_t parent;	  /* 0: a root, which has a context and no frame */
+	uint32_t context;	  /* of a root; 0: it is invalid */
+	struct chain_frame frame; /* of others */
+	uint32_t place;		  /* nodes with the same one have the same frame; 0: not known */
+	uint64_t samples;	  /* of the chain that ends there */
+	bool is_function;	  /* as in struct chain */
+};
+/* The number of nodes, including 0, which is none. */
+uint32_t chain_reader_nodes(const struct chain_reader *r);
+/* The number after the last of their places. */
+uint32_t chain_reader_places(const struct chain_reader *r);
+/* Gets a node; false if it is invalid. It is fastest if the last call was for the same file. */
+bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret);
+/* Gets the chain of a node and its context; its frames are valid until the next call. False if the
+ * node is invalid, or one above it. */
+bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_context,
+			struct chain *ret);
+
 /* What is called for the slices of a session: ->each for every chain of a slice, as by
  * chain_reader_each(); then ->end. A call that returns non-zero ends the visit. */
 struct chain_visitor {
+	bool nodes_only; /* chains have only their ->node and samples; their context is 0 */
 	/* Whether a slice is visited; NULL: all are. */
 	bool (*wants)(const struct slice *slice, void *data);
 	int (*each)(uint32_t context, const struct chain *chain, void *data);

@@ -1,66 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/page/internal/page_tree.c */
+/* lib/profile/page/internal/page_tree.c, lib/profile/rows/call_tree.c */
 #include "test.h"
 
 #include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/rows/task_list.h"
 
-enum { REST = 99 };
-
 /* A root with 3 children of 5, 20 and 1 samples; the second has children of 4 and 6. */
-static void make(struct page_tree *t)
+static void make(struct call_tree *t)
 {
 	uint32_t second;
 
-	page_tree_init(t, 0);
-	t->nodes[page_tree_child(t, 0, 1)].self = 5;
-	second = page_tree_child(t, 0, 2);
+	call_tree_init(t, 0);
+	t->nodes[call_tree_child(t, 0, 1)].self = 5;
+	second = call_tree_child(t, 0, 2);
 	t->nodes[second].self = 10;
-	t->nodes[page_tree_child(t, second, 1)].self = 4;
-	t->nodes[page_tree_child(t, second, 3)].self += 2;
-	t->nodes[page_tree_child(t, second, 3)].self += 4;
-	t->nodes[page_tree_child(t, 0, 4)].self = 1;
+	t->nodes[call_tree_child(t, second, 1)].self = 4;
+	t->nodes[call_tree_child(t, second, 3)].self += 2;
+	t->nodes[call_tree_child(t, second, 3)].self += 4;
+	t->nodes[call_tree_child(t, 0, 4)].self = 1;
 }
 
 static void the_heaviest_comes_first(void)
 {
-	static const uint32_t functions[] = { 0, 2, 3, 1, 1, 4 }, depths[] = { 0, 1, 2, 2, 1, 1 };
-	struct page_tree t;
+	static const uint32_t whats[] = { 0, 2, 3, 1, 1, 4 }, depths[] = { 0, 1, 2, 2, 1, 1 };
+	static const uint32_t places[] = { 0, 4, 1, 3, 2, 5 };
+	struct call_tree calls;
+	struct page_tree t = { .calls = &calls };
 	size_t i;
 
-	make(&t);
-	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 100, 100 }, REST);
-	CHECK_EQ(t.shown, ARRAY_SIZE(functions));
-	CHECK_EQ(t.nodes[0].total, 26);
+	make(&calls);
+	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 100, 100 });
+	CHECK_EQ(t.shown, ARRAY_SIZE(whats));
+	CHECK_EQ(t.totals[0], 26);
 	for (i = 0; i < t.shown; i++) {
-		CHECK_EQ(t.nodes[t.order[i]].function, functions[i]);
-		CHECK_EQ(t.nodes[t.order[i]].depth, depths[i]);
-		CHECK_EQ(t.nodes[t.order[i]].place, i);
+		CHECK_EQ(t.items[i].what, whats[i]);
+		CHECK_EQ(t.items[i].depth, depths[i]);
+		CHECK_EQ(t.places[i], places[i]);
 	}
 	CHECK_EQ(t.hidden, 0);
 	page_tree_done(&t);
+	call_tree_done(&calls);
 }
 
 static void what_is_too_small_is_added_up(void)
 {
-	struct page_tree t;
+	struct call_tree calls;
+	struct page_tree t = { .calls = &calls };
 	uint64_t sum = 0;
 	size_t i;
 
-	make(&t);
-	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 2, 100 }, REST);
+	make(&calls);
+	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 2, 100 });
 	CHECK_EQ(t.limit, 8); /* only the root and the second child have as many */
 	CHECK_EQ(t.hidden, 4);
 	CHECK_EQ(t.hidden_samples, 5 + 4 + 6 + 1);
 	CHECK_EQ(t.shown, 4);
 	for (i = 0; i < t.shown; i++)
-		sum += t.nodes[t.order[i]].self;
+		sum += t.items[i].self;
 	CHECK_EQ(sum, 26);
 	/* The samples of the child of the second child are shown by its sibling for the rest. */
-	CHECK_EQ(t.nodes[t.order[t.nodes[3].place]].function, REST);
-	CHECK_EQ(t.nodes[t.order[t.nodes[3].place]].depth, 2);
+	CHECK_EQ(t.items[t.places[3]].what, PAGE_TREE_REST);
+	CHECK_EQ(t.items[t.places[3]].depth, 2);
+	CHECK_EQ(t.items[t.places[5]].depth, 1);
 	page_tree_done(&t);
+	call_tree_done(&calls);
 }
 
 /* A long time has many moments, of which those of small nodes are added up. */
@@ -68,19 +72,58 @@ static void moments_have_a_limit(void)
 {
 	enum { STEPS = 4 };
 	struct page_moments moments = { 0 };
-	struct page_tree t;
+	struct call_tree calls;
+	struct page_tree t = { .calls = &calls };
 	uint32_t node, step;
 
-	make(&t);
-	for (node = 1; node < t.count; node++)
+	make(&calls);
+	for (node = 1; node < calls.count; node++)
 		for (step = 0; step < STEPS; step++)
 			page_moments_add(&moments, (struct page_moment){ node, step, 0, 1 });
-	page_tree_arrange(&t, &moments, &(struct page_limits){ 100, 3 * STEPS }, REST);
+	page_tree_arrange(&t, &moments, &(struct page_limits){ 100, 3 * STEPS });
 	CHECK_EQ(t.limit, 8); /* the second child, and two for the rest */
 	CHECK_EQ(t.shown, 4);
 	CHECK_EQ(t.hidden, 4);
 	page_tree_done(&t);
 	page_moments_done(&moments);
+	call_tree_done(&calls);
+}
+
+/* Also if a node has so many children that they are found in another way. */
+static void children_are_found(void)
+{
+	enum { CHILDREN = 100 };
+	struct call_tree t;
+	uint32_t what, parent, count = 1;
+
+	call_tree_init(&t, 0);
+	for (what = 1; what <= CHILDREN; what++) {
+		CHECK_EQ(call_tree_child(&t, 0, what), count++);
+		CHECK_EQ(call_tree_child(&t, count - 1, what), count);
+		count++;
+	}
+	for (what = 1; what <= CHILDREN; what++) {
+		parent = call_tree_child(&t, 0, what);
+		CHECK_EQ(parent, 2 * what - 1);
+		CHECK_EQ(call_tree_child(&t, parent, what), 2 * what);
+	}
+	CHECK_EQ(t.count, count);
+	call_tree_done(&t);
+}
+
+static void preorder_visits_each_node_once(void)
+{
+	static const uint32_t order[] = { 0, 5, 2, 4, 3, 1 };
+	struct call_tree t;
+	uint32_t node = 0;
+	size_t i = 0;
+
+	make(&t);
+	do
+		CHECK(i < ARRAY_SIZE(order) && order[i] == node);
+	while (++i < ARRAY_SIZE(order) && (node = call_tree_next(&t, node)));
+	CHECK_EQ(call_tree_next(&t, node), 0);
+	call_tree_done(&t);
 }
 
 /* What has no time is in a step of its own, by task. */
@@ -129,4 +172,5 @@ static void a_full_list_merges_tasks(void)
 }
 
 TESTS(T(what_has_no_time_is_added), T(a_full_list_merges_tasks), T(the_heaviest_comes_first),
-      T(what_is_too_small_is_added_up), T(moments_have_a_limit))
+      T(what_is_too_small_is_added_up), T(moments_have_a_limit), T(children_are_found),
+      T(preorder_visits_each_node_once))

@@ -14,8 +14,9 @@
 
 struct report;
 
-/* The most nodes of the tree that are written; what has fewer samples is added up. */
-enum { PAGE_NODES_MAX = 150000 };
+/* The most nodes of the tree that are written to a file, and served; what has fewer samples is
+ * added up. */
+enum { PAGE_NODES_MAX = 150000, PAGE_NODES_SERVED_MAX = 2000000 };
 /* The most counts of a node in a step of time; the tree gets fewer nodes if there were more. */
 enum { PAGE_MOMENTS_MAX = 2000000 };
 /* What sources of functions may make the file as large as; data alone may be larger. */

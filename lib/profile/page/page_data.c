@@ -19,26 +19,13 @@
 struct page {
 	const struct report *report;
 	struct page_functions functions;
+	struct call_tree rows; /* the tree, if there are no chains */
 	struct page_tree tree;
 	struct page_moments moments; /* each place, step and task once */
 	struct task_list tasks;	     /* that samples are divided by; empty if they are not */
 };
 
 /* --- the tree --- */
-
-/* The node in which a line's samples were taken: below its application, the mark of an early end,
- * and its functions from the outermost on. */
-static uint32_t node_of_line(struct page *p, const struct chains *c, const struct chains_line *l)
-{
-	uint32_t node = page_tree_child(&p->tree, 0, page_functions_app(&p->functions, l->app));
-	size_t i;
-
-	if (c->ends[l->end].mark)
-		node = page_tree_child(&p->tree, node, page_functions_end(&p->functions, l->end));
-	for (i = l->count; i-- > 0;)
-		node = page_tree_child(&p->tree, node, PAGE_ROWS + c->frames[l->first + i]);
-	return node;
-}
 
 /* The number on the page of a task of the chains. */
 static uint32_t page_task(struct page *p, const struct chains *c, uint32_t task)
@@ -48,7 +35,7 @@ static uint32_t page_task(struct page *p, const struct chains *c, uint32_t task)
 
 /* Adds when, and by whom, the samples of the lines were taken. Those without a time are in the step
  * after the last one. */
-static void add_moments(struct page *p, const struct chains *c, const uint32_t *node_of)
+static void add_moments(struct page *p, const struct chains *c)
 {
 	_cleanup_(page_moments_done) struct page_moments all = { 0 };
 	size_t i;
@@ -57,31 +44,16 @@ static void add_moments(struct page *p, const struct chains *c, const uint32_t *
 		const struct chains_moment *m = &c->moments[i];
 
 		page_moments_add(&p->moments,
-				 (struct page_moment){ node_of[m->line], m->step,
-						       page_task(p, c, m->task), m->samples });
+				 (struct page_moment){ m->line, m->step, page_task(p, c, m->task),
+						       m->samples });
 	}
 	for (i = 0; i < c->part_count; i++) {
 		const struct chains_moment *m = &c->parts[i];
 
-		page_moments_add(&all,
-				 (struct page_moment){ node_of[m->line], 0,
-						       page_task(p, c, m->task), m->samples });
+		page_moments_add(&all, (struct page_moment){ m->line, 0, page_task(p, c, m->task),
+							     m->samples });
 	}
 	page_moments_add_rest(&p->moments, &all, c->steps.count);
-}
-
-static void add_chains(struct page *p, const struct chains *c)
-{
-	_cleanup_free_ uint32_t *node_of = xcalloc(c->line_count + 1, sizeof(*node_of));
-	size_t i;
-
-	for (i = 0; i < c->line_count; i++) {
-		const struct chains_line *l = &c->lines[i];
-
-		node_of[l->id] = node_of_line(p, c, l);
-		p->tree.nodes[node_of[l->id]].self += l->samples;
-	}
-	add_moments(p, c, node_of);
 }
 
 /* Adds the tasks of the classes; returns whether they differ. */
@@ -120,46 +92,60 @@ static void add_rows(struct page *p, const struct report *r)
 
 	for (i = 0; i < r->container->count; i++) {
 		const struct row *row = &r->container->rows[i];
-		uint32_t app = page_functions_app(&p->functions,
-						  row->app == GATHER_NONE ? row->image : row->app);
-		uint32_t node = page_tree_child(&p->tree, page_tree_child(&p->tree, 0, app),
-						PAGE_ROWS + (uint32_t)i);
+		uint32_t app = row->app == GATHER_NONE ? row->image : row->app;
+		uint32_t node = call_tree_child(
+			&p->rows, call_tree_child(&p->rows, 0, CHAINS_NODE_APP | app), (uint32_t)i);
 
-		p->tree.nodes[node].self += container_sum(row->counts, r->container->class_count);
+		p->rows.nodes[node].self += container_sum(row->counts, r->container->class_count);
 		if (is_divided || r->gather->steps.count)
 			add_row_moments(p, r->classes, row, node);
 	}
 }
 
+/* Numbers the applications and marks of the tree. */
+static void number_extras(struct page *p)
+{
+	uint32_t i;
+
+	for (i = 1; i < p->tree.calls->count; i++)
+		(void)page_functions_number(&p->functions, p->tree.calls->nodes[i].what);
+}
+
 /* Chooses the nodes to show, and turns the nodes of the moments into their places. */
-static void arrange(struct page *p)
+static void arrange(struct page *p, const struct page_limits *limits)
 {
 	size_t i;
 
-	page_tree_arrange(&p->tree, &p->moments,
-			  &(struct page_limits){ PAGE_NODES_MAX, PAGE_MOMENTS_MAX },
-			  page_functions_rest(&p->functions));
+	page_tree_arrange(&p->tree, &p->moments, limits);
 	for (i = 0; i < p->moments.count; i++)
-		p->moments.list[i].place = p->tree.nodes[p->moments.list[i].place].place;
+		p->moments.list[i].place = p->tree.places[p->moments.list[i].place];
 	page_moments_merge(&p->moments);
 }
 
 static void page_make(const struct report *r, struct page *ret)
 {
+	static const struct page_limits in_file = { PAGE_NODES_MAX, PAGE_MOMENTS_MAX };
+	static const struct page_limits served = { PAGE_NODES_SERVED_MAX, PAGE_MOMENTS_MAX };
+
 	*ret = (struct page){ .report = r };
 	page_functions_init(&ret->functions, r);
-	page_tree_init(&ret->tree, PAGE_ALL);
-	if (r->view->chains)
-		add_chains(ret, r->chains);
-	else
+	call_tree_init(&ret->rows, 0);
+	if (r->view->chains) {
+		ret->tree.calls = &r->chains->tree;
+		add_moments(ret, r->chains);
+	} else {
+		ret->tree.calls = &ret->rows;
 		add_rows(ret, r);
-	arrange(ret);
+	}
+	number_extras(ret);
+	arrange(ret, r->view->form == REPORT_DATA ? &served : &in_file);
 }
 
 static void page_done(struct page *p)
 {
 	page_functions_done(&p->functions);
 	page_tree_done(&p->tree);
+	call_tree_done(&p->rows);
 	page_moments_done(&p->moments);
 	task_list_done(&p->tasks);
 }
@@ -219,18 +205,28 @@ static uint64_t row_count(const struct page *p, size_t i, bool is_total)
 	return container_sum(counts, p->report->container->class_count);
 }
 
+/* The number of the function of an item. */
+static uint32_t function_of(const struct page *p, size_t i)
+{
+	uint32_t what = p->tree.items[i].what;
+
+	if (i == 0)
+		return PAGE_ALL;
+	return what == PAGE_TREE_REST ? page_functions_rest(&p->functions)
+				      : page_functions_find(&p->functions, what);
+}
+
 static uint64_t value_of(const struct page *p, enum column_id column, size_t i)
 {
-	const struct page_node *node =
-		column <= COLUMN_SELF ? &p->tree.nodes[p->tree.order[i]] : NULL;
+	const struct page_item *item = column <= COLUMN_SELF ? &p->tree.items[i] : NULL;
 
 	switch (column) {
 	case COLUMN_DEPTH:
-		return node->depth;
+		return item->depth;
 	case COLUMN_FUNCTION:
-		return node->function;
+		return function_of(p, i);
 	case COLUMN_SELF:
-		return node->self;
+		return item->self;
 	case COLUMN_AT:
 		return p->moments.list[i].place;
 	case COLUMN_STEP:
@@ -269,7 +265,7 @@ static size_t padded(size_t bytes)
 static void print_number(uint64_t value, size_t width, FILE *out)
 {
 	for (value = MIN(value, (uint64_t)UINT32_MAX); width; width--, value >>= 8)
-		(void)putc((int)(value & 0xff), out);
+		(void)putc_unlocked((int)(value & 0xff), out);
 }
 
 static void print_column(const struct page *p, enum column_id column, FILE *out)

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "history/steps.h"
+#include "profile/rows/call_tree.h"
 #include "profile/rows/chain_ends.h"
 #include "profile/rows/container.h"
 #include "profile/rows/task_list.h"
@@ -55,11 +56,16 @@ struct chains_line {
 
 /* Samples of a line that were taken in a step of time. */
 struct chains_moment {
-	uint32_t line; /* its ->id */
+	uint32_t line; /* its ->id; or a node of the tree */
 	uint32_t step;
 	uint32_t task; /* of ->tasks; 0 unless samples are divided by task */
 	uint64_t samples;
 };
+
+/* What a node of the tree is: the application with a number of the gather, the end with a number of
+ * ->ends; other numbers are ids of rows. */
+#define CHAINS_NODE_APP 0x80000000U
+#define CHAINS_NODE_END 0x40000000U
 
 /* What is read of one session. */
 struct chains_source {
@@ -79,12 +85,16 @@ struct chains {
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */
 	bool regions;	       /* set by the caller: see struct populate_config */
 	bool by_difference;    /* set by the caller: the order of two profiles that are compared */
+	bool wants_tree;       /* set by the caller: a tree instead of lines */
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
 	/* If two profiles are compared (chains_diff.h): a row for each line, in the order of their
 	 * ids, with one class. A line that is gone has the samples that it had. */
 	struct container by_line;
+	/* If that is wanted, what lines would be: below the root applications, then the mark of an
+	 * end if there is one, then functions from the outermost on. */
+	struct call_tree tree;
 	struct chains_line *lines;
 	size_t line_count, line_room;
 	/* Samples taken in steps of time; others have no time, or another one. If the gather has

@@ -48,15 +48,27 @@ static uint32_t number_of(struct page_functions *f, struct map *known, uint32_t 
 	return (uint32_t)(PAGE_ROWS + f->report->container->count + number - 1);
 }
 
-uint32_t page_functions_app(struct page_functions *f, uint32_t image)
+uint32_t page_functions_number(struct page_functions *f, uint32_t what)
 {
-	return number_of(f, &f->by_app, image, (struct page_extra){ .image = image });
+	uint32_t number = what & ~(CHAINS_NODE_APP | CHAINS_NODE_END);
+
+	if (what & CHAINS_NODE_APP)
+		return number_of(f, &f->by_app, number, (struct page_extra){ .image = number });
+	if (what & CHAINS_NODE_END)
+		return number_of(f, &f->by_end, number,
+				 (struct page_extra){ .image = GATHER_NONE, .end = number });
+	return PAGE_ROWS + number;
 }
 
-uint32_t page_functions_end(struct page_functions *f, uint32_t end)
+uint32_t page_functions_find(const struct page_functions *f, uint32_t what)
 {
-	return number_of(f, &f->by_end, end,
-			 (struct page_extra){ .image = GATHER_NONE, .end = end });
+	uint32_t number = what & ~(CHAINS_NODE_APP | CHAINS_NODE_END);
+	const struct map *known = what & CHAINS_NODE_APP ? &f->by_app : &f->by_end;
+
+	if (number == what)
+		return PAGE_ROWS + number;
+	return (uint32_t)(PAGE_ROWS + f->report->container->count +
+			  (uintptr_t)map_get(known, number) - 1);
 }
 
 uint32_t page_functions_rest(const struct page_functions *f)

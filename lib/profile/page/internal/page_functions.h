@@ -7,7 +7,7 @@
  *
  *	struct page_functions f;
  *	page_functions_init(&f, report);
- *	function = page_functions_app(&f, 7);
+ *	function = page_functions_number(&f, CHAINS_NODE_APP | 7);
  *	rest = page_functions_rest(&f);		the last one
  *	page_functions_write(&f, &json);
  *	page_functions_done(&f);
@@ -49,10 +49,11 @@ struct page_functions {
 
 void page_functions_init(struct page_functions *f, const struct report *r);
 void page_functions_done(struct page_functions *f);
-/* Number of the application that is image @image of the gather. */
-uint32_t page_functions_app(struct page_functions *f, uint32_t image);
-/* Number of the mark "[depth]" of chains that end for the reason @end. */
-uint32_t page_functions_end(struct page_functions *f, uint32_t end);
+/* Number of what a node of the tree is (profile/rows/chains.h); a new one for an application, or
+ * the mark of an end, that was not asked for before. */
+uint32_t page_functions_number(struct page_functions *f, uint32_t what);
+/* The same of what was asked for. */
+uint32_t page_functions_find(const struct page_functions *f, uint32_t what);
 /* The number after all of these. */
 uint32_t page_functions_rest(const struct page_functions *f);
 /* Writes the functions and the images that they are in, as members of an open object. */

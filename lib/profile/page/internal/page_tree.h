@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tree of functions: a node for each function below each chain of callers, with the samples that
- * were taken in it. Node 0 is the root. The tree owns its nodes.
+ * The nodes of a tree of calls that a page shows: those with the most samples, in preorder. The
+ * tree is borrowed, and does not change meanwhile.
  *
- *	struct page_tree t;
- *	page_tree_init(&t, PAGE_ALL);
- *	node = page_tree_child(&t, 0, function);
- *	t.nodes[node].self += samples;
- *	page_tree_arrange(&t, &moments, &limits, rest);
- *	for (i = 0; i < t.count; i++)
- *		printf("%u: %u\n", t.nodes[t.order[i]].depth, t.nodes[t.order[i]].function);
+ *	struct call_tree calls;
+ *	struct page_tree t = { .calls = &calls };
+ *	page_tree_arrange(&t, &moments, &limits);
+ *	for (i = 0; i < t.shown; i++)
+ *		printf("%u: %u\n", t.items[i].depth, t.items[i].what);
  *	page_tree_done(&t);
  */
 #pragma once
 
-#include "base/map.h"
+#include "profile/rows/call_tree.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,31 +24,31 @@ struct page_limits {
 	size_t nodes, moments;
 };
 
-struct page_node {
-	uint32_t function, parent, depth;
-	uint64_t self, total;
-	uint32_t place; /* after page_tree_arrange(): number in ->order of what shows its samples */
+/* What is shown of the children that have too few samples. */
+#define PAGE_TREE_REST UINT32_MAX
+
+struct page_item {
+	uint32_t what; /* of the node; or PAGE_TREE_REST */
+	uint32_t depth;
+	uint32_t rest; /* number of the child that is the rest; 0: there is none */
+	uint64_t self;
 };
 
 struct page_tree {
-	struct page_node *nodes; /* parents before their children */
-	size_t count, room;
-	struct map by_key; /* of parent and function: index + 1 */
-	/* After page_tree_arrange(): */
-	uint32_t *order; /* nodes in preorder, of equal parents those with the most samples first */
-	size_t shown;	 /* length of ->order */
-	uint64_t limit;	 /* nodes with fewer samples are added up */
-	size_t hidden;	 /* such nodes */
+	const struct call_tree *calls;
+	uint64_t *totals;	 /* by node: its samples, and those of all below it */
+	uint32_t *places;	 /* by node: number of the item that has its samples */
+	struct page_item *items; /* in preorder; of equal parents those with the most samples
+				  * first, then the rest */
+	size_t shown, room;
+	uint64_t limit; /* nodes with fewer samples are added up */
+	size_t hidden;	/* such nodes */
 	uint64_t hidden_samples;
 };
 
-/* A tree with only its root; the caller calls page_tree_done(). */
-void page_tree_init(struct page_tree *t, uint32_t function);
-void page_tree_done(struct page_tree *t);
-/* The child of @parent for the function; added if there is none. */
-uint32_t page_tree_child(struct page_tree *t, uint32_t parent, uint32_t function);
-/* Adds up the totals and puts nodes in order, those with the most samples: as many as the limits
- * allow. The samples of the others are added to children of the function @rest. @moments have the
- * numbers of nodes as their places. */
+/* Chooses the nodes with the most samples, as many as the limits allow. @moments have the numbers
+ * of nodes as their places. The caller calls page_tree_done(). */
 void page_tree_arrange(struct page_tree *t, const struct page_moments *moments,
-		       const struct page_limits *limits, uint32_t rest);
+		       const struct page_limits *limits);
+/* Frees what was made; the calls are the caller's. */
+void page_tree_done(struct page_tree *t);

@@ -47,6 +47,14 @@ static bool is_left_out(const struct chain_judgement *j, uint16_t languages)
 	return (j->found & IS_HIDDEN) || (j->runs_code & languages);
 }
 
+bool chain_filter_is_set(const struct chain_filter *f)
+{
+	const struct chain_choice *c = f->choice;
+
+	return c && (symbol_filter_is_set(&c->symbols) || c->hide.count || c->callers_of.count ||
+		     c->merge_runtime);
+}
+
 bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count)
 {
 	const struct chain_choice *c = f->choice;

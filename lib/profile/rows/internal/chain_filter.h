@@ -32,6 +32,8 @@ struct chain_filter {
 	size_t known, room;
 };
 
+/* Whether anything is left out. */
+bool chain_filter_is_set(const struct chain_filter *f);
 /* Whether a chain is wanted whose frames are these rows, the innermost first; removes those that
  * are not shown. A chain without any left is not wanted. */
 bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count);

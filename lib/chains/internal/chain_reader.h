@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The reader of chain_read.h, for the files that implement it. Frames that were collected are its
+ * own.
+ *
+ *	n = chain_reader_collect(r, &r->generations[0], node, &context);
+ */
+#pragma once
+
+#include "chains/internal/chain_generation.h"
+
+struct chain_reader {
+	char *dir;
+	struct chain_names *names;
+	struct chain_generation *generations;
+	size_t count, room;
+	size_t damaged; /* bytes of segments that cannot be read */
+	/* The generation that a node was read of last, its nodes, and the nodes and places of those
+	 * before it. */
+	size_t last;
+	uint32_t last_nodes, first, first_place;
+	struct chain_frame frames[CHAIN_FRAMES_MAX];
+};
+
+/* How many nodes the generations before a generation have, without node 0 of each. */
+uint32_t chain_reader_nodes_before(const struct chain_reader *r, const struct chain_generation *g);
+/* Collects the frames of node @i of a generation in r->frames. Returns their number, or 0 if the
+ * node is invalid. */
+size_t chain_reader_collect(struct chain_reader *r, const struct chain_generation *g, uint32_t i,
+			    uint32_t *ret_context);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/rows/chains.h"
+
+#include "base/mem.h"
+#include "history/history_name.h"
+#include "history/slice_file.h"
+#include "profile/rows/internal/chain_frames.h"
+#include "profile/rows/internal/chains_plant.h"
+#include "profile/rows/internal/chains_take.h"
+#include "profile/select/gather.h"
+#include "profile/select/programs.h"
+#include "chains/chain_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- chains --- */
+
+/* Adds the line whose frames are the last in ->frames, which are kept if it is new. */
+static void add_line(struct chains_collect *c, uint32_t context, const struct chains_line *line)
+{
+	struct chains *out = c->out;
+	struct chains_line *known = chains_find_line(out, &c->lines_by_hash, line);
+
+	if (known)
+		known->samples += line->samples;
+	else
+		known = chains_add_line(out, &c->lines_by_hash, line);
+	if (out->gather->blocks == GATHER_BLOCKS_OF_SESSIONS)
+		chains_take_moment(
+			c, (struct chains_moment){ .line = known->id,
+						   .step = (uint32_t)(c->source - out->sources),
+						   .samples = line->samples });
+	chains_take_part(c, known->id, context, line->samples);
+}
+
+/* Counts the chain for each function in it, once. */
+static void add_inclusive(struct chains_collect *c, const struct chains_line *line)
+{
+	const uint32_t *ids = c->out->frames + line->first;
+	size_t had = c->seen_room, i;
+
+	array_grow(&c->seen, c->out->rows.count, &c->seen_room);
+	if (c->seen_room > had)
+		memset(c->seen + had, 0, (c->seen_room - had) * sizeof(*c->seen));
+	c->out->rows.rows[ids[0]].counts[CHAINS_SELF] += line->samples;
+	for (i = 0; i < line->count; i++) {
+		if (c->seen[ids[i]] == c->chain)
+			continue;
+		c->seen[ids[i]] = c->chain;
+		c->out->rows.rows[ids[i]].counts[CHAINS_INCLUSIVE] += line->samples;
+	}
+}
+
+static int take_chain(uint32_t context, const struct chain *chain, void *data)
+{
+	struct chains_collect *c = data;
+	struct chains *out = c->out;
+	struct chains_line line = chains_take_line(c, context, chain);
+	int r = chains_take_want(c, context, chain->frames[0].image);
+
+	if (r != CHAINS_TAKE_YES)
+		return MIN(r, 0);
+	if ((!out->quality_only || chain_ends_in_doubt(line.end)) &&
+	    !chains_take_frames(c, chain, &line)) {
+		out->unchosen += line.samples;
+		return 0;
+	}
+	chains_take_count(c, chain, &line);
+	if (out->quality_only)
+		return 0;
+	c->chain++;
+	add_inclusive(c, &line);
+	add_line(c, context, &line);
+	return 0;
+}
+
+/* --- when --- */
+
+/* Adds a moment of a chain whose line is known; its step is set at the end of the slice. */
+static int take_moment(uint32_t context, const struct chain *chain, void *data)
+{
+	struct chains_collect *c = data;
+	struct chains *out = c->out;
+	struct chains_line line = chains_take_line(c, context, chain);
+	const struct chains_line *known;
+	int r = chains_take_want(c, context, chain->frames[0].image);
+
+	if (r != CHAINS_TAKE_YES)
+		return MIN(r, 0);
+	known = chains_take_frames(c, chain, &line)
+			? chains_find_line(out, &c->lines_by_hash, &line)
+			: NULL;
+	if (known) /* else not chosen, or of a slice that was written since */
+		chains_take_moment(c, (struct chains_moment){ .line = known->id,
+							      .task = chains_take_task(c, context),
+							      .samples = line.samples });
+	return 0;
+}
+
+static int end_moments(const struct slice *slice, void *data)
+{
+	struct chains_collect *c = data;
+	struct chains *out = c->out;
+	const struct window *wanted = spec_window(out->spec);
+	const struct window all = { out->steps.begin_ms,
+				    steps_window(&out->steps, out->steps.count - 1).end_ms };
+	uint32_t step = steps_at(&out->steps, &slice->span);
+	size_t i;
+
+	/* The time of what is in a sum is not known: its slice is elsewhere. */
+	if (!window_overlaps(&slice->span, wanted ?: &all))
+		out->moment_count = c->slice_moment;
+	for (i = c->slice_moment; i < out->moment_count; i++)
+		out->moments[i].step = step;
+	c->slice_moment = out->moment_count;
+	return 0;
+}
+
+/* Numbers the tasks of all contexts; there are none if all are one task, number 0. */
+static void number_tasks(struct chains *c)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < c->source_count; i++) {
+		struct chains_source *s = &c->sources[i];
+		const struct chain_names *names = chain_reader_names(s->reader);
+
+		s->tasks = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->tasks));
+		for (k = 1; k <= chain_names_contexts(names); k++)
+			s->tasks[k] =
+				task_list_add(&c->tasks, &chain_names_context_at(names, k)->task);
+	}
+	if (!task_list_separates(&c->tasks))
+		task_list_done(&c->tasks);
+}
+
+static void collect_done(struct chains_collect *c)
+{
+	chain_frames_free(c->functions);
+	chain_filter_done(&c->filter);
+	map_done(&c->lines_by_hash);
+	map_done(&c->quality_by_key);
+	free(c->seen);
+}
+
+int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
+{
+	struct chains_collect collect = { .out = c,
+					  .filter = { c->gather, &c->rows, c->choice, NULL, 0, 0 },
+					  .err = err };
+	const struct chain_visitor when = { .each = take_moment,
+					    .end = end_moments,
+					    .data = &collect };
+	size_t i;
+	int r = 0;
+
+	container_init(&c->rows, CHAINS_CLASS_COUNT_);
+	c->ends = xcalloc(ARRAY_SIZE(chain_ends), sizeof(*c->ends));
+	memcpy(c->ends, chain_ends, sizeof(chain_ends));
+	c->end_count = ARRAY_SIZE(chain_ends);
+	collect.functions = chain_frames_new(
+		&(struct chain_frames_config){ c->gather, &c->rows, bs, c->inlines, c->regions });
+	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
+	if (c->by_task)
+		number_tasks(c);
+	if (c->wants_tree)
+		call_tree_init(&c->tree, 0);
+	for (i = 0; i < c->source_count && r == 0; i++) {
+		collect.source = &c->sources[i];
+		if (c->wants_tree)
+			r = chains_plant(&collect, c->steps.count ? end_moments : NULL);
+		else
+			r = chain_reader_each(c->sources[i].reader, take_chain, &collect);
+		if (r == 0 && c->steps.count && !c->wants_tree)
+			r = chain_reader_each_slice(c->sources[i].reader, &when);
+		map_done(&collect.wanted);
+	}
+	if (c->wants_tree)
+		chains_plant_sum(c);
+	c->rows.totals[CHAINS_SELF] = c->rows.totals[CHAINS_INCLUSIVE] = c->samples;
+	collect_done(&collect);
+	if (r == 0 && !c->samples)
+		r = error_set(err, -ENODATA, "%s: no call chain %s", c->gather->sessions[0].samples,
+			      c->unchosen ? "contains a chosen function; --children lists those "
+					    "that they contain"
+					  : "matches the specification");
+	return r;
+}
