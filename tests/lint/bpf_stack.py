@@ -102,7 +102,7 @@ def stack_errors(root):
     for architecture in ARCHITECTURES:
         run = subprocess.run(["clang", "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-I", root,
                               f"-D__TARGET_ARCH_{architecture}", "-isystem", f"/usr/include/{triplet}",
-                              "-c", f"{root}/bpf/sample.bpf.c", "-o", "/dev/stdout"], capture_output=True)
+                              "-c", f"{root}/bpf/sample.bpf.c", "-o", "-"], capture_output=True)
         if run.returncode:
             yield f"{architecture}: {run.stderr.decode().splitlines()[0]}"
             continue
