@@ -19,6 +19,7 @@ static __always_inline void read_script(struct run *run, struct unwinding *u, st
 					const struct interpreter *i, __u64 bias)
 {
 	w->count = w->bounds_count = w->sent = w->is_full = 0;
+	w->bias = bias;
 	if (i->kind == INTERPRETER_PYTHON)
 		find_python(run, u, w, &i->python, bias);
 	else if (i->kind == INTERPRETER_PHP)

@@ -35,10 +35,9 @@ enum {
 /* The search for frames, in one process. */
 struct php_search {
 	struct run *run;
+	/* ->more: the instruction of the innermost frame, if it is in a register; else 0. */
 	struct script_walk *w;
 	const struct php_layout *o;
-	__u64 at;     /* the next frame */
-	__u64 opline; /* the instruction of the innermost frame, if it is in a register; else 0 */
 };
 
 /* Copies a zend_string to @to. Returns the bytes copied, 0 if it cannot be read. */
@@ -158,10 +157,10 @@ static __always_inline void add_php(struct php_search *s, __u64 saved)
 
 	php_lines(s->w, s->o, &first, &last);
 	if (!is_php_internal(s->w)) {
-		line = php_line(s, s->opline);
+		line = php_line(s, s->w->more);
 		if (!line)
 			line = php_line(s, saved);
-		s->opline = 0;
+		s->w->more = 0;
 	}
 	(void)add_frame(s->w, meet_php(s), line ? line - first : 0);
 }
@@ -183,13 +182,13 @@ static long look_at_php(__u32 index, struct php_search *s)
 	__u64 function;
 	__u8 type;
 
-	if (!s->at)
+	if (!w->at)
 		return 1;
-	if (bpf_probe_read_user(w->frame, PHP_FRAME_WORDS * 8, (void *)s->at)) {
+	if (bpf_probe_read_user(w->frame, PHP_FRAME_WORDS * 8, (void *)w->at)) {
 		s->run->totals->script_bad_frame += s->run->loss;
 		return 1;
 	}
-	s->at = w->frame[PHP_FRAME_PREVIOUS];
+	w->at = w->frame[PHP_FRAME_PREVIOUS];
 	function = w->frame[PHP_FRAME_FUNCTION];
 	if (!function)
 		return 0;
@@ -221,17 +220,18 @@ static __always_inline int find_php(struct run *run, struct unwinding *u, struct
 	/* Builds without ZTS run PHP in one thread; others of the process are not in it. */
 	if (run->task->pid != run->task->tgid)
 		return 0;
-	if (!read_word(&s.at, bias + (__u64)o->current)) {
+	if (!read_word(&w->at, bias + (__u64)o->current)) {
 		run->totals->script_bad_frame += run->loss;
 		return 0;
 	}
-	if (!s.at) {
+	if (!w->at) {
 		run->totals->script_no_thread += run->loss;
 		return 0;
 	}
+	w->more = 0;
 	/* The loop has its frame and instruction in registers. */
-	if (u->registers[PHP_REGISTER_FRAME] == s.at)
-		s.opline = u->registers[PHP_REGISTER_OPLINE];
+	if (u->registers[PHP_REGISTER_FRAME] == w->at)
+		w->more = u->registers[PHP_REGISTER_OPLINE];
 	bpf_loop(2 * SAMPLE_SCRIPT_FRAMES, look_at_php, &s, 0);
 	u->script.eval_start = bias + (__u64)o->loop_start;
 	u->script.eval_bytes = o->loop_bytes;

@@ -19,11 +19,8 @@ enum {
 /* The search for frames, in one process. */
 struct python_search {
 	struct run *run;
-	struct script_walk *w;
+	struct script_walk *w; /* ->more: the CFrame of the next frame */
 	const struct python_layout *o;
-	__u64 bias;   /* address of PC 0 */
-	__u64 at;     /* the next frame */
-	__u64 cframe; /* its CFrame */
 };
 
 /* --- the thread's state --- */
@@ -86,7 +83,7 @@ static __always_inline bool is_current(const struct python_layout *o, __u64 stat
 static __always_inline __u64 find_thread(const struct python_search *s, __u64 pointer)
 {
 	const struct python_layout *o = s->o;
-	__u64 runtime = s->bias + (__u64)o->runtime, state = 0;
+	__u64 runtime = s->w->bias + (__u64)o->runtime, state = 0;
 	struct script_thread *known;
 
 	if (o->runtime_current && read_word(&state, runtime + o->runtime_current) &&
@@ -209,9 +206,9 @@ static __always_inline __u64 meet_function(const struct python_search *s, __u64 
  * CFrame. */
 static __always_inline bool pass_cframe(struct python_search *s)
 {
-	if (!add_boundary(s->w, s->cframe))
+	if (!add_boundary(s->w, s->w->more))
 		return false;
-	return !s->cframe || read_word(&s->cframe, s->cframe + s->o->cframe_previous);
+	return !s->w->more || read_word(&s->w->more, s->w->more + s->o->cframe_previous);
 }
 
 /* The word of the frame, as copied, at @offset. */
@@ -241,7 +238,7 @@ static __always_inline bool copy_code(const struct python_search *s, __u64 addre
 	asm volatile("" : "+r"(bytes));
 	if (address && bytes <= sizeof(s->w->code) &&
 	    !bpf_probe_read_user(s->w->code, bytes, (void *)address) &&
-	    s->w->code[1] == s->bias + (__u64)s->o->code_type)
+	    s->w->code[1] == s->w->bias + (__u64)s->o->code_type)
 		return true;
 	s->run->totals->script_bad_code += s->run->loss;
 	return false;
@@ -258,17 +255,17 @@ static long look_at_frame(__u32 index, struct python_search *s)
 	__u8 owner;
 
 	asm volatile("" : "+r"(bytes));
-	if (!s->at)
+	if (!w->at)
 		return 1;
-	if (bytes > sizeof(w->frame) || bpf_probe_read_user(w->frame, bytes, (void *)s->at)) {
+	if (bytes > sizeof(w->frame) || bpf_probe_read_user(w->frame, bytes, (void *)w->at)) {
 		s->run->totals->script_bad_frame += s->run->loss;
 		return 1;
 	}
 	previous = frame_word(w, o->frame_previous);
 	owner = (__u8)(frame_word(w, o->frame_owner) >> (o->frame_owner & 7) * 8);
 	if (o->entry == PYTHON_ENTRY_SHIM && owner >= PYTHON_OWNER_C) {
-		code = s->at;
-		s->at = previous;
+		code = w->at;
+		w->at = previous;
 		return !add_boundary(w, code);
 	}
 	code = frame_word(w, o->frame_code);
@@ -279,7 +276,7 @@ static long look_at_frame(__u32 index, struct python_search *s)
 			return 1;
 		(void)add_frame(w, meet_function(s, code), instruction(s, code));
 	}
-	s->at = previous;
+	w->at = previous;
 	if (o->entry == PYTHON_ENTRY_SHIM || (o->entry == PYTHON_ENTRY_FLAG && !owner))
 		return 0;
 	return !pass_cframe(s);
@@ -289,17 +286,17 @@ static long look_at_frame(__u32 index, struct python_search *s)
 static __always_inline int find_python(struct run *run, struct unwinding *u, struct script_walk *w,
 				       const struct python_layout *o, __u64 bias)
 {
-	struct python_search s = { .run = run, .w = w, .o = o, .bias = bias };
+	struct python_search s = { .run = run, .w = w, .o = o };
 	__u64 state = find_thread(&s, thread_pointer(run->task)), id;
 
 	if (!state) {
 		run->totals->script_no_thread += run->loss;
 		return 0;
 	}
-	if (o->thread_cframe && !read_word(&s.cframe, state + o->thread_cframe))
+	if (o->thread_cframe && !read_word(&w->more, state + o->thread_cframe))
 		return 0;
-	id = o->thread_frame ? state + o->thread_frame : s.cframe + o->cframe_current;
-	if (!read_word(&s.at, id))
+	id = o->thread_frame ? state + o->thread_frame : w->more + o->cframe_current;
+	if (!read_word(&w->at, id))
 		return 0;
 	bpf_loop(2 * SAMPLE_SCRIPT_FRAMES, look_at_frame, &s, 0);
 	if (o->entry == PYTHON_ENTRY_CODE) {

@@ -44,6 +44,9 @@ struct script_walk {
 	struct script_process processes[SCRIPT_KNOWN];
 	__u64 frame[SCRIPT_FRAME_WORDS]; /* copies of what is looked at */
 	__u64 code[SCRIPT_CODE_WORDS];
+	__u64 bias; /* address of PC 0 of the interpreter */
+	__u64 at;   /* the next frame */
+	__u64 more; /* a third number that a walker needs; the stack has no room */
 	__u32 count, bounds_count;
 	__u32 sent; /* number of functions; others follow with later samples */
 	__u32 is_full;
