@@ -208,7 +208,8 @@ static long chain_step(__u32 index, struct chain_run *c)
 	if (v->interpreter && config.interpreters && !u->script.is_read)
 		find_script(c->run, u, v);
 	u->end = go_to_caller(c->run, u, v);
-	if (u->end == CHAIN_GOES_ON && runs_script(&u->script, frame.pc, frame.sp, u->frame.sp))
+	if (u->end == CHAIN_GOES_ON &&
+	    runs_script(&u->script, frame.pc, frame.sp, u->frame.sp, !u->append))
 		u->script.puts = u->append ? SCRIPT_PUTS_CALLER : SCRIPT_PUTS_SAMPLE;
 	address = unwind_chain_address(&frame, u->end == CHAIN_GOES_ON && u->frame.exact);
 	if (u->append && !append_frame(c->run, u, v, address))

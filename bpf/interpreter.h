@@ -13,6 +13,7 @@ enum interpreter_kind {
 	INTERPRETER_NONE,
 	INTERPRETER_PYTHON, /* CPython */
 	INTERPRETER_PHP,    /* the Zend Engine */
+	INTERPRETER_RUBY,   /* CRuby */
 	INTERPRETER_COUNT_
 };
 
@@ -76,6 +77,44 @@ struct php_layout {
 };
 _Static_assert(sizeof(struct php_layout) == 40, "no padding");
 
+/* Where a thread has the pointer to what it executes (ruby_current_ec). */
+enum ruby_thread {
+	RUBY_THREAD_FIXED, /* at an offset from its thread pointer: in a program */
+	RUBY_THREAD_GLIBC, /* in the part of its variables that belongs to the library */
+	RUBY_THREAD_MUSL,
+	RUBY_THREAD_COUNT_
+};
+
+enum {
+	RUBY_BODY_BYTES = 160, /* read of a function */
+	/* The index of a line table: the first part, for few words of instructions, and blocks, for
+	 * 512 further ones each. */
+	RUBY_FEW_WORDS = 54,
+	RUBY_BLOCK_BYTES = 80,
+	RUBY_INDEX_BYTES = 48 + 12 * RUBY_BLOCK_BYTES, /* what is sent at most */
+};
+
+struct ruby_layout {
+	/* Addresses are relative to PC 0 of the file's unwind table. */
+	__s64 loop_start; /* rb_vm_exec */
+	__s64 core_start; /* vm_exec_core, which it calls, if it is known */
+	__s64 symbols;	  /* ruby_global_symbols; 0: not known, no names of methods in C */
+	__s64 module;	  /* where the number of the library's variables is */
+	__s64 current;	  /* offset of ruby_current_ec, from what ->thread says */
+	__u32 loop_bytes, core_bytes;
+	__u16 version;	   /* 0x0301: 3.1; 0: not found */
+	__u16 is_known;	   /* 0: no Ruby frames */
+	__u16 frame_bytes; /* rb_control_frame_t */
+	/* rb_iseq_constant_body: the file, after which come two names; lines */
+	__u16 body_path, body_line, body_lines;
+	__u16 line_bytes;    /* an entry of the line table */
+	__u16 last_operator; /* IDs up to here have no flags */
+	__u8 thread;	     /* enum ruby_thread */
+	__u8 is_short;	     /* the layout of a String up to 3.1 */
+	__u8 reserved[6];
+};
+_Static_assert(sizeof(struct ruby_layout) == 72, "no padding");
+
 /* What is known of an interpreter. */
 struct interpreter {
 	__u32 kind;	/* enum interpreter_kind */
@@ -83,6 +122,7 @@ struct interpreter {
 	union {
 		struct python_layout python;
 		struct php_layout php;
+		struct ruby_layout ruby;
 	};
 };
 _Static_assert(sizeof(struct interpreter) == 104, "no padding");

@@ -4,6 +4,7 @@
 
 #include "php.bpf.h"
 #include "python.bpf.h"
+#include "ruby.bpf.h"
 #include "script.bpf.h"
 
 /* A number for the process, and the program that it executes. */
@@ -24,6 +25,8 @@ static __always_inline void read_script(struct run *run, struct unwinding *u, st
 		find_python(run, u, w, &i->python, bias);
 	else if (i->kind == INTERPRETER_PHP)
 		find_php(run, u, w, &i->php, bias);
+	else if (i->kind == INTERPRETER_RUBY)
+		find_ruby(run, u, w, &i->ruby, bias);
 	u->script.count = w->count;
 	u->script.bounds = w->bounds_count;
 	u->script.is_cut = w->is_full;

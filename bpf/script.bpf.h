@@ -175,12 +175,40 @@ static __always_inline bool add_boundary(struct script_walk *w, __u64 at)
 	return add_frame(w, 0, at);
 }
 
+/* As runs_script() where the loop is a function and one that it calls. If both are on the stack,
+ * the inner one counts, because samples in it are those of the interpreted function. A frame that
+ * was made for a call of the loop that has not begun is left out. */
+static __noinline int runs_nested(struct script_state *p, __u64 pc, int is_sample)
+{
+	if (!p)
+		return 0;
+	if (pc - p->cold_start < p->cold_bytes) {
+		p->is_inside = 1;
+	} else if (pc - p->eval_start >= p->eval_bytes) {
+		return false;
+	} else if (p->is_inside) {
+		p->is_inside = 0;
+		return false;
+	}
+	if (p->is_over) {
+		p->is_over = 0;
+		return false;
+	}
+	if (p->is_fresh && p->is_inside && !is_sample)
+		p->next = 2;
+	p->is_fresh = 0;
+	return p->next < p->count || p->is_cut;
+}
+
 /* Whether the frame from @sp to @end, at @pc, is the call of the eval loop that runs the next
- * frames, or would run those that there was no room for. */
-static __always_inline bool runs_script(const struct script_state *p, __u64 pc, __u64 sp, __u64 end)
+ * frames, or would run those that there was no room for. @is_sample: it is the innermost one. */
+static __always_inline bool runs_script(struct script_state *p, __u64 pc, __u64 sp, __u64 end,
+					bool is_sample)
 {
 	if (p->next >= p->count && !p->is_cut)
 		return false;
+	if (p->nests)
+		return runs_nested(p, pc, is_sample);
 	if (p->eval_bytes)
 		return pc - p->eval_start < p->eval_bytes || pc - p->cold_start < p->cold_bytes;
 	return p->boundary - sp < end - sp;

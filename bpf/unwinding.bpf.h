@@ -22,7 +22,13 @@ struct script_state {
 	__u32 bound, bounds; /* the number of boundaries passed, and of all */
 	__u64 eval_start, cold_start;
 	__u32 eval_bytes, cold_bytes; /* 0: there are boundaries */
-	__u32 is_cut, reserved;	      /* there are more frames than were read */
+	__u32 is_cut;		      /* there are more frames than were read */
+	/* "cold" is a function that the loop calls, and then: */
+	__u32 nests;
+	__u32 is_inside; /* that function was passed, and its caller comes next */
+	__u32 is_fresh;	 /* the innermost interpreted frame may not have begun */
+	__u32 is_over;	 /* the innermost call of the loop runs none any more */
+	__u32 reserved;
 };
 
 /* What the next step of a walk puts into the chain. */

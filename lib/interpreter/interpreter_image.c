@@ -4,6 +4,7 @@
 #include "base/macro.h"
 #include "interpreter/php_layout.h"
 #include "interpreter/python_layout.h"
+#include "interpreter/ruby_layout.h"
 
 static bool read_python(const struct elffile *ef, uint64_t base, struct interpreter *ret)
 {
@@ -32,6 +33,19 @@ static bool php_makes_sense(const struct interpreter *i)
 	return php_layout_makes_sense(&i->php) && i->is_known == i->php.is_known;
 }
 
+static bool read_ruby(const struct elffile *ef, uint64_t base, struct interpreter *ret)
+{
+	if (!ruby_layout_read(ef, base, &ret->ruby))
+		return false;
+	ret->is_known = ret->ruby.is_known;
+	return true;
+}
+
+static bool ruby_makes_sense(const struct interpreter *i)
+{
+	return ruby_layout_makes_sense(&i->ruby) && i->is_known == i->ruby.is_known;
+}
+
 static const struct {
 	bool (*read)(const struct elffile *ef, uint64_t base, struct interpreter *ret);
 	bool (*makes_sense)(const struct interpreter *i);
@@ -39,6 +53,7 @@ static const struct {
 	[INTERPRETER_NONE] = { NULL, NULL },
 	[INTERPRETER_PYTHON] = { read_python, python_makes_sense },
 	[INTERPRETER_PHP] = { read_php, php_makes_sense },
+	[INTERPRETER_RUBY] = { read_ruby, ruby_makes_sense },
 };
 static_assert(ARRAY_SIZE(languages) == INTERPRETER_COUNT_, "one row each");
 

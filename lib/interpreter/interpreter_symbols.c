@@ -17,7 +17,8 @@ static void look_at_symbol(const struct search *s, const GElf_Sym *symbol, const
 {
 	size_t i;
 
-	if (!symbol->st_value || symbol->st_shndx == SHN_UNDEF || !name)
+	if ((!symbol->st_value && GELF_ST_TYPE(symbol->st_info) != STT_TLS) ||
+	    symbol->st_shndx == SHN_UNDEF || !name)
 		return;
 	for (i = 0; i < s->count; i++)
 		if (*name == *s->names[i] && !strcmp(name, s->names[i]))

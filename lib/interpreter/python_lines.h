@@ -10,15 +10,10 @@
 #pragma once
 
 #include "base/span.h"
+#include "interpreter/function_line.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-/* The bytecode from ->offset on, up to the next row, is in ->line. */
-struct function_line {
-	uint32_t offset; /* in bytes */
-	uint32_t line;
-};
 
 struct python_lines {
 	struct function_line *rows; /* sorted by offset, without two that are equal; caller frees */

@@ -12,6 +12,7 @@
 static const struct build_id ids[] = {
 	[SOURCE_PYTHON] = { .size = 6, .bytes = "source" },
 	[SOURCE_PHP] = { .size = 10, .bytes = "source-php" },
+	[SOURCE_RUBY] = { .size = 11, .bytes = "source-ruby" },
 };
 static_assert(ARRAY_SIZE(ids) == SOURCE_LANGUAGE_COUNT_, "one each");
 

@@ -43,6 +43,8 @@ enum counter_kind {
 	X(php_unknown, TROUBLE, "PHP interpreters of an unknown version, or with threads (ZTS)",   \
 	  "PHP interpreters are of an unknown version, or with threads (ZTS): only their C "       \
 	  "functions are in chains")                                                               \
+	X(ruby_unknown, TROUBLE, "Ruby interpreters of an unknown version",                        \
+	  "Ruby interpreters are of an unknown version: only their C functions are in chains")     \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \

@@ -14,7 +14,7 @@ rate=1999
 "$php" "$program" 0 stacks | sort -u >"$dir/stacks"
 ok "a PHP program" profile php --callgraph=200 "$php" "$program" 3
 opreport --session-dir="$dir/php" --folded --merge=runtime 2>/dev/null | sed 's/_\[[a-z]\]//g' >"$dir/php.folded"
-ok "  its chains have the shares and stacks that it knows" python3 "$OP_SOURCE_ROOT/tests/live/php_check.py" \
+ok "  its chains have the shares and stacks that it knows" python3 "$OP_SOURCE_ROOT/tests/live/script_check.py" \
 	"$dir/php.shares" "$dir/stacks" "$dir/php.folded"
 sed 's/^/# /' "$dir/output"
 ok "  all frames could be read" test \

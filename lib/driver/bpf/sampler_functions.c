@@ -10,6 +10,8 @@
 #include "identity/cookie.h"
 #include "interpreter/php_names.h"
 #include "interpreter/python_lines.h"
+#include "interpreter/ruby_lines.h"
+#include "interpreter/ruby_names.h"
 
 #include <bpf/bpf.h>
 #include <limits.h>
@@ -133,7 +135,7 @@ static void add_component(struct strbuf *path, const char *name, size_t length)
 static char *source_name(const struct sampler_functions *t, const struct sample_function *f)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
-	_cleanup_free_ char *link = xasprintf("%s/proc/%u/cwd", t->root, f->tgid), *php = NULL;
+	_cleanup_free_ char *link = xasprintf("%s/proc/%u/cwd", t->root, f->tgid), *name = NULL;
 	const char *at, *end;
 	char cwd[PATH_MAX];
 	ssize_t n;
@@ -141,7 +143,9 @@ static char *source_name(const struct sampler_functions *t, const struct sample_
 	add_text(&text, f->file, f->file_bytes, f->file_width);
 	at = strbuf_text(&text);
 	if (f->language == INTERPRETER_PHP)
-		at = php = php_names_file(at);
+		at = name = php_names_file(at);
+	else if (f->language == INTERPRETER_RUBY)
+		at = name = ruby_names_file(at);
 	n = *at != '/' && *at != '<' ? readlink(link, cwd, sizeof(cwd)) : 0;
 	if (n > 1)
 		strbuf_add(&path, cwd, (size_t)n);
@@ -186,6 +190,23 @@ static void fill_php(const struct sample_function *f, struct cookie_function *re
 	ret->line_count = count;
 }
 
+/* The same from the line table of a function; its places are words. */
+static void fill_ruby(const struct sample_function *f, struct cookie_function *ret)
+{
+	const uint32_t bytes = MIN(f->lines_bytes, (uint32_t)SAMPLE_FUNCTION_LINES);
+	struct ruby_lines lines = { 0 };
+
+	ret->bytes = MIN(f->code_bytes, (uint32_t)CODE_BYTES_MAX);
+	ret->digest = hash_add(f->line, f->code_bytes);
+	if (!f->line)
+		return; /* written in C */
+	ruby_lines_decode(&lines, ret->bytes, f->line, span_of(f->lines, bytes));
+	ret->digest =
+		hash_add(hash_bytes(lines.rows, lines.count * sizeof(*lines.rows)), ret->digest);
+	ret->lines = lines.rows;
+	ret->line_count = lines.count;
+}
+
 /* Fills in the lines of a function from its line table. */
 static void fill_python(const struct sample_function *f, struct cookie_function *ret)
 {
@@ -221,6 +242,8 @@ static uint64_t cookie_of(struct sampler_functions *t, const struct sample_funct
 
 	if (f->language == INTERPRETER_PHP)
 		fill_php(f, &function);
+	else if (f->language == INTERPRETER_RUBY)
+		fill_ruby(f, &function);
 	else
 		fill_python(f, &function);
 	function.digest |= COOKIE_DIGEST_SET;

@@ -207,12 +207,11 @@ static int finish_table(struct table_store *t, struct sample_table table, const 
 }
 
 /* Counts an interpreter that the program cannot walk. */
-static void count_unknown(struct table_store *t, const struct interpreter *i)
+static void count_unknown(struct table_store *t, uint32_t kind)
 {
-	if (i->is_known)
-		return;
-	t->stats.counters.python_unknown += i->kind == INTERPRETER_PYTHON;
-	t->stats.counters.php_unknown += i->kind == INTERPRETER_PHP;
+	t->stats.counters.python_unknown += kind == INTERPRETER_PYTHON;
+	t->stats.counters.php_unknown += kind == INTERPRETER_PHP;
+	t->stats.counters.ruby_unknown += kind == INTERPRETER_RUBY;
 }
 
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
@@ -233,7 +232,8 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
-	count_unknown(t, &table->interpreter);
+	if (!table->interpreter.is_known)
+		count_unknown(t, table->interpreter.kind);
 	put.interpreter = interpreter_slots_number(&t->interpreters, &table->interpreter);
 	t->stats.counters.unwind_partial += missing > 0;
 	return finish_table(t, put, &(struct held){ *file, missing > 0 });

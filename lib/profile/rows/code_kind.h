@@ -22,7 +22,7 @@ struct row;
 	X(GO, "go")	    /* compiled by Go */                                                   \
 	X(PYTHON, "python") /* in a source file that an interpreter runs, or made of it */         \
 	X(PHP, "php")	    /* the same for PHP */                                                 \
-	X(RUBY, "ruby")	    /* made at run time by Ruby */                                         \
+	X(RUBY, "ruby")	    /* the same for Ruby */                                                \
 	X(JAVA, "java")	    /* made at run time by a Java virtual machine */                       \
 	X(JS, "javascript") /* made at run time by Node */                                         \
 	X(JIT, "run-time")  /* made at run time by another program */

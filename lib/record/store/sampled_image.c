@@ -317,10 +317,16 @@ static bool has_own_image(struct sampled_images *t, const char *path)
 static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
-	const bool is_php = c->function && c->function->language == INTERPRETER_PHP;
+	static const enum source_language languages[INTERPRETER_COUNT_] = {
+		[INTERPRETER_NONE] = SOURCE_PYTHON,
+		[INTERPRETER_PYTHON] = SOURCE_PYTHON,
+		[INTERPRETER_PHP] = SOURCE_PHP,
+		[INTERPRETER_RUBY] = SOURCE_RUBY,
+	};
+	const uint32_t language = c->function ? c->function->language : INTERPRETER_NONE;
 	struct manifest_image file = {
 		.path = (char *)path,
-		.version.build_id = *source_image_id(is_php ? SOURCE_PHP : SOURCE_PYTHON),
+		.version.build_id = *source_image_id(languages[language % INTERPRETER_COUNT_]),
 	};
 	struct sampled_image *b = sampled_image_file(t, &file, false);
 

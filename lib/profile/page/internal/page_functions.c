@@ -107,7 +107,7 @@ static enum page_kind kind_of(const struct page_functions *f, const struct row *
 	static const enum page_kind kinds[CODE_KIND_COUNT_] = {
 		[CODE_NATIVE] = PAGE_PROGRAM, [CODE_KERNEL] = PAGE_KERNEL, [CODE_GO] = PAGE_MANAGED,
 		[CODE_PYTHON] = PAGE_SCRIPT,  [CODE_JAVA] = PAGE_MANAGED,  [CODE_JS] = PAGE_JIT,
-		[CODE_PHP] = PAGE_SCRIPT,     [CODE_RUBY] = PAGE_JIT,	   [CODE_JIT] = PAGE_JIT,
+		[CODE_PHP] = PAGE_SCRIPT,     [CODE_RUBY] = PAGE_SCRIPT,   [CODE_JIT] = PAGE_JIT,
 	};
 	enum page_kind kind = kinds[code_kind_of(f->report->gather, row)];
 

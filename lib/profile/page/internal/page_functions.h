@@ -31,7 +31,7 @@ enum page_kind {
 	PAGE_PROGRAM,
 	PAGE_LIBRARY,
 	PAGE_KERNEL,
-	PAGE_SCRIPT,  /* Python, PHP */
+	PAGE_SCRIPT,  /* Python, PHP, Ruby */
 	PAGE_MANAGED, /* Java, Go */
 	PAGE_JIT,
 	PAGE_CUT,
