@@ -7,6 +7,8 @@
 #include "kernel.bpf.h"
 #include "unwind_step.h"
 
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include <linux/types.h>
 #include <stdbool.h>
 
@@ -97,6 +99,18 @@ static __always_inline void registers_to_system_call(const struct cpu_registers 
 		unwind_to_system_call(frame, machine_of(machine), r->ax);
 }
 
+/* The number of the 64-bit system call that @task, with these registers, is in; -1: of none. */
+static __always_inline __s64 system_call_of(const struct task_struct *task,
+					    const struct cpu_registers *r)
+{
+	return r->cs == 0x23 ? -1 : (__s64)r->orig_ax;
+}
+
+static __always_inline __u64 second_argument(const struct cpu_registers *r)
+{
+	return r->si;
+}
+
 /* The address that pthread_self() returns in a thread, or one near it. */
 static __always_inline __u64 thread_pointer(const struct task_struct *task)
 {
@@ -156,6 +170,20 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 static __always_inline void registers_to_system_call(const struct cpu_registers *r,
 						     struct unwind_frame *frame)
 {
+}
+
+/* The number of the 64-bit system call that @task, with these registers, is in; -1: of none. */
+static __always_inline __s64 system_call_of(const struct task_struct *task,
+					    const struct cpu_registers *r)
+{
+	const struct pt_regs___call *saved = (const void *)bpf_task_pt_regs((void *)task);
+
+	return r->pstate & 0x10 ? -1 : (__s64)BPF_CORE_READ(saved, syscallno);
+}
+
+static __always_inline __u64 second_argument(const struct cpu_registers *r)
+{
+	return r->x[1];
 }
 
 /* The address that pthread_self() returns in a thread, or one near it. */

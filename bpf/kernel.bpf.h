@@ -132,10 +132,15 @@ struct thread_struct {
 	struct user_registers uw; /* AArch64 */
 };
 
+/* AArch64: the rest of a thread's registers. */
+struct pt_regs___call {
+	int syscallno;
+};
+
 struct task_struct {
 	struct thread_struct thread;
 	unsigned int flags, __state;
-	unsigned int in_execve : 1;
+	unsigned int in_execve : 1, in_iowait : 1;
 	void *vfork_done;
 	struct mm_struct *mm;
 	int pid, tgid;
@@ -152,4 +157,4 @@ struct task_struct {
 enum { TASK_EXITING = 0x00000004, KERNEL_THREAD = 0x00200000 };
 
 /* task_struct.__state: the task has ended. The same bit since Linux 4.14. */
-enum { TASK_DEAD = 0x80 };
+enum { TASK_SLEEPS_DEEPLY = 2 /* TASK_UNINTERRUPTIBLE */, TASK_DEAD = 0x80, TASK_NO_LOAD = 0x400 };

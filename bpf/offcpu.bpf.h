@@ -23,6 +23,11 @@ struct {
 /* How many words of a stack to search for the scheduler's caller. */
 enum { SCHED_WORDS = 32 };
 
+enum { REASON_MASK = SAMPLE_OFFCPU_REASONS - 1 };
+
+/* Operations of futex(2), without the bit that names the clock: linux/futex.h. */
+enum { FUTEX_KIND = 0xff, FUTEX_JOINS = 9 /* FUTEX_WAIT_BITSET */ };
+
 static __always_inline bool in_scheduler(__u64 address)
 {
 	return address >= config.sched_start && address < config.sched_end;
@@ -113,15 +118,76 @@ static __noinline int keep(struct run *run)
 	return 0;
 }
 
+static __always_inline __u32 task_state(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, __state);
+}
+
+/* Whether a thread waits for the end of another one: pthread_join() waits for a word that the
+ * kernel clears, and so may not use a private futex, as condition variables do. */
+static __always_inline bool joins(const struct cpu_registers *r, __s64 call)
+{
+	return (__u64)call == config.futex && (second_argument(r) & FUTEX_KIND) == FUTEX_JOINS;
+}
+
+/* The reason of a wait in a system call; false if the call says nothing about it. */
+static __always_inline bool reason_of_call(const struct run *run, const struct unwinding *u,
+					   __u32 *ret)
+{
+	__s64 call = system_call_of(run->task, &u->saved);
+	__u8 known;
+
+	if (call < 0) {
+		*ret = OFFCPU_FAULT;
+		return true;
+	}
+	known = call < SAMPLE_CALLS_MAX ? config.offcpu_calls[call & (SAMPLE_CALLS_MAX - 1)] : 0;
+	*ret = joins(&u->saved, call) ? OFFCPU_IDLE : (__u32)known - 1;
+	return known;
+}
+
+/* Why the current task leaves its CPU. @user: u->saved has its registers in user space. */
+static __noinline __u32 reason_of(const struct run *run, const struct unwinding *u, bool preempted,
+				  bool user)
+{
+	const struct task_struct *task;
+	__u32 state, reason;
+
+	if (!run || !u)
+		return OFFCPU_SLEEP;
+	task = run->task;
+	state = task_state(task);
+	if (preempted || !state)
+		return OFFCPU_QUEUE;
+	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+		return OFFCPU_IO;
+	if (user && reason_of_call(run, u, &reason))
+		return reason;
+	if ((state & (TASK_SLEEPS_DEEPLY | TASK_NO_LOAD)) == TASK_SLEEPS_DEEPLY)
+		return OFFCPU_LOCK;
+	return task->flags & KERNEL_THREAD ? OFFCPU_IDLE : OFFCPU_SLEEP;
+}
+
 /* Looks up the place of the current task, which leaves its CPU. */
-static __always_inline void leave(void *context, struct run *run, struct unwinding *u)
+static __always_inline void leave(void *context, struct run *run, struct unwinding *u,
+				  bool preempted)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	struct sample_key *key = &run->scratch->key;
+	bool user;
+	__u8 event;
 
 	*key = (struct sample_key){ .tgid = ids >> 32, .tid = (__u32)ids };
 	if (is_filtered(key->tgid))
 		return;
+	user = has_user(run, u);
+	event = config.offcpu_events[reason_of(run, u, preempted, user) & REASON_MASK];
+	if (!event) {
+		/* Its last return was not seen if it is still there. */
+		(void)bpf_map_delete_elem(&left, &key->tid);
+		return;
+	}
+	key->counter = event - 1;
 	if (config.cgroups)
 		key->cgroup = (__u32)bpf_get_current_cgroup_id();
 	if (config.comms)
@@ -129,7 +195,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	(void)mappings_begin(run);
 	place_app(run);
 	chain_begin(run, u);
-	if (!has_user(run, u))
+	if (!user)
 		(void)leave_kernel(context, run, u);
 	else if (!leave_user(run, u))
 		return;
@@ -148,23 +214,14 @@ static __noinline int come_back(struct run *run, __u32 tid)
 	us = (bpf_ktime_get_ns() - place->since_ns + 500) / 1000;
 	run->scratch->key = place->key;
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
-	run->scratch->key.counter = (__u8)(control.offcpu - 1);
+	run->scratch->key.counter += (__u8)(control.offcpu - 1);
 	bpf_map_delete_elem(&left, &tid);
-	if (!us)
+	if (us < config.offcpu_min_us)
 		return 0;
 	run->totals->received++;
 	run->weight = us;
 	count(run);
 	return 0;
-}
-
-/* Returns whether the time off the CPU does not count: the task has ended, or only blocked tasks
- * count and it was preempted. */
-static __always_inline bool leaves_for_nothing(const struct task_struct *task, bool preempted)
-{
-	__u32 state = BPF_CORE_READ(task, __state);
-
-	return state & TASK_DEAD || (config.offcpu_blocked && (preempted || !state));
 }
 
 SEC("raw_tp/sched_switch")
@@ -179,9 +236,9 @@ int offcpu_switch(__u64 *context)
 	/* Intervals that cannot be attributed count as one each, not by their time. */
 	run.weight = run.loss = 1;
 	pass_gate(&run);
-	/* The idle task is not measured. */
-	if (run.task->pid && !leaves_for_nothing(run.task, context[0]))
-		leave(context, &run, u);
+	/* Tasks that have ended are not measured, nor is the idle task. */
+	if (run.task->pid && !(task_state(run.task) & TASK_DEAD))
+		leave(context, &run, u, context[0]);
 	next = BPF_CORE_READ((struct task_struct *)context[2], pid);
 	if (next)
 		(void)come_back(&run, next);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "interpreter.h"
+#include "offcpu_reason.h"
 #include "stretch.h"
 #include "unwind_step.h"
 
@@ -312,8 +313,8 @@ struct executable {
 
 /* A task off its CPU. */
 struct sample_left {
-	__u64 since_ns; /* CLOCK_MONOTONIC */
-	struct sample_key key;
+	__u64 since_ns;	       /* CLOCK_MONOTONIC */
+	struct sample_key key; /* counter: counted from control.offcpu - 1 */
 };
 _Static_assert(sizeof(struct sample_left) == 88, "no padding");
 
@@ -325,6 +326,12 @@ enum sample_follow {
 	SAMPLE_FOLLOW_LEAVING, /* exiting, still sampled */
 };
 
+enum {
+	SAMPLE_OFFCPU_REASONS = 8,
+	SAMPLE_CALLS_MAX = 512, /* system calls whose waits have a reason */
+};
+_Static_assert((int)OFFCPU_REASON_COUNT_ <= (int)SAMPLE_OFFCPU_REASONS, "room for each reason");
+
 /* Settings, which cannot change once the program is loaded. */
 struct sample_config {
 	__u32 follow;	 /* sample only processes in the map "followed" */
@@ -334,14 +341,18 @@ struct sample_config {
 	__u32 wake_at;	 /* wake user space at this many keys at a place */
 	__u32 depth;	 /* most frames of a chain, including the sample itself; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 pass_on;	      /* samples also go to the event's ring */
-	__u32 cgroups;	      /* keys have the cgroup */
-	__u32 comms;	      /* keys have the thread's name */
-	__u32 offcpu_blocked; /* preempted tasks do not count */
-	__u32 interpreters;   /* chains have the frames of interpreted code */
-	__u32 cpus;	      /* possible ones */
-	__u32 reserved;
+	__u32 pass_on;		      /* samples also go to the event's ring */
+	__u32 cgroups;		      /* keys have the cgroup */
+	__u32 comms;		      /* keys have the thread's name */
+	__u32 interpreters;	      /* chains have the frames of interpreted code */
+	__u32 cpus;		      /* possible ones */
+	__u32 futex;		      /* the number of that system call */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
+	__u64 offcpu_min_us;	      /* shorter times off the CPU do not count */
+	/* By enum offcpu_reason: which event of time off the CPU counts it, plus 1. */
+	__u8 offcpu_events[SAMPLE_OFFCPU_REASONS];
+	/* By system call: the enum offcpu_reason of a wait in it, plus 1; 0: not known. */
+	__u8 offcpu_calls[SAMPLE_CALLS_MAX];
 };
 
 /* Shared with user space while the program runs. */
@@ -349,7 +360,7 @@ struct sample_control {
 	__u32 round;	/* of counting, between two drains; from 1 on: 0 marks unused slots */
 	__u32 tables;	/* how many times the numbers of tables were withdrawn */
 	__u32 followed; /* followed processes that are alive */
-	__u32 offcpu;	/* the event of time off the CPU, plus 1; 0: not measured */
+	__u32 offcpu;	/* the first event of time off the CPU, plus 1; 0: not measured */
 	__u32 program;	/* the number of take_sample */
 	__u32 memory;	/* whether code without a file was counted in this round */
 	__u32 codes;	/* entries in the map "codes" */

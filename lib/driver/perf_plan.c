@@ -308,7 +308,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 			   .report_cgroups = config->cgroups,
 			   .open = config->open_event,
 			   .open_data = config->open_data },
-		.switches = config->derived.offcpu,
+		.switches = evoffcpu_count(&config->derived.offcpu) > 0,
 		.scope = config->scope,
 		.root = config->root,
 		.pid = task ? config->pid : -1,
@@ -386,6 +386,11 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 		return error_set(err, -EPERM,
 				 "off-CPU time is measured on the whole machine; run as root, or "
 				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
+	if (config->derived.offcpu.reasons)
+		return error_set(
+			err, -EOPNOTSUPP,
+			"why a task is off the CPU is not known to it: of these events, it "
+			"has only OFFCPU");
 	r = plan_ibs(plan, &config->derived, err);
 	if (r == 0)
 		r = perf_pmus_check(plan->root, plan->events, plan->count, err);

@@ -110,13 +110,15 @@ int evderived_add(struct evderived *d, const struct event *event, struct error *
 		return error_set(err, -EINVAL,
 				 "event %s is derived by '%s', which is not a known feature",
 				 event->name, event->feature);
-	if (is_offcpu ? d->event_count : d->offcpu)
+	if (is_offcpu ? d->event_count : evoffcpu_count(&d->offcpu))
 		return error_set(err, -EINVAL,
 				 "event %s: OFFCPU and IBS events are of different extended "
 				 "features, of which one is enabled at a time",
 				 event->name);
-	d->offcpu |= is_offcpu;
-	return is_offcpu ? 0 : add_ibs(d, kind, event, err);
+	if (!is_offcpu)
+		return add_ibs(d, kind, event, err);
+	evoffcpu_add(&d->offcpu, event->name);
+	return 0;
 }
 
 /* One part of the text while its list of events is read. */
@@ -195,52 +197,42 @@ static int parse_ibs(const char *args, struct evderived *d, struct error *err)
 	return r < 0 || d->event_count ? r : error_set(err, -EINVAL, "ibs: no event given");
 }
 
-static int parse_offcpu(const char *args, struct evderived *d, struct error *err)
-{
-	if (*args && strcmp(args, "blocked") != 0)
-		return error_set(err, -EINVAL, "offcpu: '%s' is not 'blocked'", args);
-	d->offcpu = true;
-	d->offcpu_blocked = *args;
-	return 0;
-}
-
 int evderived_parse(const char *text, struct evderived *ret, struct error *err)
 {
 	size_t length = strcspn(text, ":");
 	_cleanup_free_ char *name = xstrndup(text, length);
 	const char *args = text + length + (text[length] == ':');
+	struct error why = ERROR_INIT;
 	struct evderived d = { 0 };
 	int r;
 
 	if (!strcmp(name, ibs))
 		r = parse_ibs(args, &d, err);
 	else if (!strcmp(name, offcpu))
-		r = parse_offcpu(args, &d, err);
+		r = evoffcpu_parse(args, &d.offcpu, &why);
 	else
 		r = error_set(err, -EINVAL, "no extended feature '%s'; available: %s, %s", name,
 			      ibs, offcpu);
 	if (r == 0)
 		*ret = d;
-	return r;
+	return why.code ? error_set(err, r, "%s: %s", offcpu, why.text) : r;
 }
 
 const char *evderived_name(const struct evderived *d)
 {
-	return d->offcpu ? offcpu : d->event_count ? ibs : NULL;
+	return evoffcpu_count(&d->offcpu) ? offcpu : d->event_count ? ibs : NULL;
 }
 
 bool evderived_event(const struct evderived *d, size_t i, struct event *ret)
 {
 	const struct event_terms *terms;
 
-	if (i >= d->event_count + d->offcpu)
-		return false;
-	if (d->offcpu) {
-		*ret = (struct event){
-			.name = "OFFCPU", .count = 1, .code = 0xe010, .kernel = true, .user = true
-		};
+	if (i < evoffcpu_count(&d->offcpu)) {
+		evoffcpu_event(&d->offcpu, i, ret);
 		return true;
 	}
+	if (i >= d->event_count)
+		return false;
 	terms = &d->ibs[d->events[i]->kind];
 	*ret = (struct event){ .count = terms->count,
 			       .unit_mask = (uint32_t)terms->unit_mask,

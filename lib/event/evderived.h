@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "event/event_types.h"
+#include "event/evoffcpu.h"
 #include "event/ibs_event.h"
 
 /* All-zero: no derived events. */
@@ -21,8 +22,7 @@ struct evderived {
 	struct event_terms ibs[IBS_KIND_COUNT_]; /* of all events of a kind; ->count 0: none */
 	const struct ibs_event *events[IBS_EVENTS_MAX];
 	size_t event_count;
-	bool offcpu;	     /* the time that tasks are off the CPU */
-	bool offcpu_blocked; /* ignore preempted tasks */
+	struct evoffcpu offcpu;
 };
 
 /* Adds an event whose ->feature is set. Returns 0, or -EINVAL if no feature derives the event or if
@@ -30,8 +30,8 @@ struct evderived {
  * so their settings must agree. */
 int evderived_add(struct evderived *d, const struct event *event, struct error *err);
 /* Parses the argument of --ext-feature: "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK",
- * in which a mask can be followed by ":KERNEL:USER", "offcpu" or "offcpu:blocked". Returns 0, or
- * -EINVAL. */
+ * in which a mask can be followed by ":KERNEL:USER", or "offcpu[:WHAT,...]" (event/evoffcpu.h).
+ * Returns 0, or -EINVAL. */
 int evderived_parse(const char *text, struct evderived *ret, struct error *err);
 
 /* The name of the feature that derives the events: "ibs" or "offcpu"; NULL if there are none. */

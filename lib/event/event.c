@@ -136,7 +136,7 @@ int event_parse_all_at(const char *root, const char *specs, struct event *events
 	list.type_count = evsys_core_types(root, &list.types);
 	if (event_each_spec(specs, list_add, &list) < 0)
 		return -EINVAL;
-	if (list.derived.offcpu && !list.count)
+	if (evoffcpu_count(&list.derived.offcpu) && !list.count)
 		return error_set(err, -EINVAL,
 				 "event OFFCPU cannot be sampled alone; name another event, such "
 				 "as 'default'");

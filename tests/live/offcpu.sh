@@ -11,7 +11,7 @@ cd "$dir" || exit 1
 microseconds()
 {
 	opreport --session-dir="$2" -l -n event:OFFCPU |
-		awk -v image="$1" '$0 ~ image { n += $1 } END { printf "%.0f\n", n }'
+		awk -v image="$1" '$0 ~ image { n += 1000 * $1 } END { printf "%.0f\n", n }'
 }
 
 # under FUNCTION SESSION: in chains from main through it to the sleep
@@ -49,7 +49,7 @@ has_chains() { [ "$(under rest naps)" -gt 0 ] && [ "$(under work naps)" -gt 0 ];
 # Chains are whole once tables are made, by a thread that waits for the CPU as all do: the twenty naps
 # of which all is known are those after the first whole chains.
 began=$(now_us)
-operf --driver="$driver" --off-cpu --callgraph -d naps \
+operf --driver="$driver" --off-cpu=idle --callgraph -d naps \
 	sh -c 'offcpu_nap 20 8 whole >slept; true' >"$dir/output" 2>&1 &
 profiler=$!
 wait_for has_chains
@@ -75,6 +75,7 @@ else
 fi
 ok "and is sampled as ever" opreport --session-dir=naps event:OFFCPU
 has "with a title that says what it is" "^Counted OFFCPU events (Microseconds"
+has "in milliseconds" "^ *ms| *%|"
 
 ok "without chains" sh -c "operf --driver='$driver' --off-cpu -d flat offcpu_nap 5 8 >slept"
 lost flat || between "it is the same" "$(microseconds 'nanosleep' flat)" \
@@ -83,6 +84,32 @@ lost flat || between "it is the same" "$(microseconds 'nanosleep' flat)" \
 ok "one that computes" operf --driver="$driver" --off-cpu -d work ocount_work 0 200
 between "does not sleep" "$(microseconds 'nanosleep' work)" 0 0
 
+# Waits of 200 ms, each for its own reason, in functions that say which.
+reasons=reasons,idle,min=100ms
+[ "$driver" = bpf ] || reasons=idle,min=100ms
+ok "a program that waits for all reasons" sh -c "operf --driver='$driver' --off-cpu=$reasons \
+	--callgraph -d waits offcpu_waits 200 >waited 2>said"
+has "operf says how long" "; [0-9.]* ms off the CPU in [0-9]* interval" said
+if [ "$driver" = perf ]; then
+	for wait in lock io sleep fault idle; do
+		ok "in for_$wait" sh -c "opreport --session-dir=waits --folded event:OFFCPU |
+			grep -q ';for_$wait[; ]'"
+	done
+	fails "its reasons are not known to perf" 1 operf --driver=perf --off-cpu=lock -d no true
+else
+	for wait in lock io sleep fault idle; do
+		event=OFFCPU_$(echo $wait | tr a-z A-Z)
+		opreport --session-dir=waits --folded event:$event >folded
+		has "in for_$wait is $event" ";for_$wait[; ]" folded
+		ok "of the length that passed" awk -v us="$(told 2 waited $event)" -v at=";for_$wait" '
+			index($0, at) { n += $NF }
+			END { exit !(n >= 199000 && n <= us * 1.02) }' folded
+	done
+	ok "without idle waits" operf --driver=bpf --off-cpu --callgraph -d busy offcpu_waits 20
+	ok "there are none" sh -c "! opreport --session-dir=busy --folded event:OFFCPU |
+		grep ';for_idle'"
+fi
+
 fails "an argument that nobody knows" 1 oprofiled --ext-feature=offcpu:nonsense --session-dir="$dir/no"
-has "is named" "offcpu: 'nonsense' is not 'blocked'"
+has "is named" "offcpu: 'nonsense' is not one of reasons, lock,"
 done_testing

@@ -314,7 +314,7 @@ static void those_of_an_extended_feature_go_on_too(void)
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	struct collector_config config = {
 		.driver = "replay",
-		.drive = { .replay_path = path, .derived.offcpu = true },
+		.drive = { .replay_path = path, .derived.offcpu.total = true },
 		.record = { .session_dir = session, .session_name = "current", .no_vmlinux = true },
 	};
 	int i;
@@ -325,7 +325,7 @@ static void those_of_an_extended_feature_go_on_too(void)
 		CHECK_EQ(collector_start(c, NULL), 0);
 		CHECK_EQ(collector_sync(c, true, NULL), 1);
 		CHECK_EQ(collector_stop(c, NULL), 0);
-		config.drive.derived.offcpu_blocked = true;
+		config.drive.derived.offcpu.blocked = true;
 		CHECK_EQ(collector_change(c, &config, true, NULL), 0);
 	}
 	after = printed_stats(c);

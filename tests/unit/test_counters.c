@@ -185,7 +185,7 @@ static void select_another_image(struct bench *b)
 
 static void count_time_off_cpu(struct bench *b)
 {
-	static const struct evderived offcpu = { .offcpu = true };
+	static const struct evderived offcpu = { .offcpu.total = true };
 
 	b->config.derived = &offcpu;
 }

@@ -25,8 +25,10 @@ static char *list_of(const struct evderived *d)
 	for (i = 0; evderived_event(d, i, &event); i++)
 		strbuf_addf(&text, "%s%s:%" PRIu64 ":%u:%d:%d", i ? "," : "", event.name,
 			    event.count, event.unit_mask, event.kernel, event.user);
-	if (d->offcpu_blocked)
+	if (d->offcpu.blocked)
 		strbuf_adds(&text, " only blocked");
+	if (d->offcpu.min_us)
+		strbuf_addf(&text, " from %" PRIu64, d->offcpu.min_us);
 	return strbuf_take(&text);
 }
 
@@ -49,6 +51,8 @@ static void derived_events_are_collected(void)
 		{ "IBS_OP_ALL:100000:1:0:1", "IBS_OP_ALL:100000:1:0:1", 0 },
 		{ "IBS_FETCH_ALL:100000:0:1:0", "IBS_FETCH_ALL:100000:0:1:0", 0 },
 		{ "OFFCPU,default", "OFFCPU:1:0:1:1", 1 },
+		{ "OFFCPU_FAULT,default,OFFCPU,OFFCPU_LOCK",
+		  "OFFCPU:1:0:1:1,OFFCPU_LOCK:1:0:1:1,OFFCPU_FAULT:1:0:1:1", 1 },
 	};
 	static const char *const machines[] = { "amd-zen1", "amd-zen2", "amd-zen3", "amd-zen4" };
 	size_t i, m;
@@ -143,6 +147,10 @@ static void the_argument_of_ext_feature_is_read(void)
 		{ "ibs:op:IBS_OP_ALL,IBS_OP_ALL:250000:1:0:1|", "IBS_OP_ALL:250000:1:0:1" },
 		{ "offcpu", "OFFCPU:1:0:1:1" },
 		{ "offcpu:blocked", "OFFCPU:1:0:1:1 only blocked" },
+		{ "offcpu:idle,min=5ms", "OFFCPU:1:0:1:1 from 5000" },
+		{ "offcpu:io,idle,min=1s", "OFFCPU_IO:1:0:1:1,OFFCPU_IDLE:1:0:1:1 from 1000000" },
+		{ "offcpu:reasons", "OFFCPU_LOCK:1:0:1:1,OFFCPU_IO:1:0:1:1,OFFCPU_SLEEP:1:0:1:1,"
+				    "OFFCPU_QUEUE:1:0:1:1,OFFCPU_FAULT:1:0:1:1" },
 	};
 	size_t i;
 
@@ -174,7 +182,9 @@ static void wrong_arguments_are_refused_with_the_reason(void)
 		{ "ibs:fetch:IBS_OP_ALL:250000:0",
 		  "no IBS fetch event 'IBS_OP_ALL'; did you mean IBS_FETCH_ALL?" },
 		{ "ibs:fetch:IBS_FETCH_AL:250000:0", "did you mean IBS_FETCH_ALL?" },
-		{ "offcpu:nonsense", "offcpu: 'nonsense' is not 'blocked'" },
+		{ "offcpu:nonsense", "offcpu: 'nonsense' is not one of reasons, lock, io," },
+		{ "offcpu:min=5", "offcpu: '5' is not a length of time, such as 500us, 5ms, 1s" },
+		{ "offcpu:min=ms", "offcpu: 'ms' is not a length of time" },
 		{ "magic:1", "no extended feature 'magic'; available: ibs, offcpu" },
 	};
 	size_t i;

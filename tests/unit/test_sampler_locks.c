@@ -69,7 +69,7 @@ static bool is_safe(const struct bpf_map_info *map, uint32_t slots)
 static void slots_share_no_map_with_a_lock(void)
 {
 	const struct sampler_config config = {
-		.keys = 16, .follow = true, .depth = 16, .offcpu = true
+		.keys = 16, .follow = true, .depth = 16, .offcpu.total = true
 	};
 	_cleanup_(sample__destroyp) struct sample *s = NULL;
 	struct use uses[MAPS_MAX] = { 0 };

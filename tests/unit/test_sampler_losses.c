@@ -453,7 +453,7 @@ static void run_into_nothing(pid_t child, int times)
 static void times_off_the_cpu_without_a_place_are_counted(void)
 {
 	enum { TIMES = 20 };
-	const struct sampler_config config = { .keys = 64, .follow = true, .offcpu = true };
+	const struct sampler_config config = { .keys = 64, .follow = true, .offcpu.total = true };
 	struct error err = ERROR_INIT;
 	_cleanup_(sampler_freep) struct sampler *s = NULL;
 	struct sample_counters seen;

@@ -32,7 +32,8 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with periodic work */
 
 static const char default_dir[] = "oprofile_data";
 
-static bool force, system_wide, append, lazy, off_cpu, quiet;
+static bool force, system_wide, append, lazy, quiet;
+static struct evoffcpu off_cpu;
 static const char *session_dir = default_dir, *vmlinux;
 static const char *command_line; /* of this tool, for the headers of reports */
 static struct processes chosen;	 /* running ones */
@@ -66,6 +67,15 @@ static int set_duration(const char *arg, void *target, struct error *err)
 				   arg);
 }
 
+static int set_off_cpu(const char *arg, void *to, struct error *err)
+{
+	struct error why = ERROR_INIT;
+
+	if (evoffcpu_parse(arg ?: "", to, &why) < 0)
+		return error_set(err, -EINVAL, "--off-cpu=%s: %s", arg, why.text);
+	return 0;
+}
+
 /* clang-format off */
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
@@ -91,8 +101,11 @@ static const struct opt opts[] = {
 	{ 0, "force", OPT_FLAG, &force, NULL, "allow samples less than 100 us apart" },
 	{ 0, "driver", OPT_CALL, &given[SETTING_DRIVER], "NAME",
 	  "driver that takes the samples: auto, bpf, perf (auto)", setting_give },
-	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
-	  "also measure where, and for how long, it is off the CPU (event OFFCPU)" },
+	{ 0, "off-cpu", OPT_CALL, &off_cpu, "[WHAT,...]",
+	  "also measure where, and for how long, it is off the CPU, but for waits for work (event "
+	  "OFFCPU); reasons: an event for each reason; idle: with waits for work; blocked: without "
+	  "waits for a CPU; min=5ms: without shorter ones",
+	  set_off_cpu },
 	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
 	  "record the call chain of every sample, up to DEPTH frames (127), also with the driver "
 	  "perf; 0: none",
@@ -180,6 +193,16 @@ static uint64_t rate_hz(void)
 	return given[SETTING_RATE].value ? settings.rate : DEFAULT_HZ;
 }
 
+/* What --off-cpu requests, with the events of @named. */
+static struct evoffcpu join_off_cpu(const struct evoffcpu *named)
+{
+	struct evoffcpu both = off_cpu;
+
+	both.total |= named->total;
+	both.reasons |= named->reasons;
+	return both;
+}
+
 /* Parses the events into @events, and those that an extended feature derives into @derived. */
 static int choose_events(struct event *events, struct evderived *derived, struct error *err)
 {
@@ -190,13 +213,14 @@ static int choose_events(struct event *events, struct evderived *derived, struct
 
 	if (count < 0)
 		return count;
-	if (off_cpu && derived->event_count)
+	if (evoffcpu_count(&off_cpu) && derived->event_count)
 		return error_set(
 			err, -EINVAL,
 			"--off-cpu cannot be combined with events of %s: only one extended "
 			"feature can be enabled",
 			evderived_name(derived));
-	derived->offcpu |= off_cpu;
+	if (evoffcpu_count(&off_cpu))
+		derived->offcpu = join_off_cpu(&derived->offcpu);
 	if (path_read_u64("", "/proc/sys/kernel/perf_event_max_sample_rate", &most) == 0 &&
 	    rate_hz() > most)
 		return error_set(err, -EINVAL,

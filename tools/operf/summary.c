@@ -103,17 +103,24 @@ static const char *merge_hint(unsigned int separate)
 }
 
 /* Prints how much was sampled, and the command that shows the profile. */
-static void print_result(const struct summary *s, uint64_t samples, uint64_t lost, bool for_others)
+static void print_result(const struct summary *s, const struct driver_stats *driver,
+			 const struct record_stats *record, uint64_t lost)
 {
+	uint64_t samples = record->samples - record->lost_samplefile;
 	_cleanup_(strbuf_done) struct strbuf directory = STRBUF_INIT;
 	_cleanup_free_ char *taken = text_count(samples, "sample");
+	_cleanup_free_ char *intervals = text_count(driver->offcpu_intervals, "interval");
 
 	if (s->session_dir) {
 		strbuf_adds(&directory, " --session-dir=");
 		text_shell_word(&directory, s->session_dir);
 	}
-	(void)fprintf(stderr, "operf: %s, %s%" PRIu64 " lost\n", taken,
-		      for_others ? "at most " : "", lost);
+	(void)fprintf(stderr, "operf: %s, %s%" PRIu64 " lost", taken,
+		      lost_for_others(driver) ? "at most " : "", lost);
+	if (driver->offcpu_intervals)
+		(void)fprintf(stderr, "; %.1f ms off the CPU in %s",
+			      (double)record->feature.offcpu_us / 1000, intervals);
+	(void)fputc('\n', stderr);
 	(void)fprintf(stderr, "operf: see them with: opreport%s -l%s\n", strbuf_text(&directory),
 		      merge_hint(s->separate));
 }
@@ -133,9 +140,8 @@ void summary_print(const struct summary *s, const struct collector *c)
 			      "operf: warning: the kernel throttled sampling %" PRIu64
 			      " times, for %.1f ms in all; sample less often\n",
 			      driver.throttled, (double)driver.throttled_ns / 1e6);
-	if (!record.samples && !lost)
+	if (!record.samples && !lost && !driver.offcpu_intervals)
 		print_no_samples(s, c);
 	else if (!s->quiet)
-		print_result(s, record.samples - record.lost_samplefile, lost,
-			     lost_for_others(&driver));
+		print_result(s, &driver, &record, lost);
 }

@@ -51,7 +51,7 @@ struct driver {
 	size_t unwind_bytes;
 	char *why;
 	struct bpf_follow follow;
-	bool offcpu; /* measure time off the CPU; its counter follows those of the events */
+	bool offcpu; /* measure time off the CPU; its counters follow those of the events */
 	uint64_t offcpu_ended; /* intervals cut off by the stop of the driver */
 
 	bool kernel_changed;
@@ -130,7 +130,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	/* The BPF program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
 	flat.cgroups = false;
-	flat.derived.offcpu = false;
+	flat.derived.offcpu = (struct evoffcpu){ 0 };
 	r = sampling_plan(&d->sampling, "bpf", &flat, err);
 	if (r < 0)
 		return r;
@@ -194,7 +194,6 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.cgroups = config->cgroups,
 		.comms = config->comms,
 		.offcpu = config->derived.offcpu,
-		.offcpu_blocked = config->derived.offcpu_blocked,
 	};
 	int r = check(config, err);
 
@@ -223,7 +222,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	if (config->scope == DRIVER_TREE)
 		d->follow = (struct bpf_follow){ config->pid, config->others, config->other_count,
 						 config->enable_on_exec };
-	d->offcpu = config->derived.offcpu;
+	d->offcpu = evoffcpu_count(&config->derived.offcpu);
 	d->samples.offcpu = d->offcpu ? (unsigned int)d->sampling.plan.count : UINT_MAX;
 	*ret = STEAL(d);
 	return 0;
@@ -246,8 +245,8 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	struct perf_cpuset cpus = d->sampling.cpus;
 	int r;
 
-	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->derived.offcpu ||
-	    d->offcpu || config->callgraph_depth != d->depth_asked ||
+	if (check(config, NULL) < 0 || keys_for(config) != d->keys || d->offcpu ||
+	    evoffcpu_count(&config->derived.offcpu) || config->callgraph_depth != d->depth_asked ||
 	    config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
 	    config->scope != DRIVER_SYSTEM || d->follow.pid)

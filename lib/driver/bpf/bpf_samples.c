@@ -176,7 +176,7 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
 	uint64_t app = app_of(d, key), mapped;
 
-	if (key->counter != d->offcpu)
+	if (key->counter < d->offcpu)
 		d->drained += count;
 	if (key->place == SAMPLE_KERNEL) {
 		bpf_samples_let_come(d, key->image.moment.at_ns);
@@ -189,7 +189,7 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	}
 	leaf.cookie = image_of(d, key);
 	if (leaf.cookie == EVBUF_NO_COOKIE) {
-		if (key->counter == d->offcpu)
+		if (key->counter >= d->offcpu)
 			d->offcpu_no_path++;
 		else
 			d->lost_no_path += count;

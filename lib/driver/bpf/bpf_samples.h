@@ -34,7 +34,7 @@ struct bpf_samples {
 	struct perf_cpuset *cpus;   /* counts truncated chains */
 	struct kernel_events codes; /* kernel code that later samples may predate */
 	uint64_t now_ns;	    /* when the drain began */
-	unsigned int offcpu;	    /* counter of microseconds off the CPU; UINT_MAX: none */
+	unsigned int offcpu;	    /* first counter of microseconds off the CPU; UINT_MAX: none */
 	uint64_t drained;	    /* samples received */
 	uint64_t lost_no_path;	    /* of these, samples whose file's path is unknown */
 	uint64_t offcpu_no_path;    /* the same for intervals off the CPU */

@@ -475,23 +475,23 @@ void sampler_offcpu(struct sampler *s, unsigned int counter)
 
 size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler)
 {
+	const struct sample_config *config = &s->skeleton->rodata_config->config;
 	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST), tid;
 	struct sample_left left;
-	uint64_t now_ns, us;
-	size_t count = 0;
 	int map = bpf_map__fd(s->skeleton->maps.left);
+	uint64_t now_ns = clock_now_ns();
+	size_t count = 0;
 
 	if (!counter)
 		return 0;
 	settle(s);
-	now_ns = clock_now_ns();
 	while (bpf_map_get_next_key(map, NULL, &tid) == 0) {
-		if (bpf_map_lookup_elem(map, &tid, &left) == 0 && now_ns > left.since_ns) {
-			us = (now_ns - left.since_ns + 500) / 1000;
-			left.key.counter = (uint8_t)(counter - 1);
+		if (bpf_map_lookup_elem(map, &tid, &left) == 0 &&
+		    now_ns + 500 >= left.since_ns + 1000 * config->offcpu_min_us) {
+			left.key.counter = (uint8_t)(left.key.counter + counter - 1);
 			count++;
 			handler->sample(&left.key, handler->number(left.key.chain, handler->data),
-					us, handler->data);
+					(now_ns - left.since_ns + 500) / 1000, handler->data);
 		}
 		if (bpf_map_delete_elem(map, &tid) < 0)
 			break;

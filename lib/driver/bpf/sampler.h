@@ -79,7 +79,8 @@ void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct samp
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch);
 
 /* Starts measuring time off the CPU: when a task comes back, counts the microseconds it was away,
- * at the place where it left, as samples of event @counter. */
+ * at the place where it left, as samples of the event that counts the reason; @counter is the first
+ * of these. */
 void sampler_offcpu(struct sampler *s, unsigned int counter);
 /* Stops measuring time off the CPU. Passes the time up to now of tasks that have not come back to
  * @handler and forgets them. Returns their number; 0 if it was not on. */

@@ -7,6 +7,7 @@
 #include "file/path.h"
 #include "bpf/sample.h"
 #include "bpf/sample.skel.h"
+#include "driver/bpf/offcpu_calls.h"
 #include "symbol/kallsyms.h"
 
 #include <bpf/bpf.h>
@@ -82,7 +83,8 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		     const struct sampler_sizes *sizes)
 {
 	size_t slots = sizes->places / sizes->cpus; /* that count */
-	bool chains = config->depth > 0, waits = config->offcpu && chains;
+	bool offcpu = evoffcpu_count(&config->offcpu) > 0;
+	bool chains = config->depth > 0, waits = offcpu && chains;
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const struct {
 		struct bpf_map *map;
@@ -94,12 +96,12 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.scratches, SAMPLE_SLOT_COUNT_ },
 		{ skeleton->maps.unwindings, slots },
 		{ skeleton->maps.counters, SAMPLE_SLOT_COUNT_ },
-		{ skeleton->maps.left, config->offcpu ? LEFT_MAX : 1 },
+		{ skeleton->maps.left, offcpu ? LEFT_MAX : 1 },
 		{ skeleton->maps.event_images, IMAGES_MAX },
-		{ skeleton->maps.switch_images, config->offcpu ? IMAGES_MAX : 1 },
+		{ skeleton->maps.switch_images, offcpu ? IMAGES_MAX : 1 },
 		{ skeleton->maps.process_images, IMAGES_MAX },
 		{ skeleton->maps.event_ring, ring_bytes(config) },
-		{ skeleton->maps.switch_ring, config->offcpu ? ring_bytes(config) : page },
+		{ skeleton->maps.switch_ring, offcpu ? ring_bytes(config) : page },
 		{ skeleton->maps.process_ring, RING_BYTES },
 		{ skeleton->maps.event_chains, chains ? SAMPLER_CHAINS_MAX : 1 },
 		{ skeleton->maps.switch_chains, waits ? SAMPLER_CHAINS_MAX : 1 },
@@ -133,17 +135,29 @@ static void choose_programs(const struct sample *skeleton, const struct sampler_
 	(void)bpf_program__set_autoload(skeleton->progs.follow_exec, config->follow);
 	(void)bpf_program__set_autoload(skeleton->progs.follow_exit, config->follow);
 	(void)bpf_program__set_autoload(skeleton->progs.follow_free, config->follow);
-	(void)bpf_program__set_autoload(skeleton->progs.offcpu_switch, config->offcpu);
+	(void)bpf_program__set_autoload(skeleton->progs.offcpu_switch,
+					evoffcpu_count(&config->offcpu) > 0);
+}
+
+/* Sets how time off the CPU is measured. */
+static void configure_offcpu(struct sample_config *c, const struct evoffcpu *offcpu)
+{
+	uint64_t start = 0, end = 0;
+	enum offcpu_reason reason;
+
+	kallsyms_scheduler("", &start, &end);
+	c->sched_start = start;
+	c->sched_end = end;
+	c->offcpu_min_us = MAX(offcpu->min_us, (uint64_t)1);
+	for (reason = 0; reason < OFFCPU_REASON_COUNT_; reason++)
+		c->offcpu_events[reason] = (uint8_t)(evoffcpu_index(offcpu, reason) + 1);
+	offcpu_calls_fill(c);
 }
 
 /* Sets the constants of the program, which are fixed once it is loaded. */
 static int configure(struct sample *skeleton, const struct sampler_config *config,
 		     const struct sampler_sizes *sizes)
 {
-	uint64_t sched_start = 0, sched_end = 0;
-
-	if (config->offcpu)
-		kallsyms_scheduler("", &sched_start, &sched_end);
 	skeleton->rodata_config->config = (struct sample_config){
 		.follow = config->follow,
 		.keys = (uint32_t)sizes->keys,
@@ -155,12 +169,11 @@ static int configure(struct sample *skeleton, const struct sampler_config *confi
 		.pass_on = config->pass_on,
 		.cgroups = config->cgroups,
 		.comms = config->comms,
-		.offcpu_blocked = config->offcpu_blocked,
 		.interpreters = config->interpreters,
 		.cpus = (uint32_t)sizes->cpus,
-		.sched_start = sched_start,
-		.sched_end = sched_end,
 	};
+	if (evoffcpu_count(&config->offcpu))
+		configure_offcpu(&skeleton->rodata_config->config, &config->offcpu);
 	choose_programs(skeleton, config);
 	return set_sizes(skeleton, config, sizes);
 }
@@ -178,7 +191,8 @@ int sampler_load(const struct sampler_config *config, struct sampler_sizes *ret_
 	sizes = (struct sampler_sizes){
 		.cpus = (size_t)cpus,
 		.gates = (size_t)cpus * SAMPLE_SLOT_COUNT_,
-		.places = (size_t)cpus * (config->offcpu ? SAMPLE_SLOT_SWITCH + 1 : 1),
+		.places = (size_t)cpus *
+			  (evoffcpu_count(&config->offcpu) ? SAMPLE_SLOT_SWITCH + 1 : 1),
 		.keys = config->keys,
 		.tables = config->tables ?: SAMPLE_TABLES_MAX,
 	};

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "event/evoffcpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,8 +32,7 @@ struct sampler_config {
 	bool pass_on;	   /* write samples to the event's ring as well */
 	bool cgroups;	   /* keys include the cgroup */
 	bool comms;	   /* keys include the thread's name */
-	bool offcpu;	   /* sampler_offcpu() may be called */
-	bool offcpu_blocked; /* then ignore preempted tasks */
+	struct evoffcpu offcpu; /* if it has events, sampler_offcpu() may be called */
 };
 
 /* Numbers that the maps are made for. */

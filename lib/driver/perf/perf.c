@@ -146,7 +146,8 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (d->sampling.plan.switches) {
 		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->sampling.plan.count,
 				 d->root);
-		d->offcpu.offcpu.blocked_only = config->derived.offcpu_blocked;
+		d->offcpu.offcpu.blocked_only = config->derived.offcpu.blocked;
+		d->offcpu.min_us = config->derived.offcpu.min_us;
 	}
 	*ret = STEAL(d);
 	return 0;

@@ -117,6 +117,8 @@ static void put(const void *where, uint64_t us, void *data)
 	struct evbuf *out = o->attribution.out;
 	struct evbuf_context context = place->found.context;
 
+	if (us < o->min_us)
+		return;
 	o->stats.offcpu_intervals++;
 	context.cpu = o->cpu;
 	evbuf_context(out, &context);

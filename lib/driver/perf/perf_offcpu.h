@@ -18,6 +18,7 @@
 
 struct perf_offcpu {
 	struct offcpu offcpu;
+	uint64_t min_us;		/* shorter intervals are not counted */
 	struct attribution attribution; /* translates the places; its stats are ->stats */
 	struct driver_stats stats;	/* counts of the resulting samples */
 	struct evbuf_frame one;		/* room for the frame if no chains are recorded */

@@ -90,10 +90,12 @@ static void add_counts(const struct report *r, const struct container *c, const 
 		       size_t class, struct strbuf *line)
 {
 	enum { WIDTH = 13 };
+	char count[REPORT_COUNT_MAX];
 	size_t column;
 
+	report_count(r, 0, row->counts[class], count);
 	if (row->is_gone)
-		strbuf_addf(line, "%-8" PRIu64 "     ---  ", row->counts[class]);
+		strbuf_addf(line, "%-8s     ---  ", count);
 	else
 		chains_add_counts(line, r, row->counts[class]);
 	if (!r->before)
@@ -142,13 +144,14 @@ static void print_frames(const struct report *r, const struct chains *c,
 static void print_left_out(const struct report *r, struct left_out left, FILE *out)
 {
 	bool functions = r->view->chains == CHAINS_CHILDREN;
+	char count[REPORT_COUNT_MAX + 8];
 
-	chains_unchosen_print(r->chains, out);
+	chains_unchosen_print(r, out);
 	if (!left.count)
 		return;
-	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " sample%s%s, ", left.count,
-		      functions ? "row" : "chain", left.count == 1 ? "" : "s", left.samples,
-		      left.samples == 1 ? "" : "s", functions ? " in them" : "");
+	report_count_noun(r, 0, left.samples, count);
+	(void)fprintf(out, "(%zu %s%s not shown: %s%s, ", left.count, functions ? "row" : "chain",
+		      left.count == 1 ? "" : "s", count, functions ? " in them" : "");
 	(void)fprintf(out, r->view->decimals ? "%.*f %%" : "%.*g %%",
 		      (int)(r->view->decimals ?: REPORT_DECIMALS_MAX),
 		      container_share(left.samples, r->chains->samples));
@@ -162,7 +165,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 	size_t i;
 
 	if (!r->view->no_header)
-		(void)fprintf(out, "samples  %%        %sapplication\n",
+		(void)fprintf(out, "%-7s  %%        %sapplication\n", report_unit(r, 0),
 			      r->before ? "diff %       " : "");
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
@@ -373,8 +376,9 @@ static void print_heads(const struct report *r, FILE *out)
 {
 	const char *difference = r->before ? "diff %       " : "";
 
-	(void)fprintf(out, "%-18s%s%-18s%s%-25ssymbol name\n", "children %", difference,
-		      "self     %", difference, "image name");
+	(void)fprintf(out, "%-18s%s%-18s%s%-25ssymbol name\n",
+		      report_is_time(r, 0) ? "children ms, %" : "children %", difference,
+		      report_is_time(r, 0) ? "self ms, %" : "self     %", difference, "image name");
 }
 
 static void print_children(const struct report *r, const struct chains *c, FILE *out)

@@ -100,6 +100,8 @@ static void write_classes(const struct report *r, struct json *j)
 		write_number_or_all(j, "tgid", c->task.tgid);
 		write_number_or_all(j, "tid", c->task.tid);
 		write_number_or_all(j, "cpu", c->task.cpu);
+		if (report_is_time(r, i))
+			json_string(j, "unit", "us");
 		json_string(j, "text", text);
 		json_u64(j, "samples", container_sum(r->container->totals + i, steps));
 		json_close(j, '}');

@@ -6,6 +6,7 @@
 #include "file/path.h"
 #include "symbol/short_name.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const char *report_image(const struct report *r, uint32_t image)
@@ -146,6 +147,41 @@ void report_note_percent(const struct report_view *view, double percent, char te
 const char *report_all_hint(const struct report_view *view)
 {
 	return view->top_is_default ? "; --all shows them)\n" : ")\n";
+}
+
+bool report_is_time(const struct report *r, size_t class)
+{
+	static const char offcpu[] = "OFFCPU";
+
+	return class < r->classes->count &&
+	       !strncmp(r->classes->classes[class].event, offcpu, sizeof(offcpu) - 1);
+}
+
+const char *report_unit(const struct report *r, size_t class)
+{
+	return report_is_time(r, class) ? "ms" : "samples";
+}
+
+void report_count(const struct report *r, size_t class, uint64_t count, char text[REPORT_COUNT_MAX])
+{
+	if (!report_is_time(r, class))
+		(void)snprintf(text, REPORT_COUNT_MAX, "%" PRIu64, count);
+	else if (r->view->decimals)
+		(void)snprintf(text, REPORT_COUNT_MAX, "%.*f", (int)MIN(r->view->decimals, 3u),
+			       (double)count / 1000);
+	else
+		(void)snprintf(text, REPORT_COUNT_MAX, "%" PRIu64 ".%03u", count / 1000,
+			       (unsigned int)(count % 1000));
+}
+
+void report_count_noun(const struct report *r, size_t class, uint64_t count,
+		       char text[REPORT_COUNT_MAX + 8])
+{
+	char number[REPORT_COUNT_MAX];
+
+	report_count(r, class, count, number);
+	(void)snprintf(text, REPORT_COUNT_MAX + 8, "%s %.*s", number,
+		       report_is_time(r, class) || count != 1 ? 7 : 6, report_unit(r, class));
 }
 
 const char report_colour_end[] = "\033[0m";

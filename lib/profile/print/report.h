@@ -144,6 +144,19 @@ void report_note_percent(const struct report_view *view, double percent, char te
 /* How a note on the rows after view->top ends: ")\n", or first the option that shows them. */
 const char *report_all_hint(const struct report_view *view);
 
+enum { REPORT_COUNT_MAX = 24 }; /* characters of a count, with a NUL */
+
+/* Whether the class counts time off the CPU: a sample is a microsecond. */
+bool report_is_time(const struct report *r, size_t class);
+/* The unit of a class's counts as text: "samples", or "ms" for time off the CPU. */
+const char *report_unit(const struct report *r, size_t class);
+/* A count in that unit: "4711", or "4.711" for as many microseconds; "4.71" on a terminal. */
+void report_count(const struct report *r, size_t class, uint64_t count,
+		  char text[REPORT_COUNT_MAX]);
+/* The same in a sentence: "4711 samples", "1 sample", "4.711 ms". */
+void report_count_noun(const struct report *r, size_t class, uint64_t count,
+		       char text[REPORT_COUNT_MAX + 8]);
+
 /* The escape sequence that highlights a large share, NULL for a small one; and what ends it. */
 const char *report_colour(double percent);
 extern const char report_colour_end[];

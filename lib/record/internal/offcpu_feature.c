@@ -17,7 +17,7 @@ static struct feature *offcpu_init(const struct evderived *derived, const char *
 {
 	struct feature *f;
 
-	if (!derived->offcpu)
+	if (!evoffcpu_count(&derived->offcpu))
 		return NULL;
 	f = xcalloc(1, sizeof(*f));
 	f->ops = &feature_offcpu;

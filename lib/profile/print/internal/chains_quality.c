@@ -13,23 +13,27 @@
 
 void chains_add_counts(struct strbuf *line, const struct report *r, uint64_t samples)
 {
-	char percent[16];
+	char percent[16], count[REPORT_COUNT_MAX];
 
 	report_percent(r->view->decimals, container_share(samples, r->chains->samples), percent);
-	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
+	report_count(r, 0, samples, count);
+	strbuf_addf(line, "%-8s %s  ", count, percent);
 }
 
-void chains_unchosen_print(const struct chains *c, FILE *out)
+void chains_unchosen_print(const struct report *r, FILE *out)
 {
-	if (c->unchosen)
+	char count[REPORT_COUNT_MAX];
+
+	report_count(r, 0, r->chains->unchosen, count);
+	if (r->chains->unchosen)
 		(void)fprintf(out,
-			      "(%" PRIu64 " samples in chains not selected, and not part of any "
-			      "percentage)\n",
-			      c->unchosen);
+			      "(%s %s in chains not selected, and not part of any percentage)\n",
+			      count, report_unit(r, 0));
 }
 
-static void print_quality_line(const struct chains *c, FILE *out)
+static void print_quality_line(const struct report *r, const struct chains *c, FILE *out)
 {
+	char count[REPORT_COUNT_MAX];
 	const char *separator = ":";
 	size_t i;
 
@@ -41,7 +45,8 @@ static void print_quality_line(const struct chains *c, FILE *out)
 			      container_share(c->ends[i].samples, c->samples), c->ends[i].name);
 		separator = ",";
 	}
-	(void)fprintf(out, " (of %" PRIu64 ")\n", c->samples);
+	report_count(r, 0, c->samples, count);
+	(void)fprintf(out, " (of %s%s)\n", count, report_is_time(r, 0) ? " ms" : "");
 }
 
 /* A runtime whose compiler keeps no frame pointers unless an option asks for them. */
@@ -77,7 +82,7 @@ static void print_quality_table(const struct report *r, const struct chains *c, 
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i;
 
-	(void)fprintf(out, "samples  %%        chains end     in image\n");
+	(void)fprintf(out, "%-7s  %%        chains end     in image\n", report_unit(r, 0));
 	for (i = 0; i < c->quality_count; i++) {
 		const struct chains_quality *q = &c->quality[i];
 
@@ -96,7 +101,7 @@ void chains_quality_print(const struct report *r, FILE *out)
 {
 	const struct chains *c = r->chains;
 
-	print_quality_line(c, out);
+	print_quality_line(r, c, out);
 	if (c->folded)
 		(void)fprintf(out,
 			      "%.4g %% end in [rare]: %" PRIu64

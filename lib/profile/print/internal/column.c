@@ -8,6 +8,7 @@
 #include "profile/print/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static bool shown_always(const struct report *r _unused_)
 {
@@ -58,14 +59,22 @@ static void write_vma(const struct cell *cell, struct strbuf *out)
 	strbuf_addx(out, cell->detail ? cell->detail->address : cell->row->address, cell->width);
 }
 
+static void add_count(const struct cell *cell, uint64_t count, struct strbuf *out)
+{
+	char text[REPORT_COUNT_MAX];
+
+	report_count(cell->report, cell->class, count, text);
+	strbuf_adds(out, text);
+}
+
 static void write_samples(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addu(out, cell->counts[cell->class]);
+	add_count(cell, cell->counts[cell->class], out);
 }
 
 static void write_sum(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addu(out, cell->sum);
+	add_count(cell, cell->sum, out);
 }
 
 static void write_percent(const struct cell *cell, struct strbuf *out)
@@ -157,15 +166,13 @@ static void write_symbol(const struct cell *cell, struct strbuf *out)
 /* No count is longer than the longest total. */
 static unsigned int longest_count(const struct report *r)
 {
-	unsigned int longest = 1, digits;
+	unsigned int longest = 1;
+	char text[REPORT_COUNT_MAX];
 	size_t i;
 
 	for (i = 0; i < r->container->class_count; i++) {
-		uint64_t total = r->container->totals[i];
-
-		for (digits = 1; total >= 10; digits++)
-			total /= 10;
-		longest = MAX(longest, digits);
+		report_count(r, i, r->container->totals[i], text);
+		longest = MAX(longest, (unsigned int)strlen(text));
 	}
 	return longest;
 }
@@ -224,8 +231,9 @@ static unsigned int longest_address(const struct report *r)
 
 static const struct column columns[] = {
 	{ "vma", 8, 16, false, true, false, shown_with_address, longest_address, write_vma },
-	{ "samples", 8, 20, true, true, false, shown_always, longest_count, write_samples },
-	{ "cum. samples", 13, 20, true, true, false, shown_accumulated, longest_count, write_sum },
+	{ "samples", 8, 20, true, true, false, shown_always, longest_count, write_samples, "ms" },
+	{ "cum. samples", 13, 20, true, true, false, shown_accumulated, longest_count, write_sum,
+	  "cum. ms" },
 	{ "%", 8, 8, true, true, true, shown_always, NULL, write_percent },
 	{ "diff %", 13, 16, true, false, false, shown_with_difference, NULL, write_difference },
 	{ "% from", 8, 8, true, true, false, shown_with_errors, NULL, write_low },

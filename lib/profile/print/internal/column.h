@@ -43,6 +43,7 @@ struct column {
 	/* Characters of the longest cell, or more; NULL: never longer than ->width. */
 	unsigned int (*longest)(const struct report *r);
 	void (*write)(const struct cell *cell, struct strbuf *out);
+	const char *time_head; /* the head for a class of milliseconds; NULL: the same */
 };
 
 /* The table, in the order of printing. */

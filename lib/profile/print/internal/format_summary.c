@@ -108,10 +108,11 @@ static void print_row(const struct report *r, const struct row *row, const struc
 
 	for (i = 0; i < r->container->class_count; i++) {
 		uint64_t of = whole ? whole->counts[i] : r->container->totals[i];
-		char text[16];
+		char text[16], count[REPORT_COUNT_MAX];
 
 		report_percent(r->view->decimals, container_share(row->counts[i], of), text);
-		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
+		report_count(r, i, row->counts[i], count);
+		(void)fprintf(out, "%9s %s ", count, text);
 		if (r->view->errors)
 			print_errors(r, row, whole, i, out);
 	}
@@ -131,7 +132,7 @@ static void print_heads(const struct report *r, FILE *out)
 	}
 	(void)fputs("\n", out);
 	for (i = 0; i < r->classes->count; i++)
-		(void)fprintf(out, "  samples|      %%|%s",
+		(void)fprintf(out, "%9s|      %%|%s", report_unit(r, i),
 			      r->view->errors ? " % from|   % to|" : "");
 	(void)fputs("\n", out);
 	for (i = 0; i < r->classes->count * (width + 1); i++)

@@ -116,6 +116,14 @@ static void print_class_names(const struct table *t, FILE *out)
 	(void)fprintf(out, "%s\n", strbuf_text(&line));
 }
 
+static const char *head_of(const struct table *t, const struct table_place *place)
+{
+	const struct column *column = place->column;
+
+	return column->time_head && report_is_time(t->report, place->class) ? column->time_head
+									    : column->head;
+}
+
 void table_print_heads(const struct table *t, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
@@ -124,7 +132,7 @@ void table_print_heads(const struct table *t, FILE *out)
 	if (t->report->container->class_count > 1)
 		print_class_names(t, out);
 	for (i = 0; i < t->count; i++)
-		table_add_cell(&line, t->places[i].column->head, t->places[i].width);
+		table_add_cell(&line, head_of(t, &t->places[i]), t->places[i].width);
 	(void)fprintf(out, "%s%s%s\n", t->report->view->colour ? "\033[1m" : "", strbuf_text(&line),
 		      t->report->view->colour ? report_colour_end : "");
 }
@@ -174,7 +182,7 @@ void table_done(struct table *t)
 static bool print_note(const struct report *r, const struct container *c, size_t rows,
 		       const uint64_t *counts, const char *why, FILE *out)
 {
-	char percent[16];
+	char percent[16], count[REPORT_COUNT_MAX + 8];
 	size_t i;
 
 	if (rows == 0)
@@ -182,15 +190,15 @@ static bool print_note(const struct report *r, const struct container *c, size_t
 	(void)fprintf(out, "(%zu row%s %s not shown:", rows, rows == 1 ? "" : "s", why);
 	for (i = 0; i < c->class_count; i++) {
 		report_note_percent(r->view, container_percent(c, counts[i], i), percent);
-		(void)fprintf(out, "%s %" PRIu64 " sample%s, %s %%", i ? ";" : "", counts[i],
-			      counts[i] == 1 ? "" : "s", percent);
+		report_count_noun(r, i, counts[i], count);
+		(void)fprintf(out, "%s %s, %s %%", i ? ";" : "", count, percent);
 	}
 	return true;
 }
 
 void table_print_left_out(const struct report *r, const struct container *c, FILE *out)
 {
-	char why[64];
+	char why[64], count[REPORT_COUNT_MAX + 8];
 	size_t i;
 
 	(void)snprintf(why, sizeof(why), "below %g %%", r->view->threshold);
@@ -204,8 +212,9 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 	(void)fprintf(out,
 		      "(%zu row%s not selected, and not part of any percentage:", c->unchosen_rows,
 		      c->unchosen_rows == 1 ? "" : "s");
-	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(out, "%s %" PRIu64 " sample%s", i ? ";" : "", c->unchosen[i],
-			      c->unchosen[i] == 1 ? "" : "s");
+	for (i = 0; i < c->class_count; i++) {
+		report_count_noun(r, i, c->unchosen[i], count);
+		(void)fprintf(out, "%s %s", i ? ";" : "", count);
+	}
 	(void)fprintf(out, ")\n");
 }

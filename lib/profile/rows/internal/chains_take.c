@@ -87,7 +87,8 @@ static int judge(struct chains_collect *c, uint32_t context, uint32_t image)
 	if (known && strcmp(known, x->event) && !c->out->quality_only)
 		return error_set(
 			c->err, -EINVAL,
-			"a call-chain report takes one event; choose event:%.*s or event:%.*s",
+			"a call-chain report takes one event; add event:%.*s or event:%.*s to the "
+			"command",
 			(int)strcspn(known, "."), known, (int)strcspn(x->event, "."), x->event);
 	if (!known)
 		c->out->event = xstrdup(x->event);
