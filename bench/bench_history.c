@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench_history SESSION DIR DAYS CPUS [HOURS]: replays the slices of a session that was recorded
- * with call chains on a busy machine with 2 CPUs, as if a machine with CPUS CPUs did the like for
- * DAYS days, HOURS hours of each. Prints how large its history becomes, flat and of chains, and
- * what rolling it up and asking it cost. The replay drifts (history_replay.h).
+ * bench_history SESSION DIR DAYS CPUS [HOURS [flat]]: replays the slices of a session that was
+ * recorded with call chains on a busy machine with 2 CPUs, as if a machine with CPUS CPUs did the
+ * like for DAYS days, HOURS hours of each. Prints how large its history becomes, flat and of
+ * chains, and what rolling it up and asking it cost; with "flat", without chains. The replay drifts
+ * (history_replay.h).
  */
 #include "history_replay.h"
 
@@ -21,6 +22,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -136,15 +138,25 @@ static void query_chains(const char *dir, const char *what, const struct window 
 	       !wanted || sum == wanted ? "" : ", SUM WRONG");
 }
 
-static void ask(const char *dir, int64_t now_ms, uint64_t samples)
+/* What is simulated. */
+struct simulation {
+	struct history_replay_how how;
+	uint64_t days, hours; /* hours of each day */
+};
+
+static void ask(const struct simulation *s, int64_t now_ms, uint64_t samples)
 {
+	const char *dir = s->how.dir;
 	const struct window day = { now_ms - 24 * HOUR_MS, now_ms };
 	struct steps hours = { begin_ms, HOUR_MS, (uint32_t)((now_ms - begin_ms) / HOUR_MS + 1) };
 
 	query(dir, "everything", INT64_MIN, INT64_MAX, NULL);
 	query(dir, "the last hour", now_ms - HOUR_MS, now_ms, NULL);
 	query(dir, "the last day", day.begin_ms, day.end_ms, NULL);
-	query(dir, "everything, hour by hour", INT64_MIN, INT64_MAX, &hours);
+	if (hours.count <= STEPS_MAX)
+		query(dir, "everything, hour by hour", INT64_MIN, INT64_MAX, &hours);
+	if (s->how.flat_only)
+		return;
 	query_chains(dir, "the whole session", NULL, samples);
 	query_chains(dir, "everything by slices", &(struct window){ INT64_MIN, INT64_MAX },
 		     samples);
@@ -153,51 +165,74 @@ static void ask(const char *dir, int64_t now_ms, uint64_t samples)
 }
 
 /* Simulates an hour; returns the end of it. */
-static int64_t simulate_hour(struct history_replay *r, const char *dir, int64_t at_ms,
+static int64_t simulate_hour(struct history_replay *r, const struct simulation *s, int64_t at_ms,
 			     struct cost *cost)
 {
-	struct upkeep how = { .now_ms = at_ms + HOUR_MS, .chains = &history_chains };
+	struct upkeep how = { .now_ms = at_ms + HOUR_MS,
+			      .chains = s->how.flat_only ? NULL : &history_chains };
 
 	history_replay_hour(r, at_ms, &how.live, &how.chains_live);
-	tend(dir, &how, cost);
+	tend(s->how.dir, &how, cost);
 	return how.now_ms;
+}
+
+/* Simulates all days; returns the end of the last one. */
+static int64_t simulate(struct history_replay *r, const struct simulation *s, struct cost *cost)
+{
+	uint64_t day, hour;
+	int64_t now_ms = begin_ms;
+
+	for (day = 0; day < s->days; day++) {
+		struct cost today = { 0 };
+
+		for (hour = 24 - s->hours; hour < 24; hour++)
+			now_ms = simulate_hour(
+				r, s, begin_ms + (int64_t)(day * 24 + hour) * HOUR_MS, &today);
+		printf("day %" PRIu64 ": upkeep %.2f s of CPU an hour, %.2f at most, %ld MiB; ",
+		       day + 1, today.all / (double)s->hours, today.longest, today.memory >> 10);
+		history_replay_print(r);
+		(void)fflush(stdout);
+		cost->all += today.all;
+		cost->longest = fmax(cost->longest, today.longest);
+		cost->memory = MAX(cost->memory, today.memory);
+	}
+	return now_ms;
+}
+
+static bool parse(int argc, char **argv, struct simulation *s)
+{
+	uint64_t cpus;
+
+	if (argc < 5 || argc > 7 || parse_u64(argv[3], 1, 400, &s->days) < 0 ||
+	    parse_u64(argv[4], 2, 1024, &cpus) < 0 ||
+	    (argc >= 6 && parse_u64(argv[5], 1, 24, &s->hours) < 0))
+		return false;
+	s->how = (struct history_replay_how){ .samples = argv[1],
+					      .dir = argv[2],
+					      .cpus = (unsigned int)cpus,
+					      .flat_only = argc == 7 && !strcmp(argv[6], "flat") };
+	return argc < 7 || s->how.flat_only;
 }
 
 int main(int argc, char **argv)
 {
+	struct simulation s = { .hours = 24 };
 	struct history_replay *replay;
 	struct cost cost = { 0 };
-	uint64_t days, cpus, hours = 24, day, hour;
-	int64_t now_ms = begin_ms;
+	int64_t now_ms;
 
-	if (argc < 5 || argc > 6 || parse_u64(argv[3], 1, 400, &days) < 0 ||
-	    parse_u64(argv[4], 2, 1024, &cpus) < 0 ||
-	    (argc == 6 && parse_u64(argv[5], 1, 24, &hours) < 0)) {
-		(void)fprintf(stderr, "usage: %s SESSION DIR DAYS CPUS [HOURS]\n", argv[0]);
+	if (!parse(argc, argv, &s)) {
+		(void)fprintf(stderr, "usage: %s SESSION DIR DAYS CPUS [HOURS [flat]]\n", argv[0]);
 		return 2;
 	}
-	replay = history_replay_new(argv[1], argv[2], (unsigned int)cpus);
-	for (day = 0; day < days; day++) {
-		struct cost today = { 0 };
-
-		for (hour = 0; hour < hours; hour++)
-			now_ms = simulate_hour(
-				replay, argv[2],
-				begin_ms + (int64_t)(day * 24 + (24 - hours) + hour) * HOUR_MS,
-				&today);
-		printf("day %" PRIu64 ": upkeep %.2f s of CPU an hour, %.2f at most, %ld MiB; ",
-		       day + 1, today.all / (double)hours, today.longest, today.memory >> 10);
-		history_replay_print(replay);
-		(void)fflush(stdout);
-		cost.all += today.all;
-		cost.longest = fmax(cost.longest, today.longest);
-		cost.memory = MAX(cost.memory, today.memory);
-	}
+	replay = history_replay_new(&s.how);
+	now_ms = simulate(replay, &s, &cost);
 	printf("upkeep: %.3f %% of a CPU, %.1f s at most at a time, %ld MiB\n",
-	       cost.all / (double)(days * hours) / 36, cost.longest, cost.memory >> 10);
-	print_kept(argv[2], "flat", &history_flat);
-	print_kept(argv[2], "chains", &history_chains);
-	ask(argv[2], now_ms, history_replay_samples(replay));
+	       cost.all / (double)(s.days * s.hours) / 36, cost.longest, cost.memory >> 10);
+	print_kept(s.how.dir, "flat", &history_flat);
+	if (!s.how.flat_only)
+		print_kept(s.how.dir, "chains", &history_chains);
+	ask(&s, now_ms, history_replay_samples(replay));
 	history_replay_free(replay);
 	return 0;
 }

@@ -64,9 +64,9 @@ struct history_replay {
 	size_t chain_count, frame_count, slice_count, chain_room, frame_room, slice_room;
 
 	struct replayed_image *images;
-	uint32_t *contexts; /* in the store */
-	struct chain_store *store;
-	uint32_t pair; /* whose times were not set yet */
+	uint32_t *contexts;	   /* in the store */
+	struct chain_store *store; /* NULL: without chains */
+	uint32_t pair;		   /* whose times were not set yet */
 	int64_t now_ms;
 	uint64_t samples, printed, new_images, pairs;
 	struct chain_frame own[CHAIN_FRAMES_MAX];
@@ -136,27 +136,31 @@ static void find_short(struct history_replay *r)
 	r->epoch_ms = HOUR_MS * MAX(count, 1U) / NEW_IMAGES;
 	printf("%zu slices, %zu chains, %" PRIu32 " images, of which %" PRIu32 " are short\n",
 	       r->slice_count, r->chain_count, chain_names_images(r->names), count);
+	(void)fflush(stdout);
 }
 
-struct history_replay *history_replay_new(const char *samples, const char *dir, unsigned int cpus)
+struct history_replay *history_replay_new(const struct history_replay_how *how)
 {
 	struct history_replay *r = xcalloc(1, sizeof(*r));
 
-	r->dir = xstrdup(dir);
-	r->cpus = cpus / RECORDED_CPUS;
-	r->permille = cpus > RECORDED_CPUS ? OTHER_PERMILLE * 2 / 3 : OTHER_PERMILLE;
-	if (chain_reader_open(samples, NULL, &r->reader, NULL) < 0)
+	r->dir = xstrdup(how->dir);
+	r->cpus = how->cpus / RECORDED_CPUS;
+	r->permille = how->cpus > RECORDED_CPUS ? OTHER_PERMILLE * 2 / 3 : OTHER_PERMILLE;
+	if (chain_reader_open(how->samples, NULL, &r->reader, NULL) < 0)
 		give_up("the session has no chains");
 	r->names = chain_reader_names(r->reader);
 	r->images = xcalloc((size_t)chain_names_images(r->names) + 1, sizeof(*r->images));
 	r->contexts = xcalloc((size_t)chain_names_contexts(r->names) + 1, sizeof(*r->contexts));
-	if (chain_reader_each_slice(r->reader,
-				    &(struct chain_visitor){ take_chain, take_slice, r }))
+	if (chain_reader_each_slice(r->reader, &(struct chain_visitor){ .each = take_chain,
+									.end = take_slice,
+									.data = r }))
 		give_up("the slices cannot be read");
 	if (r->slice_count < 6)
 		give_up("there are not enough slices");
 	find_short(r);
-	if (chain_store_open_sliced(dir, &r->store, NULL) < 0)
+	if (how->flat_only)
+		return r;
+	if (chain_store_open_sliced(how->dir, &r->store, NULL) < 0)
 		give_up("cannot write");
 	r->pair = chain_store_live(r->store);
 	return r;
@@ -262,23 +266,33 @@ static void turn(struct history_replay *r)
 		r->contexts[i] = 0;
 }
 
+/* Adds the frames in ->own to the store. */
+static void store_chain(struct history_replay *r, const struct replayed *chain)
+{
+	size_t i;
+
+	turn(r);
+	for (i = 0; i < chain->count; i++)
+		r->own[i].image = image_of(r, r->own[i].image);
+	check(chain_store_add(r->store, context_of(r, chain->context),
+			      &(struct chain){ r->own, chain->count, chain->samples }, NULL));
+}
+
 /* Adds a chain; some of the rare ones are others from a random frame on. */
 static void replay_chain(struct history_replay *r, struct history_writer *h,
 			 const struct replayed *chain)
 {
 	const struct chain_frame *frames = &r->frames[chain->first];
-	uint32_t app = chain_names_context_at(r->names, chain->context)->app, context;
+	uint32_t app = chain_names_context_at(r->names, chain->context)->app;
 	struct history_name name = { .name = { .event = "TIMER", .task = SNAME_TASK_ALL } };
 	size_t i;
 
-	turn(r);
 	for (i = 0; i < chain->count; i++)
-		r->own[i] = (struct chain_frame){ image_of(r, frames[i].image), frames[i].offset };
+		r->own[i] = frames[i];
 	if (chain->samples == 1 && lrand48() % 1000 < (long)r->permille)
 		r->own[lrand48() % (long)chain->count].offset += (uint64_t)lrand48() % 4096;
-	context = context_of(r, chain->context);
-	check(chain_store_add(r->store, context,
-			      &(struct chain){ r->own, chain->count, chain->samples }, NULL));
+	if (r->store)
+		store_chain(r, chain);
 	name.name.app = r->images[app].name;
 	name.name.image = r->images[frames[0].image].name;
 	name.header.is_kernel = chain_names_is_kernel(r->names, frames[0].image);
@@ -339,11 +353,11 @@ void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *r
 		s.taken = s.samples;
 		r->samples += s.samples;
 		if (history_writer_end(h, &s, NULL) < 0 ||
-		    chain_store_end_slice(r->store, &s, NULL) < 0)
+		    (r->store && chain_store_end_slice(r->store, &s, NULL) < 0))
 			give_up("cannot write a slice");
 	}
 	*ret_live = history_writer_generation(h) + 1;
-	*ret_live_chains = chain_store_live(r->store);
+	*ret_live_chains = r->store ? chain_store_live(r->store) : 0;
 	set_times(r, *ret_live - 1, *ret_live_chains);
 }
 

@@ -6,19 +6,28 @@
  * time, others are built again now and then, and of the chains that were sampled once, some become
  * others. A replay owns what it was made of.
  *
- *	r = history_replay_new("SESSION/samples/current", dir, 2);
+ *	how = (struct history_replay_how){ "SESSION/samples/current", dir, 2, false };
+ *	r = history_replay_new(&how);
  *	history_replay_hour(r, begin_ms, &live, &live_chains);
  *	history_replay_free(r);
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct history_replay;
 
-/* A replay of the session at @samples into @dir, of a machine with @cpus CPUs. Ends the program if
- * it cannot be read. */
-struct history_replay *history_replay_new(const char *samples, const char *dir, unsigned int cpus);
+/* What is replayed. */
+struct history_replay_how {
+	const char *samples; /* the recorded session */
+	const char *dir;     /* where it is replayed to */
+	unsigned int cpus;
+	bool flat_only; /* without call chains */
+};
+
+/* Begins a replay. Ends the program if the session cannot be read. Borrows @how for the call. */
+struct history_replay *history_replay_new(const struct history_replay_how *how);
 void history_replay_free(struct history_replay *r);
 /* Writes an hour of slices from @begin_ms on. Sets the generations that are not complete. */
 void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *ret_live,
