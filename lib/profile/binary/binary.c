@@ -306,17 +306,6 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	return true;
 }
 
-/* A file of the gather with samples of image number @image. */
-static const struct gather_file *file_of(const struct gather *g, const struct gather_image *image)
-{
-	size_t i;
-
-	for (i = 0; i < g->file_count; i++)
-		if (&g->images[g->files[i].image] == image && g->files[i].callee == GATHER_NONE)
-			return &g->files[i];
-	return NULL;
-}
-
 static bool is_vdso(const struct search *s)
 {
 	return !strcmp(s->image->id.name, "[vdso]");
@@ -328,7 +317,7 @@ static bool is_vdso(const struct search *s)
 static char *memory_path(const struct search *s)
 {
 	const struct gather *g = s->bs->gather;
-	const struct gather_file *f = file_of(g, s->image);
+	const struct gather_file *f = s->image->file ? &g->files[s->image->file - 1] : NULL;
 	const char *samples = g->sessions[s->image->session].samples;
 
 	if (is_vdso(s))

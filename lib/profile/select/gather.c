@@ -90,6 +90,8 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	file.unit_mask = name->unit_mask;
 	array_grow(&g->files, g->file_count + 1, &g->file_room);
 	g->files[g->file_count] = file;
+	if (!name->has_callee && !g->images[file.image].file)
+		g->images[file.image].file = (uint32_t)g->file_count + 1;
 	return &g->files[g->file_count++];
 }
 

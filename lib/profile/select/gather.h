@@ -54,6 +54,7 @@ struct gather_image {
 	const char *kernel; /* "[kernel]" with the suffix if it is the kernel, else NULL */
 	const char *suffix; /* "#12345678", to distinguish files of one path, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
+	uint32_t file;	    /* index + 1 of the first file with samples in it; 0: there is none */
 	uint32_t program;   /* of memory of a process, or an application: the image that stands for
 			   * that memory of all processes of the program; or GATHER_NONE */
 	bool is_wanted;	    /* the specification selects samples in it; else it is only at the

@@ -126,6 +126,7 @@ uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
 	struct gather_image copy = *image;
 
 	copy.session = 0;
+	copy.file = 0;
 	copy.program = GATHER_NONE;
 	return add_image(g, &copy);
 }
