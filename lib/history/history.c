@@ -106,14 +106,13 @@ static void find_cover(struct history *h, struct reading *r)
 /* --- reading --- */
 
 /* Gives each file room for its counts, one file after the other. */
-static void make_room(struct history *h, const struct tally *t)
+static void make_room(struct history *h, const struct pile *p)
 {
 	size_t at = 0, i;
 
-	for (i = 0; t->slots && i <= t->mask; i++)
-		if (t->slots[i].file)
-			h->files[t->slots[i].file - 1].count++;
-	h->counts = xcalloc(t->used + 1, sizeof(*h->counts));
+	for (i = 0; i < p->count; i++)
+		h->files[p->entries[i].file - 1].count++;
+	h->counts = xcalloc(p->count + 1, sizeof(*h->counts));
 	for (i = 0; i < h->count; i++) {
 		h->files[i].counts = &h->counts[at];
 		at += h->files[i].count;
@@ -125,20 +124,19 @@ static void make_room(struct history *h, const struct tally *t)
 static void deal_out(struct history *h, struct reading *r)
 {
 	_cleanup_free_ size_t *next = xcalloc(r->file_count + 1, sizeof(*next));
-	const struct tally *t = &r->tally;
+	const struct pile *p = &r->pile;
 	size_t i;
 
 	h->files = r->files;
 	h->count = r->file_count;
-	make_room(h, t);
+	make_room(h, p);
 	for (i = 0; i < h->count; i++)
 		next[i] = (size_t)(h->files[i].counts - h->counts);
-	for (i = 0; t->slots && i <= t->mask; i++) {
-		const struct tally_entry *e = &t->slots[i];
+	for (i = 0; i < p->count; i++) {
+		const struct tally_entry *e = &p->entries[i];
 
-		if (e->file)
-			h->counts[next[e->file - 1]++] =
-				(struct history_count){ e->key, e->count, e->step };
+		h->counts[next[e->file - 1]++] =
+			(struct history_count){ e->key, e->count, e->step };
 	}
 }
 

@@ -30,6 +30,7 @@ struct history_count {
 /* A sample file as it would be if the session were the window. */
 struct history_file {
 	struct history_name about;
-	const struct history_count *counts; /* in no order, each key and step once */
+	const struct history_count
+		*counts; /* in no order; a key and step may occur several times */
 	size_t count;
 };

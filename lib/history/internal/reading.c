@@ -85,10 +85,15 @@ static void add_name(char *line, size_t bytes, void *data)
 
 /* --- slices --- */
 
+static uint32_t step_of(const struct reading *r, const struct slice *slice)
+{
+	return r->steps ? steps_at(r->steps, &slice->span) : 0;
+}
+
 /* Begins with the counts of a slice. */
 static void begin_slice(struct reading *r, const struct slice *slice)
 {
-	r->step = r->steps ? steps_at(r->steps, &slice->span) : 0;
+	r->step = step_of(r, slice);
 }
 
 /* Ends the slice, all of whose counts were added. */
@@ -101,12 +106,12 @@ static void end_slice(struct reading *r, const struct slice *slice, unsigned int
 		r->each(r, slice);
 }
 
-static void add_to_file(struct reading *r, uint32_t file, uint64_t key, uint64_t count)
+static struct tally_entry entry_of(const struct reading *r, uint32_t file, uint64_t key,
+				   uint64_t count)
 {
-	tally_add(&r->tally, (struct tally_entry){ .file = file,
-						   .key = r->keyless[file - 1] ? 0 : key,
-						   .count = count,
-						   .step = r->step });
+	return (struct tally_entry){
+		.file = file, .key = r->keyless[file - 1] ? 0 : key, .count = count, .step = r->step
+	};
 }
 
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
@@ -114,7 +119,7 @@ static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 	struct reading *r = data;
 
 	if (r->numbers[line - 1])
-		add_to_file(r, r->numbers[line - 1], key, count);
+		tally_add(&r->tally, entry_of(r, r->numbers[line - 1], key, count));
 }
 
 /* Whether another source, which was read, has the generation. */
@@ -163,6 +168,8 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 			r->damaged += c.size;
 	}
 	r->damaged += slices_damaged(s);
+	if (!r->each)
+		pile_take(&r->pile, &r->tally);
 	return 0;
 }
 
@@ -172,8 +179,12 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 struct part {
 	struct segment *segment;
 	const struct segment_node *nodes;
-	uint32_t *files; /* in the tally, by node; 0: it has no counts of a file */
+	uint32_t *files; /* their numbers, by node; 0: it has no counts of a file */
 	const struct history_source *source;
+	/* Of the slices of a step: the sum of each node, and which nodes have any. */
+	uint64_t *sums;
+	uint32_t *touched;
+	size_t count;
 };
 
 /* Finds the file of each node: that of its root. */
@@ -201,11 +212,43 @@ static void find_files(struct reading *r, struct part *p)
 
 static void add_node(struct reading *r, const struct part *p, uint32_t node, uint64_t count)
 {
+	struct tally_entry e;
+
 	if (!p->files[node] || !count)
 		return;
-	add_to_file(r, p->files[node], p->nodes[node].key, count);
+	e = entry_of(r, p->files[node], p->nodes[node].key, count);
+	if (r->each)
+		tally_add(&r->tally, e);
+	else
+		pile_add(&r->pile, &e);
 	if (p->nodes[node].key == SEGMENT_RARE)
 		r->folded += count;
+}
+
+/* Adds the sums of the slices of a step. */
+static void end_step(struct reading *r, struct part *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		add_node(r, p, p->touched[i], p->sums[p->touched[i]]);
+		p->sums[p->touched[i]] = 0;
+	}
+	p->count = 0;
+}
+
+static void add_to_step(struct part *p, const struct segment_counts *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		uint64_t *sum = &p->sums[c->nodes[i]];
+
+		if (!*sum && c->counts[i])
+			p->touched[p->count++] = c->nodes[i];
+		if (__builtin_add_overflow(*sum, c->counts[i], sum))
+			*sum = UINT64_MAX;
+	}
 }
 
 static bool is_wanted(const struct reading *r, const struct segment_slice *s)
@@ -223,9 +266,9 @@ static void end_segment_slice(struct reading *r, const struct part *p,
 }
 
 /* Adds the slices that are wanted one by one. */
-static void add_slices(struct reading *r, const struct part *p)
+static void add_slices(struct reading *r, struct part *p)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < segment_about(p->segment)->slices; i++) {
 		const struct segment_slice *s = segment_slice_at(p->segment, i);
@@ -237,11 +280,15 @@ static void add_slices(struct reading *r, const struct part *p)
 			r->damaged += s->bytes;
 			continue;
 		}
+		if (step_of(r, &s->slice) != r->step)
+			end_step(r, p);
 		begin_slice(r, &s->slice);
-		for (k = 0; k < c.count; k++)
-			add_node(r, p, c.nodes[k], c.counts[k]);
+		add_to_step(p, &c);
+		if (r->each)
+			end_step(r, p);
 		end_segment_slice(r, p, s);
 	}
+	end_step(r, p);
 }
 
 /* Adds the sums of all slices at once; false if they are not available. */
@@ -286,14 +333,20 @@ int reading_segment(struct reading *r, const struct history_source *source, stru
 	p.segment = s;
 	p.nodes = segment_nodes(s);
 	find_files(r, &p);
-	if (!add_totals(r, &p))
+	if (!add_totals(r, &p)) {
+		p.sums = xcalloc(about->nodes + 1, sizeof(*p.sums));
+		p.touched = xcalloc(about->nodes + 1, sizeof(*p.touched));
 		add_slices(r, &p);
+	}
 	free(p.files);
+	free(p.sums);
+	free(p.touched);
 	return 0;
 }
 
 void reading_done(struct reading *r)
 {
+	pile_done(&r->pile);
 	tally_done(&r->tally);
 	map_done(&r->by_line);
 	map_done(&r->by_path);

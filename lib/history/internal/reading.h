@@ -5,7 +5,7 @@
  *
  *	struct reading r = { .dir = dir, .window = &window };
  *	if (reading_generation(&r, source, err) == 0)
- *		...	take ->files, ->tally and ->extents
+ *		...	take ->files, ->pile and ->extents
  *	reading_done(&r);
  */
 #pragma once
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "history/history_name.h"
+#include "history/internal/pile.h"
 #include "history/internal/tally.h"
 #include "history/slice_file.h"
 #include "history/steps.h"
@@ -50,7 +51,8 @@ struct reading {
 	size_t file_count, file_room;
 	bool *keyless; /* by file, from 0 on */
 	size_t keyless_room;
-	struct tally tally; /* files are numbered from 1 on */
+	struct pile pile;   /* files are numbered from 1 on */
+	struct tally tally; /* of what is being read */
 	struct extent *extents;
 	size_t extent_count, extent_room;
 	uint64_t folded; /* counts of what is rare */
@@ -60,7 +62,7 @@ struct reading {
 	struct arena text;
 	struct map by_line; /* hash to struct known */
 	struct map by_path; /* the same, with paths of sample files */
-	uint32_t *numbers;  /* of the names being read, in ->tally; by line, from 0 on */
+	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */
 	size_t count, room;
 };
 
