@@ -253,11 +253,14 @@ static void drop_copied(const char *from, const char *to)
 	uint32_t last;
 	bool has_sum = sources_sum(from, &last);
 
-	for (i = 0; i < count && !list[i].level; i++)
-		for (k = i + 1; k < count && !(has_sum && list[i].first <= last); k++)
-			if (list[k].level && list[k].first <= list[i].first &&
+	for (i = 0; i < count; i++) {
+		if (list[i].is_segment || (has_sum && list[i].first <= last))
+			continue;
+		for (k = 0; k < count; k++)
+			if (list[k].is_segment && list[k].first <= list[i].first &&
 			    list[i].first <= list[k].last)
 				source_remove(to, &list[k]);
+	}
 }
 
 /* Keeps the files of the history as they are: all is in a sum, so no more is lost with a damaged

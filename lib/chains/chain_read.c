@@ -75,7 +75,7 @@ static int open_after(struct chain_reader *r, const struct chain_generation_from
 	size_t i;
 
 	for (i = 0; i < l->count && status == 0; i++)
-		if (!l->sources[i].level && (!last || l->sources[i].first > *last))
+		if (!l->sources[i].is_segment && (!last || l->sources[i].first > *last))
 			status = open_pair(r, from, l->sources[i].first, err);
 	return status;
 }
@@ -115,11 +115,13 @@ static int open_window(struct chain_reader *r, const struct chain_generation_fro
 		const struct history_source *s = &l->sources[i];
 		_cleanup_free_ char *path = source_path(from->dir, s);
 
-		status = s->level ? open_segment(r, from, path, l)
-				  : open_pair(r, from, s->first, err);
+		if (!s->is_segment && is_taken(s->first, l))
+			continue;
+		status = s->is_segment ? open_segment(r, from, path, l)
+				       : open_pair(r, from, s->first, err);
 		if (status == 0)
 			l->taken[l->taken_count++] = *s;
-		else if (s->level && status == -EBADMSG)
+		else if (s->is_segment && status == -EBADMSG)
 			status = 0;
 	}
 	return status;

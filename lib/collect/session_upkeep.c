@@ -22,7 +22,7 @@ int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 
 	int status = history_upkeep(samples, how, log);
 
-	if (!how->idle_ms)
+	if (!how->idle_ms || how->spares_files)
 		return MIN(status, 0);
 	/* If some names cannot be read now, the next time will do. */
 	if (references_read(samples, &refs) == 0) {

@@ -264,9 +264,9 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 
 	/* A segment may be removed as soon as the one after the next is there. */
 	for (i = 0; i < TRIES_MAX && r == -ENOENT; i++) {
-		struct history_source source = { .kind = &history_flat,
-						 .level = IDLE_LEVEL,
-						 .first = 1 };
+		struct history_source source = {
+			.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .is_segment = true
+		};
 		struct reading reading = { .dir = dir, .window = &WINDOW_ALL };
 
 		*ret_last = source.last = idle_last(samples);

@@ -38,7 +38,7 @@ static void check_directory(const char *dir, const struct history_kind *kind, st
 	for (i = 0; i < count; i++) {
 		_cleanup_free_ char *path = source_path(dir, &list[i]);
 
-		if (list[i].level)
+		if (list[i].is_segment)
 			check_segment(path, text);
 	}
 }

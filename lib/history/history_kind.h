@@ -35,6 +35,9 @@ struct history_kind {
 	uint64_t parts[HISTORY_LEVELS];
 	segment_other *other; /* what rare roots are folded into */
 	bool has_functions;   /* rare leaves are folded into their functions */
+	/* Once there are so many closed generations, these are made one segment of level 0, because
+	 * they are large; 0: never. */
+	unsigned int packs;
 	/* Reads the slices of the closed generation @number into @ret, which the caller frees. 0 or
 	 * -errno; what is damaged is left out, and its bytes are added to *@damaged. */
 	int (*to_segment)(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);

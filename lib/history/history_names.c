@@ -56,11 +56,11 @@ static int visit_directory(const char *samples, const char *below, struct visit 
 	int r = 0;
 
 	for (i = 0; r == 0 && i < count; i++) {
-		_cleanup_free_ char *path = list[i].level
+		_cleanup_free_ char *path = list[i].is_segment
 						    ? source_path(dir, &list[i])
 						    : generation_names_path(dir, list[i].first);
 
-		if (list[i].level)
+		if (list[i].is_segment)
 			r = visit_segment(path, v);
 		else
 			r = generation_each_line(path, visit_line, v);

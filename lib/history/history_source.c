@@ -57,9 +57,10 @@ static bool parse_name(const char *at, const struct history_kind *kind, struct h
 		return true;
 	}
 	at += strlen(kind->mark);
-	return parse_number(&at, &ret->level) && ret->level && ret->level < HISTORY_LEVELS &&
-	       *at++ == '.' && parse_number(&at, &ret->first) && *at++ == '-' &&
-	       parse_number(&at, &ret->last) && !*at && ret->first <= ret->last;
+	ret->is_segment = true;
+	return parse_number(&at, &ret->level) && (ret->level || kind->packs) &&
+	       ret->level < HISTORY_LEVELS && *at++ == '.' && parse_number(&at, &ret->first) &&
+	       *at++ == '-' && parse_number(&at, &ret->last) && !*at && ret->first <= ret->last;
 }
 
 static int compare(const void *pa, const void *pb)
@@ -68,19 +69,26 @@ static int compare(const void *pa, const void *pb)
 
 	if (a->level != b->level)
 		return a->level < b->level ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return b->is_segment - a->is_segment;
 }
 
-/* Notes which sources are in coarser ones. */
+/* Notes which sources are in other segments. */
 static void find_rolled(struct history_source *list, size_t count)
 {
 	size_t i, k;
 
 	for (i = 0; i < count; i++)
-		for (k = count;
-		     k > i + 1 && list[k - 1].level > list[i].level && !list[i].is_rolled; k--)
-			list[i].is_rolled = list[k - 1].first <= list[i].first &&
-					    list[i].last <= list[k - 1].last;
+		for (k = 0; k < count; k++) {
+			struct history_source *s = &list[i];
+
+			if (!list[k].is_segment || s->first < list[k].first ||
+			    list[k].last < s->last)
+				continue;
+			s->is_rolled |= list[k].level > s->level;
+			s->is_packed |= !s->is_segment && !list[k].level;
+		}
 }
 
 static char *file_path(const char *dir, const struct history_kind_file *f, uint32_t generation)
@@ -121,8 +129,8 @@ struct history_source *sources_list(const char *dir, const struct history_kind *
 		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		s.written_s = st.st_mtim.tv_sec;
-		s.bytes = s.level ? (uint64_t)st.st_size : 0;
-		if (!s.level)
+		s.bytes = s.is_segment ? (uint64_t)st.st_size : 0;
+		if (!s.is_segment)
 			measure(dir, &s);
 		array_grow(&list, count + 1, &room);
 		list[count++] = s;
@@ -140,18 +148,18 @@ struct history_source *sources_list(const char *dir, const struct history_kind *
 
 char *source_path(const char *dir, const struct history_source *s)
 {
-	return s->level ? xasprintf("%s/%s%" PRIu32 ".%" PRIu32 "-%" PRIu32, dir, s->kind->mark,
-				    s->level, s->first, s->last)
-			: file_path(dir, &s->kind->files[0], s->first);
+	return s->is_segment ? xasprintf("%s/%s%" PRIu32 ".%" PRIu32 "-%" PRIu32, dir,
+					 s->kind->mark, s->level, s->first, s->last)
+			     : file_path(dir, &s->kind->files[0], s->first);
 }
 
 int source_span(const char *dir, const struct history_source *s, struct window *ret)
 {
-	_cleanup_free_ char *path = s->level ? source_path(dir, s) : NULL;
+	_cleanup_free_ char *path = s->is_segment ? source_path(dir, s) : NULL;
 	_cleanup_(segment_freep) struct segment *segment = NULL;
 	int r;
 
-	if (!s->level) {
+	if (!s->is_segment) {
 		path = file_path(dir, &s->kind->files[s->kind->clock], s->first);
 		return slices_span(path, ret);
 	}
@@ -252,7 +260,7 @@ void source_remove(const char *dir, const struct history_source *s)
 
 	/* The first file first: without it the generation does not exist. */
 	(void)dirtree_remove(fd, path_base(path), NULL);
-	for (i = 1; !s->level && i < HISTORY_KIND_FILES && s->kind->files[i].before; i++) {
+	for (i = 1; !s->is_segment && i < HISTORY_KIND_FILES && s->kind->files[i].before; i++) {
 		_cleanup_free_ char *other = file_path(dir, &s->kind->files[i], s->first);
 
 		(void)dirtree_remove(fd, path_base(other), NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What there is of a history: the generations, such as N.slices, and the segments that were made of
- * them, such as flat.LEVEL.FIRST-LAST. There is no other record of it: a segment contains the
- * counts of all generations from FIRST to LAST, and the files that it was made of may be there
- * still. So the counts of a generation are taken from the finest file that has it, and from no
- * other.
+ * them, such as flat.LEVEL.FIRST-LAST. Those of level 0 have slices as they were written. There is
+ * no other record of it: a segment contains the counts of all generations from FIRST to LAST, and
+ * the files that it was made of may be there still. So the counts of a generation are taken from
+ * the finest file that has it, and from no other.
  *
  *	struct history_source *list = sources_list(dir, &history_flat, &count);
  *	for (i = 0; i < count; i++)
@@ -23,14 +23,16 @@ struct history_kind;
 
 struct history_source {
 	const struct history_kind *kind;
-	uint32_t level;	      /* history/levels.h; 0: a generation */
+	uint32_t level;	      /* history/levels.h */
 	uint32_t first, last; /* generations */
+	bool is_segment;      /* of several generations; else it is a generation, of level 0 */
 	bool is_rolled;	      /* a segment of a coarser level has them, too */
+	bool is_packed;	      /* a segment of level 0 has the generation, too */
 	int64_t written_s;    /* when it was written last, since 1970 */
 	uint64_t bytes;
 };
 
-/* The sources in @dir, by level, then generation; the caller frees. */
+/* The sources in @dir, by level, then generation, segments first; the caller frees. */
 struct history_source *sources_list(const char *dir, const struct history_kind *kind,
 				    size_t *ret_count);
 /* The path of the first file of the generation, or of the segment; the caller frees. */

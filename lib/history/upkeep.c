@@ -7,6 +7,7 @@
 #include "history/history_kind.h"
 #include "history/history_source.h"
 #include "history/internal/generations.h"
+#include "history/internal/roll_many.h"
 #include "history/internal/segment_roll.h"
 #include "history/internal/idle_files.h"
 #include "history/internal/publish.h"
@@ -76,7 +77,7 @@ static int open_input(struct job *j, const struct history_source *s, struct segm
 	int r;
 
 	*ret = NULL;
-	if (s->level)
+	if (s->is_segment)
 		r = segment_open(path, &segment, NULL);
 	else
 		r = b->kind->to_segment(b->dir, s->first, &segment, &damaged);
@@ -113,10 +114,24 @@ static const struct segment_functions *functions_of(const struct job *j,
 	return kind->has_functions && j->how->functions ? &j->functions : NULL;
 }
 
-/* Makes the segment @to of @count sources. */
-static int make_segment(struct job *j, const struct history_source *from, size_t count,
-			const struct history_source *to, struct strbuf *bytes)
+/* Sources that are rolled up. */
+struct run {
+	struct job *job;
+	const struct history_source *from;
+	size_t count;
+};
+
+static int open_of_run(void *data, size_t i, struct segment **ret)
 {
+	const struct run *run = data;
+
+	return open_input(run->job, &run->from[i], ret);
+}
+
+/* Makes the segment @to of a run. */
+static int make_segment(struct run *run, const struct history_source *to, struct strbuf *bytes)
+{
+	struct job *j = run->job;
 	const struct history_level *level = history_level(to->level);
 	const struct segment_rolling how = {
 		.about = { .level = to->level, .first = to->first, .last = to->last },
@@ -125,20 +140,10 @@ static int make_segment(struct job *j, const struct history_source *from, size_t
 		.other = to->kind->other,
 		.functions = functions_of(j, to->kind),
 	};
-	_cleanup_free_ struct segment **segments = xcalloc(count + 1, sizeof(struct segment *));
-	size_t i, n = 0;
-	int r = 0;
+	int r = roll_many(&how, &(struct roll_inputs){ run->count, open_of_run, run }, bytes);
 
-	for (i = 0; r == 0 && i < count; i++) {
-		r = open_input(j, &from[i], &segments[n]);
-		n += segments[n] != NULL;
-	}
-	if (r == 0)
-		r = segment_roll(&how, segments, n, bytes);
 	if (r > 0)
 		strbuf_addf(j->log, "%d damaged slices are left out of the history\n", r);
-	for (i = 0; i < n; i++)
-		segment_free(segments[i]);
 	return MIN(r, 0);
 }
 
@@ -156,8 +161,13 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 {
 	const char *dir = branch_of(j, from)->dir;
 	struct history_source to = {
-		.kind = from->kind, .level = level, .first = from->first, .last = from->last
+		.kind = from->kind,
+		.level = level,
+		.first = from->first,
+		.last = from->last,
+		.is_segment = true,
 	};
+	struct run run = { j, from, count };
 	_cleanup_free_ char *path = NULL, *temporary = path_join(dir, "roll.tmp");
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
 	size_t i;
@@ -168,7 +178,7 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 		to.written_s = MAX(to.written_s, from[i].written_s);
 	}
 	path = source_path(dir, &to);
-	r = make_segment(j, from, count, &to, &bytes);
+	r = make_segment(&run, &to, &bytes);
 	if (r == 0)
 		r = publish(path, temporary, &bytes, to.written_s);
 	if (r == 0)
@@ -177,14 +187,19 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 		fail(j, r, path_base(path));
 }
 
-/* Whether a source is to be rolled up to the next level, sooner or later. A generation goes into
- * the sum first: so each segment is of what is in the sum, too. */
-static bool is_open(const struct job *j, const struct history_source *s, unsigned int level)
+/* Whether nothing is added to a source any more, and its counts are in sample files, or in the sum.
+ * A generation goes into the sum first: so each segment is of what is in the sum, too. */
+static bool is_closed(const struct job *j, const struct history_source *s)
 {
 	const struct branch *b = branch_of(j, s);
 
-	return s->level + 1 == level && !s->is_rolled &&
-	       (s->level > 0 || (s->first < b->live && s->first < b->summed));
+	return s->is_segment || (s->first < b->live && s->first < b->summed);
+}
+
+/* Whether a source is to be rolled up to the next level, sooner or later. */
+static bool is_open(const struct job *j, const struct history_source *s, unsigned int level)
+{
+	return s->level + 1 == level && !s->is_rolled && !s->is_packed && is_closed(j, s);
 }
 
 /* Whether the hour, day or week of @level that is @period is over. */
@@ -233,32 +248,25 @@ static void delete (struct job *j, size_t i)
 	memmove(&j->sources[i], &j->sources[i + 1], (j->count - i) * sizeof(*j->sources));
 }
 
-/* Whether nothing would be lost for reports without a window: the generation is not being written,
- * and its counts are in sample files, or in the sum. */
-static bool can_delete(const struct job *j, const struct history_source *s)
+/* Whether a source is older than the history should be, or than its level should be and in the next
+ * one, too; or is a generation whose slices are in a segment of level 0. */
+static bool is_old(const struct job *j, const struct history_source *s)
 {
-	const struct branch *b = branch_of(j, s);
+	int64_t age_ms = j->how->now_ms - s->written_s * 1000,
+		kept_ms = history_level(s->level)->keep_ms + s->kind->longer_ms;
 
-	return s->level || (s->first < b->live && s->first < b->summed);
+	return s->is_packed ||
+	       (j->how->keep_ms && age_ms > 0 && (uint64_t)age_ms > j->how->keep_ms) ||
+	       (age_ms > kept_ms && (s->is_rolled || s->level == HISTORY_LEVELS - 1));
 }
 
-/* Deletes what is older than the history should be, or than its level should be and in the next
- * one, too. */
 static void delete_old(struct job *j)
 {
 	size_t i;
 
-	for (i = j->count; i > 0; i--) {
-		const struct history_source *s = &j->sources[i - 1];
-		int64_t age_ms = j->how->now_ms - s->written_s * 1000,
-			kept_ms = history_level(s->level)->keep_ms + s->kind->longer_ms;
-
-		if (!can_delete(j, s))
-			continue;
-		if ((j->how->keep_ms && age_ms > 0 && (uint64_t)age_ms > j->how->keep_ms) ||
-		    (age_ms > kept_ms && (s->is_rolled || s->level == HISTORY_LEVELS - 1)))
+	for (i = j->count; i > 0; i--)
+		if (is_closed(j, &j->sources[i - 1]) && is_old(j, &j->sources[i - 1]))
 			delete (j, i - 1);
-	}
 }
 
 /* Whether @a goes before @b: what is in a coarser source, too, and of that the finest; else the
@@ -281,7 +289,7 @@ static size_t find_victim(const struct job *j)
 	size_t victim = j->count, i;
 
 	for (i = 0; i < j->count; i++)
-		if (can_delete(j, &j->sources[i]) &&
+		if (is_closed(j, &j->sources[i]) &&
 		    (victim == j->count || goes_before(&j->sources[i], &j->sources[victim])))
 			victim = i;
 	return victim;
@@ -339,11 +347,46 @@ static void add_up(struct job *j)
 	}
 }
 
+/* Makes one segment of level 0 of generations, if there are enough. */
+static void pack_run(struct job *j, const struct history_source *run, size_t count)
+{
+	if (count && count >= run->kind->packs)
+		roll_up(j, run, count, 0);
+}
+
+/* Makes segments of level 0 of the closed generations of each hour, if they are many. */
+static void pack(struct job *j)
+{
+	_cleanup_free_ struct history_source *run = xcalloc(j->count + 1, sizeof(*run));
+	size_t count = 0, i;
+	int64_t hour = 0;
+
+	for (i = 0; i < j->count; i++) {
+		const struct history_source *s = &j->sources[i];
+		int64_t its;
+
+		if (!s->kind->packs || !is_open(j, s, 1) || s->is_segment)
+			continue;
+		its = begin_of(j, s) / history_level(1)->span_ms;
+		if (count && its != hour) {
+			pack_run(j, run, count);
+			count = 0;
+		}
+		hour = its;
+		run[count++] = *s;
+	}
+	pack_run(j, run, count);
+}
+
 /* Rolls up to all levels, and deletes what is not needed then. */
 static void roll_all(struct job *j)
 {
 	unsigned int level;
 
+	list_sources(j);
+	pack(j);
+	list_sources(j);
+	delete_old(j);
 	for (level = 1; level < HISTORY_LEVELS; level++) {
 		list_sources(j);
 		roll_level(j, level);
@@ -377,8 +420,9 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 		sources_tidy(j.branches[i].dir, j.branches[i].kind, j.branches[i].live);
 		free(j.branches[i].dir);
 	}
-	idle_files_merge(samples, log);
-	if (how->idle_ms)
+	if (!how->spares_files)
+		idle_files_merge(samples, log);
+	if (how->idle_ms && !how->spares_files)
 		(void)idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000);
 	free(j.sources);
 	return j.error ? j.error : j.written;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct history_kind;
@@ -36,6 +37,7 @@ struct upkeep {
 	/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h); 0: none
 	 * are. Whoever writes them must have closed all of them before. */
 	uint64_t idle_ms;
+	bool spares_files; /* sample files are open: they are left as they are */
 };
 
 /* Rolls up and deletes what is due in the history of the session at @samples. Adds a line to @log

@@ -112,6 +112,8 @@ void record_note_images(struct record *rec);
 void record_drop_images(struct record *rec);
 /* The first generation of the history of call chains that may still change. */
 uint32_t record_live_chains(const struct record *rec);
+/* Whether so many generations of it have ended, from @first on, that they should be packed. */
+bool record_has_chains_since(const struct record *rec, uint32_t first);
 /* Does a part of what is due with sample files and images, which record_sync() does as well.
  * Returns whether more is due: then call it again soon. */
 bool record_tend(struct record *rec);

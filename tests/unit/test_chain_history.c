@@ -84,15 +84,15 @@ static void count(struct past *p, struct chain_store *s, struct history_writer *
 	p->all += samples;
 }
 
-/* Writes an hour of both histories, with a slice each @step_ms, by a writer of its own. */
-static void write_hour(struct past *p, int64_t step_ms)
+/* Writes both histories for a time, with a slice each @step_ms, by a writer of its own. */
+static void write_time(struct past *p, int64_t length_ms, int64_t step_ms)
 {
 	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(p->dir);
 	struct chain_store *s = NULL;
 	int64_t at;
 
 	CHECK_EQ(chain_store_open_sliced(p->dir, &s, NULL), 0);
-	for (at = p->now_ms; at < p->now_ms + HOUR; at += step_ms) {
+	for (at = p->now_ms; at < p->now_ms + length_ms; at += step_ms) {
 		struct slice slice = { { at, at + 10 * SECOND }, .samples = 10, .taken = 10 };
 
 		count(p, s, h, (unsigned int)(at / step_ms) % PROGRAMS,
@@ -102,9 +102,23 @@ static void write_hour(struct past *p, int64_t step_ms)
 		CHECK_EQ(chain_store_end_slice(s, &slice, NULL), 0);
 	}
 	p->generation = history_writer_generation(h);
-	p->now_ms += HOUR;
+	p->now_ms += length_ms;
 	chain_store_close(s);
 	set_time(p);
+}
+
+static void write_hour(struct past *p, int64_t step_ms)
+{
+	write_time(p, HOUR, step_ms);
+}
+
+/* Writes an hour of a machine that fills several pairs in it. */
+static void write_busy_hour(struct past *p)
+{
+	unsigned int pair;
+
+	for (pair = 0; pair < 5; pair++)
+		write_time(p, 12 * MINUTE, 12 * MINUTE);
 }
 
 static int upkeep(const struct past *p, uint64_t bytes_max, uint64_t keep_ms)
@@ -278,6 +292,41 @@ static void a_window_has_the_finest_level_there_is(void)
 		check_window(&p, at, at + 1);
 	for (at = BEGIN_MS + MINUTE; at < BEGIN_MS + 28 * HOUR; at += 37 * MINUTE)
 		check_window(&p, at, at + 11 * MINUTE);
+}
+
+/* A machine with many CPUs begins many pairs in an hour. As soon as there are some, they become a
+ * smaller file with the same slices; that is all that remains of them. */
+static void many_pairs_become_one_file_with_the_same_slices(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int pair;
+	int64_t at;
+
+	for (pair = 1; pair <= 11; pair++) {
+		write_time(&p, 5 * MINUTE, MINUTE);
+		(void)upkeep(&p, 0, 0);
+		CHECK(files_of(&p, "nodes.") < 4);
+		CHECK_EQ(files_of(&p, "slices."), files_of(&p, "nodes."));
+		CHECK_EQ(files_of(&p, "chain.0."), pair / 4);
+		check_sums(&p);
+	}
+	for (at = BEGIN_MS; at < p.now_ms; at += MINUTE)
+		check_window(&p, at, at + 1);
+	CHECK(!history_check(dir, &history_chains));
+	/* The hour is over: its segment is made of both kinds of sources. */
+	write_time(&p, 5 * MINUTE, MINUTE);
+	write_hour(&p, MINUTE);
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "chain.1."), 2);
+	check_sums(&p);
+	for (at = BEGIN_MS; at < p.now_ms; at += MINUTE)
+		check_window(&p, at, at + 1);
+	p.now_ms += 2 * HOUR;
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "chain.0."), 0);
+	CHECK_EQ(files_of(&p, "nodes."), 1);
+	check_sums(&p);
 }
 
 /* --- folding --- */
@@ -458,7 +507,10 @@ static void a_kill_at_any_time_changes_no_sum(void)
 	unsigned int hour, killed = 0;
 
 	for (hour = 0; hour < 24 * 3; hour++) {
-		write_hour(&p, 20 * MINUTE);
+		if (hour % 3)
+			write_hour(&p, 20 * MINUTE);
+		else
+			write_busy_hour(&p);
 		/* Much is due at once after some hours, as after a pause. */
 		if (hour % 16 == 15)
 			killed += kill_upkeep(&p, 16);
@@ -479,8 +531,10 @@ static void readers_always_see_the_whole(void)
 	pid_t pid;
 	int status = 0;
 
-	for (hour = 0; hour < 40; hour++)
+	for (hour = 0; hour < 20; hour++) {
 		write_hour(&p, 20 * MINUTE);
+		write_busy_hour(&p);
+	}
 	pid = fork();
 	if (pid == 0) {
 		for (hour = 0; hour < 40; hour++) {
@@ -647,7 +701,7 @@ static void lines_say_all_about_a_name(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(what_is_rare_is_folded_and_counted),
+      T(many_pairs_become_one_file_with_the_same_slices), T(what_is_rare_is_folded_and_counted),
       T(what_is_rare_is_counted_for_its_function_if_that_is_not),
       T(old_files_are_deleted_but_not_their_sum), T(the_largest_history_has_all_kinds),
       T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),

@@ -98,7 +98,11 @@ static uint32_t batch_after(const struct merge *m, uint32_t after)
 static struct history_source source_of(uint32_t last)
 {
 	return (struct history_source){
-		.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .last = last
+		.kind = &history_flat,
+		.level = IDLE_LEVEL,
+		.first = 1,
+		.last = last,
+		.is_segment = true,
 	};
 }
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Generations that are added at a time: each has up to a million nodes. */
-enum { AT_ONCE = 4 };
+enum { AT_ONCE = 2 };
 
 /* What is added up. */
 struct adding {
@@ -132,7 +132,7 @@ static int add_all(struct adding *a)
 	int r = 0, added = 0;
 
 	for (i = 0; i < count && r == 0; i++) {
-		if (list[i].level || list[i].first < a->first || list[i].first >= a->until)
+		if (list[i].is_segment || list[i].first < a->first || list[i].first >= a->until)
 			continue;
 		a->how.about.last = last = list[i].first;
 		r = add_generation(a, last);

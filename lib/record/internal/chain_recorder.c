@@ -264,6 +264,11 @@ uint32_t chain_recorder_live(const struct chain_recorder *t)
 	return t->store ? chain_store_live(t->store) : chain_history_next(t->samples);
 }
 
+bool chain_recorder_is_crowded(const struct chain_recorder *t, uint32_t first)
+{
+	return t->store && chain_store_live(t->store) >= first + history_chains.packs;
+}
+
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t)
 {
 	return t->ends;

@@ -76,6 +76,9 @@ int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice
 			     struct error *err);
 /* Returns the first pair of files of the store that may still change (chain_store_live()). */
 uint32_t chain_recorder_live(const struct chain_recorder *t);
+/* Returns whether so many pairs have ended, from @first on, that they should be packed
+ * (history/history_kind.h). */
+bool chain_recorder_is_crowded(const struct chain_recorder *t, uint32_t first);
 /* Stored samples by the end of their chain, indexed by enum chain_end. An event that does not count
  * samples counts as one each time. */
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t);

@@ -16,6 +16,11 @@ uint32_t record_live_chains(const struct record *rec)
 	return chain_recorder_live(rec->trace);
 }
 
+bool record_has_chains_since(const struct record *rec, uint32_t first)
+{
+	return chain_recorder_is_crowded(rec->trace, first);
+}
+
 void record_note_images(struct record *rec)
 {
 	manifest_unused_clear(rec->samples);
