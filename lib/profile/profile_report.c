@@ -157,6 +157,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 					       : "no sample file can be read");
 	if (!r->view->rows.regions)
 		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
+	if (r->view->native)
+		row_join_native(&r->rows, p->gather);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
 	if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)

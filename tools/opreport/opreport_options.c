@@ -63,6 +63,7 @@ static int check_symbols(const struct opreport_options *o, struct error *err)
 		{ v->accumulated, "--accumulated" },
 		{ v->rows.lines, "--debug-info" },
 		{ v->rows.inlines && !v->chains, "--inlines" },
+		{ v->native && !v->chains, "--native" },
 		{ v->chosen.symbols.include.count && !v->chains, "--include-symbols" },
 		{ v->chosen.symbols.exclude.count && !v->chains, "--exclude-symbols" },
 	};
@@ -72,6 +73,23 @@ static int check_symbols(const struct opreport_options *o, struct error *err)
 		if (of_symbols[i].is_given)
 			return error_set(err, -EINVAL, "%s needs --symbols", of_symbols[i].name);
 	return 0;
+}
+
+/* Checks what --native can be combined with: it moves whole rows. */
+static int check_native(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+	const struct other others[] = {
+		{ v->chains, "--chains, --folded or --children" },
+		{ v->rows.details, "--details" },
+		{ v->calls, "--callgraph" },
+		{ v->timeline, "--timeline" },
+		{ v->trend, "--history-of" },
+		{ o->xml, "--xml" },
+		{ o->html, "--html" },
+	};
+
+	return v->native ? refuse("--native", others, ARRAY_SIZE(others), err) : 0;
 }
 
 static int check_rows(const struct opreport_options *o, struct error *err)
@@ -256,6 +274,8 @@ int opreport_check(struct opreport_options *o, struct error *err)
 		r = check_symbols(o, err);
 	if (r == 0)
 		r = check_rows(o, err);
+	if (r == 0)
+		r = check_native(o, err);
 	if (r == 0)
 		r = check_form(o, err);
 	if (r == 0)

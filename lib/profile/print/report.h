@@ -66,6 +66,7 @@ struct report_view {
 	enum report_form form;
 	enum chains_form chains;
 	struct populate_config rows; /* contents of the rows */
+	bool native;		     /* interpreted functions count for the interpreter's */
 	bool calls;		     /* callers and callees of each symbol, too */
 	bool quality;		     /* where and why call chains end, too */
 	struct chain_choice chosen;  /* only these symbols and chains */

@@ -19,12 +19,12 @@ static_assert(ARRAY_SIZE(names) == CODE_KIND_COUNT_, "one name each");
 
 #define UNNAMED "JIT code without symbols; "
 
-/* Programs and libraries that make code at run time, by the start of their names without "lib"; the
- * kind of that code; and how it gets names. */
+/* Programs and libraries that make code at run time or interpret it, by the start of their names
+ * without "lib"; the kind of that code; how it gets names; and the function that interprets it. */
 static const struct {
 	const char *program;
 	enum code_kind kind;
-	const char *remedy;
+	const char *remedy, *loop;
 } runtimes[] = {
 	{ "java", CODE_JAVA,
 	  UNNAMED "profile with --attach-java, or run java -agentpath:libjvmti_oprofile.so, see "
@@ -33,10 +33,12 @@ static const struct {
 	{ "node", CODE_JS, UNNAMED "run node --perf-basic-prof, see opjit(5)" },
 	{ "coreclr", CODE_JIT, NULL },
 	{ "dotnet", CODE_JIT, UNNAMED "set DOTNET_PerfMapEnabled=1, see opjit(5)" },
-	{ "python", CODE_PYTHON, UNNAMED "run python3 -X perf, see opjit(5)" },
+	{ "python", CODE_PYTHON, UNNAMED "run python3 -X perf, see opjit(5)",
+	  "_PyEval_EvalFrameDefault" },
 	{ "pypy", CODE_PYTHON, NULL },
-	{ "php", CODE_PHP, UNNAMED "run php -d opcache.jit_debug=16, see opjit(5)" },
-	{ "ruby", CODE_RUBY, UNNAMED "run ruby --yjit-perf (Ruby 3.3 and later), see opjit(5)" },
+	{ "php", CODE_PHP, UNNAMED "run php -d opcache.jit_debug=16, see opjit(5)", "execute_ex" },
+	{ "ruby", CODE_RUBY, UNNAMED "run ruby --yjit-perf (Ruby 3.3 and later), see opjit(5)",
+	  "vm_exec_core" },
 	{ "beam", CODE_JIT, UNNAMED "run erl +JPperf true, see opjit(5)" },
 	{ "luajit", CODE_JIT, UNNAMED "build LuaJIT with LUAJIT_USE_PERFTOOLS, see opjit(5)" },
 	{ "wasmtime", CODE_JIT, UNNAMED "run wasmtime --profile=perfmap, see opjit(5)" },
@@ -117,18 +119,32 @@ enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 	return row->is_go ? CODE_GO : CODE_NATIVE;
 }
 
+bool code_kind_image_runs(const struct gather *g, uint32_t image, enum code_kind *ret)
+{
+	const struct gather_image *i = &g->images[image];
+	size_t found = ARRAY_SIZE(runtimes);
+
+	if (i->id.kind != SNAME_ANON && !source_image_is(i->manifest))
+		found = find_runtime(path_base(i->display));
+	if (found == ARRAY_SIZE(runtimes))
+		return false;
+	*ret = runtimes[found].kind;
+	return true;
+}
+
 bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret)
 {
-	const struct gather_image *image = &g->images[row->image];
+	return code_kind_of(g, row) == CODE_NATIVE && code_kind_image_runs(g, row->image, ret);
+}
+
+const char *code_kind_loop(enum code_kind kind)
+{
 	size_t i;
 
-	if (code_kind_of(g, row) != CODE_NATIVE || image->id.kind == SNAME_ANON)
-		return false;
-	i = find_runtime(path_base(image->display));
-	if (i == ARRAY_SIZE(runtimes))
-		return false;
-	*ret = runtimes[i].kind;
-	return true;
+	for (i = 0; i < ARRAY_SIZE(runtimes); i++)
+		if (runtimes[i].kind == kind && runtimes[i].loop)
+			return runtimes[i].loop;
+	return NULL;
 }
 
 const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel)

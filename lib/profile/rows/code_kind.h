@@ -42,6 +42,10 @@ bool code_kind_is_jit(enum code_kind kind);
 /* Whether the row's image is the program or library that runs code of some kind: an interpreter
  * or a virtual machine. *@ret is the kind that it runs. */
 bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret);
+/* The same for an image, by its name. */
+bool code_kind_image_runs(const struct gather *g, uint32_t image, enum code_kind *ret);
+/* The function of an interpreter that runs code of this kind; NULL if there is none. Static. */
+const char *code_kind_loop(enum code_kind kind);
 /* The mark by which tools colour functions of the kernel, made at run time, and inlined: "_[k]" or
  * ""; @is_kernel: the row's image is part of the kernel. Static. */
 const char *code_kind_mark(const struct gather *g, const struct row *row, bool is_kernel);

@@ -3,10 +3,13 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "file/path.h"
 #include "profile/rows/callgraph.h"
+#include "profile/rows/code_kind.h"
 #include "profile/rows/row_detail.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 
@@ -79,7 +82,11 @@ static bool join(struct container *c, struct row_join *join, size_t i, size_t to
 	return false;
 }
 
-void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph)
+/* Changes what a row is of. Returns whether there may be others that are the same then. */
+typedef bool (*move_fn)(struct container *c, const struct gather *g, struct row *row);
+
+static void join_moved(struct container *c, const struct gather *g, move_fn move,
+		       struct callgraph *graph)
 {
 	_cleanup_free_ uint32_t *ids = xcalloc(c->count + 1, sizeof(*ids));
 	struct row_join programs = { .by_hash = MAP_INIT };
@@ -87,12 +94,9 @@ void row_join_regions(struct container *c, const struct gather *g, struct callgr
 
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
-		uint32_t shown = programs_shown(g, row->image);
-		bool is_region = shown != row->image;
 
 		ids[row->id] = (uint32_t)n;
-		row->image = shown;
-		if (is_region && !join(c, &programs, i, n, ids))
+		if (move(c, g, row) && !join(c, &programs, i, n, ids))
 			continue;
 		c->rows[n] = *row;
 		c->rows[n].id = (uint32_t)n;
@@ -102,4 +106,72 @@ void row_join_regions(struct container *c, const struct gather *g, struct callgr
 	row_join_done(&programs);
 	if (graph)
 		move_arcs(graph, ids);
+}
+
+static bool to_program(struct container *c, const struct gather *g, struct row *row)
+{
+	const uint32_t shown = programs_shown(g, row->image);
+	const bool is_region = shown != row->image;
+
+	(void)c;
+	row->image = shown;
+	return is_region;
+}
+
+void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph)
+{
+	join_moved(c, g, to_program, graph);
+}
+
+static bool runs(const struct gather *g, uint32_t image, enum code_kind kind)
+{
+	enum code_kind found;
+
+	return code_kind_image_runs(g, image, &found) && found == kind;
+}
+
+/* The image of the interpreter that runs code of @kind in the application, which may be
+ * GATHER_NONE, for all: a library, if it has samples, else the program. GATHER_NONE: neither. */
+static uint32_t find_interpreter(const struct gather *g, uint32_t app, enum code_kind kind)
+{
+	uint32_t found = app != GATHER_NONE && runs(g, app, kind) ? app : GATHER_NONE;
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *f = &g->files[i];
+
+		if ((app != GATHER_NONE && f->app != app) || f->image == found ||
+		    !runs(g, f->image, kind))
+			continue;
+		if (found == GATHER_NONE ||
+		    !strncmp(path_base(g->images[f->image].display), "lib", 3))
+			found = f->image;
+	}
+	return found;
+}
+
+static bool to_interpreter(struct container *c, const struct gather *g, struct row *row)
+{
+	const enum code_kind kind = code_kind_of(g, row);
+	enum code_kind code;
+	uint32_t image;
+
+	if (!source_image_is(g->images[row->image].manifest))
+		return row->kind == ROW_SYMBOL && code_kind_is_runtime(g, row, &code) &&
+		       code_kind_loop(code) && !strcmp(name_of(row), code_kind_loop(code));
+	image = find_interpreter(g, row->app, kind);
+	if (image == GATHER_NONE || !code_kind_loop(kind))
+		return false;
+	row->image = image;
+	row->kind = ROW_SYMBOL;
+	row->symbol = container_symbol(c, code_kind_loop(kind));
+	row->symbol_index = UINT32_MAX;
+	row->address = 0;
+	row->place = (struct row_place){ 0 };
+	return true;
+}
+
+void row_join_native(struct container *c, const struct gather *g)
+{
+	join_moved(c, g, to_interpreter, NULL);
 }
