@@ -5,6 +5,7 @@
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
+#include "event/evtrace.h"
 #include "event/internal/event_encode.h"
 #include "event/internal/evname.h"
 
@@ -100,6 +101,37 @@ static int list_add(const char *spec, void *data)
 	if (list->type_count && is_core_event(&event))
 		return list_add_types(list, &event);
 	return list_add_event(list, &event);
+}
+
+size_t event_part_length(const char *text, const char *ends)
+{
+	bool inside = false;
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		inside ^= text[i] == '/';
+		if (!inside && strchr(ends, text[i]))
+			break;
+	}
+	return i;
+}
+
+char *event_as_tracepoint(const char *root, const char *spec)
+{
+	_cleanup_free_ char *first = xstrndup(spec, strcspn(spec, ":~/"));
+	struct evname found;
+
+	return evname_find(catalog_of(cpu_type_detect(root, false)), first, &found)
+		       ? NULL
+		       : evtrace_join(root, spec);
+}
+
+size_t event_name_length(const char *spec)
+{
+	_cleanup_free_ char *trace = event_as_tracepoint("", spec);
+
+	return trace ? strcspn(trace, ":") + strlen(spec) - strlen(trace)
+		     : event_part_length(spec, ":");
 }
 
 int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data)

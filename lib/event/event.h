@@ -22,7 +22,8 @@ struct evderived;
 /* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:ukp]". NAME can also be "default",
  * the CPU's default event; "TIMER" or "TIMER:HZ", the clock; "r1c2", a value of the event select
  * register; or "PMU/TERM,.../", an event of the kernel or a PMU programmed by terms. The last is
- * stored without slashes as "PMU~TERM+...", which is accepted too. A unit mask is a number, a name,
+ * stored without slashes as "PMU~TERM+...", which is accepted too. So are the kernel's tracepoints,
+ * "sched:sched_switch", which are stored as "sched~sched_switch". A unit mask is a number, a name,
  * or several names, "A+B". The suffix "p", "pp" or "ppp" requests precise samples: constant skid,
  * no skid if possible, no skid at all. A "u" or "k" in it is user space or the kernel alone. The
  * names that perf(1) has for common events, "page-faults", are accepted. Returns 0, or -EINVAL and
@@ -60,6 +61,8 @@ int event_parse_all_at(const char *root, const char *specs, struct event *events
 		       struct evderived *ret_derived, struct error *err);
 /* Returns the length of @text up to the first of @ends that is not between two slashes. */
 size_t event_part_length(const char *text, const char *ends);
+/* Returns the length of the name in a specification; that of a tracepoint has a colon. */
+size_t event_name_length(const char *spec);
 /* Calls @item for each specification in a comma-separated list until a call returns non-zero.
  * Returns that value, else 0. */
 int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data);

@@ -12,7 +12,7 @@ enum { COLONS_MAX = 3 };
 /* The specification with the empty count that event_parse() needs after the name. Caller frees. */
 static char *with_count(const char *spec)
 {
-	size_t name = event_part_length(spec, ":");
+	size_t name = event_name_length(spec);
 
 	return xasprintf("%.*s%s%s", (int)name, spec, spec[name] ? ":" : "", spec + name);
 }
@@ -43,7 +43,7 @@ static int add_event(struct ocount_events *events, const struct event *event, co
 static int add_one(struct ocount_events *events, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *full = with_count(spec);
-	size_t colons = 0, at = event_part_length(spec, ":");
+	size_t colons = 0, at = event_name_length(spec);
 	struct event parsed[EVENT_MAX];
 	int i, n, r = 0;
 

@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "event/evpfm.h"
+#include "event/evtrace.h"
 #include "tools/ophelp/ophelp_check.h"
 #include "tools/ophelp/ophelp_list.h"
 #include "tools/common/screen.h"
@@ -220,15 +221,46 @@ static int print_all(struct error *err)
 	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");
 }
 
+struct found {
+	size_t count;
+};
+
+static void print_tracepoint(const char *group, const char *name, void *data)
+{
+	_cleanup_free_ char *full = xasprintf("%s:%s", group, name);
+	struct found *found = data;
+
+	if (!strcasestr(full, word))
+		return;
+	found->count++;
+	printf("%s: (counter: tracepoint)\n", full);
+}
+
+/* Lists the tracepoints of this machine's kernel with the word that is searched; there are too many
+ * for the whole list. Returns their number. */
+static size_t print_tracepoints(const struct ophelp_place *place, struct error *why)
+{
+	struct found found = { 0 };
+
+	if (word && place->root && output_format() == OPHELP_TEXT)
+		(void)evtrace_each(place->root, print_tracepoint, &found, why);
+	return found.count;
+}
+
 static int print_list(const struct ophelp_place *place, struct error *err)
 {
+	struct error why = ERROR_INIT;
 	size_t count =
 		ophelp_list(ophelp_catalog(place), word, output_format(), screen.width, stdout);
+
+	count += print_tracepoints(place, &why);
 
 	/* The problem was a warning when the events were read. */
 	if (catalog_problem(ophelp_catalog(place)))
 		return error_set(err, -EBADMSG, "no events of %s but the clock", place->type->key);
-	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");
+	return count ? 0
+		     : error_set(err, -ENOENT, "no event contains '%s'%s%s", word ?: "",
+				 why.code ? "; " : "", why.code ? why.text : "");
 }
 
 static bool is_all(const char *name)

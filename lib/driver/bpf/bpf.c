@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <sys/epoll.h>
 
 /* Number of keys per CPU between two drains; with fewer keys drains are more frequent. */
@@ -84,6 +85,8 @@ static size_t keys_for(const struct driver_config *config)
 /* Checks whether the driver supports @config. */
 static int check(const struct driver_config *config, struct error *err)
 {
+	size_t i;
+
 	if (config->root && *config->root)
 		return error_set(err, -ENOTSUP, "the kernel of another --root cannot be sampled");
 	if (config->scope == DRIVER_TASK)
@@ -93,6 +96,9 @@ static int check(const struct driver_config *config, struct error *err)
 	if (config->derived.event_count)
 		return error_set(err, -ENOTSUP,
 				 "instruction-based samples (IBS) are taken by driver perf");
+	for (i = 0; i < config->event_count; i++)
+		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT)
+			return error_set(err, -ENOTSUP, "tracepoints are sampled by driver perf");
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "a process in a PID namespace of its own cannot be followed");

@@ -21,5 +21,9 @@ void event_fill(struct event *event, const struct catalog_event *info);
 int event_encode(const struct catalog_event *info, const struct cpu_type *type, struct event *event,
 		 struct error *err);
 
+/* Returns the specification of a tracepoint with its name as in sample files, or NULL if it is that
+ * of another event of the machine under @root; the caller frees it. */
+char *event_as_tracepoint(const char *root, const char *spec);
+
 /* Programs @event, an event of the CPU's own, for one type of cores on a machine with several. */
 void event_bind(struct event *event, const struct evsys_pmu *pmu);

@@ -11,7 +11,9 @@
 #include "event/internal/event_mask.h"
 #include "event/internal/evname.h"
 #include "event/evsys.h"
+#include "event/evtrace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -49,19 +51,6 @@ static void parts_done(struct parts *parts)
 
 	for (i = 0; i < parts->count; i++)
 		free(parts->at[i]);
-}
-
-size_t event_part_length(const char *text, const char *ends)
-{
-	bool inside = false;
-	size_t i;
-
-	for (i = 0; text[i]; i++) {
-		inside ^= text[i] == '/';
-		if (!inside && strchr(ends, text[i]))
-			break;
-	}
-	return i;
 }
 
 static int split(struct parts *parts)
@@ -388,9 +377,35 @@ static int parse_pmu(const struct place *place, struct parts *parts, struct even
 	return name_pmu_event(parts, name, terms, event);
 }
 
+/* Describes a tracepoint: each time that it is reached is a sample. */
+static const struct catalog_event tracepoint = {
+	.name = "", .kind = CATALOG_SOFTWARE, .minimum = 1, .count = 1
+};
+
+/* Parses "GROUP~NAME:count...". */
+static int parse_tracepoint(const struct place *place, struct parts *parts, struct event *event)
+{
+	_cleanup_free_ char *group = NULL, *name = NULL;
+
+	(void)split_pmu(parts->at[PART_NAME], &group, &name);
+	event_fill(event, &tracepoint);
+	if (read_rest(parts, &tracepoint, event) < 0 ||
+	    evtrace_find(place->root, group, name, &event->perf_config, parts->err) < 0 ||
+	    name_pmu_event(parts, group, name, event) < 0)
+		return -EINVAL;
+	event->perf_type = PERF_TYPE_TRACEPOINT;
+	strcpy(event->pmu, "tracepoint");
+	if (event->kernel)
+		return 0;
+	return error_set(parts->err, -EINVAL,
+			 "event '%s': a tracepoint is in the kernel; only user space was chosen",
+			 parts->spec);
+}
+
 static int parse(const struct place *place, const char *spec, struct event *ret, struct error *err)
 {
-	_cleanup_(parts_done) struct parts parts = { .spec = spec, .err = err };
+	_cleanup_free_ char *trace = place->root ? event_as_tracepoint(place->root, spec) : NULL;
+	_cleanup_(parts_done) struct parts parts = { .spec = trace ?: spec, .err = err };
 	struct event event;
 	const char *name;
 	int r;
@@ -400,8 +415,12 @@ static int parse(const struct place *place, const char *spec, struct event *ret,
 	if (split(&parts) < 0)
 		return -EINVAL;
 	name = parts.at[PART_NAME];
-	r = name[strcspn(name, "/~")] ? parse_pmu(place, &parts, &event)
-				      : parse_own(place, &parts, &event);
+	if (trace)
+		r = parse_tracepoint(place, &parts, &event);
+	else if (name[strcspn(name, "/~")])
+		r = parse_pmu(place, &parts, &event);
+	else
+		r = parse_own(place, &parts, &event);
 	if (r == 0)
 		*ret = event;
 	return r;

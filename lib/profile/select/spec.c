@@ -325,6 +325,16 @@ static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct
 	return any;
 }
 
+/* Tracepoints have a colon, which the names of sample files have as '~'. */
+static bool event_matches(const char *value, const char *event)
+{
+	while (*value && (*value == *event || (*value == ':' && *event == '~'))) {
+		value++;
+		event++;
+	}
+	return *value == *event;
+}
+
 static bool event_wanted(const struct spec *spec, const char *event)
 {
 	const struct spec_values *values = &spec->of[SPEC_EVENT];
@@ -332,7 +342,7 @@ static bool event_wanted(const struct spec *spec, const char *event)
 	size_t i;
 
 	for (i = 0; i < values->count; i++) {
-		if (strcmp(values->values[i], event) && strcmp(values->values[i], "all"))
+		if (!event_matches(values->values[i], event) && strcmp(values->values[i], "all"))
 			continue;
 		values->used[i] = true;
 		any = true;

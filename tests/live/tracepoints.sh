@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The kernel's tracepoints are events, by the names that perf has for them: what a program is known to
+# do often is sampled and counted as often.
+. "$OP_SOURCE_ROOT/tests/live/lib.sh"
+PATH=$OP_BUILD_ROOT/tests/live:$PATH
+events=/sys/kernel/tracing/events
+[ "$(id -u)" = 0 ] || skip_all "tracepoints need root"
+op-check-perfevents >/dev/null 2>&1 || skip_all "$(op-check-perfevents | head -n 1)"
+# In a mount namespace of its own, so that nothing is left mounted.
+if [ ! -d $events/sched ] && [ -z "${OP_OWN_MOUNTS:-}" ]; then
+	OP_OWN_MOUNTS=1 exec unshare -m sh "$0" "$@"
+fi
+[ -d $events/sched ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
+	skip_all "this kernel has no tracefs"
+[ -d $events/syscalls ] || skip_all "this kernel has no tracepoints of system calls"
+cd "$dir" || exit 1
+
+# Twice 20 naps of a millisecond, each a clock_nanosleep(2).
+sleeps=syscalls:sys_enter_clock_nanosleep
+ok "sampled" operf -g -e $sleeps -d naps offcpu_nap 20 1
+is "each time" "$(opreport --session-dir=naps -n event:$sleeps | awk '$2 == "100.000" { print $1; exit }')" 40
+ok "with its callers" sh -c "opreport --session-dir=naps --folded | grep -q ';main;work;doze;'"
+has "by driver perf" "^driver: perf" naps/samples/current/setup
+ok "every fourth" operf -e $sleeps:4 -d fourth offcpu_nap 20 1
+is "is a quarter" "$(opreport --session-dir=fourth -n | awk '$2 == "100.000" { print $1; exit }')" 10
+ok "counted" ocount -b -f counts -e tracepoint:$sleeps offcpu_nap 20 1
+is "are as many" "$(sed -n 's/.*nanosleep,\([0-9]*\),.*/\1/p' counts)" 40
+ok "found by ophelp" sh -c 'ophelp --search=sched_switch | grep "^sched:sched_switch:"'
+
+# A probe in user space that somebody defined: its samples are in the function itself.
+probes=/sys/kernel/tracing/uprobe_events
+offset=$(nm "$OP_BUILD_ROOT/tests/live/offcpu_nap" | sed -n 's/^0*\([0-9a-f]*\) t doze$/\1/p')
+if [ -n "$offset" ] && echo "p:op_test_$$/doze $OP_BUILD_ROOT/tests/live/offcpu_nap:0x$offset" >>$probes; then
+	ok "a uprobe" operf -e op_test_$$:doze -d probe offcpu_nap 20 1
+	echo "-:op_test_$$/doze" >>$probes
+	opreport --session-dir=probe -l -n >"$dir/calls"
+	is "is sampled at the function's first instruction, each time" "$(awk '{ print $1, $4 }' calls)" "40 doze"
+else
+	skip "a uprobe" "this kernel has none"
+fi
+
+fails "one that is not there" 1 operf -e sched:sched_swich -d no true
+has "is named, and the one that was meant" "no tracepoint sched:sched_swich; did you mean sched:sched_switch?"
+fails "the driver bpf" 1 operf --driver=bpf -e $sleeps -d no true
+has "says who can" "tracepoints are sampled by driver perf"
+done_testing

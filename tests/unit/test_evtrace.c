@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tracepoints as events, of a machine with a few of them. */
+#include "event/evtrace.h"
+
+#include "base/strbuf.h"
+#include "event/event.h"
+#include "test.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/stat.h>
+
+/* Makes a tracepoint below @root. */
+static void add(const char *root, const char *path, const char *id)
+{
+	_cleanup_free_ char *directory = xasprintf("%s/sys/kernel/tracing/events/%s", root, path);
+	_cleanup_free_ char *file = xasprintf("%s/id", directory);
+	char *at;
+	FILE *out;
+
+	for (at = directory + 1; *at; at++)
+		if (*at == '/') {
+			*at = '\0';
+			(void)mkdir(directory, 0755);
+			*at = '/';
+		}
+	(void)mkdir(directory, 0755);
+	out = fopen(file, "w");
+	if (CHECK(out)) {
+		(void)fputs(id, out);
+		(void)fclose(out);
+	}
+}
+
+static void fill(const char *root)
+{
+	add(root, "sched/sched_switch", "305\n");
+	add(root, "sched/sched_wakeup", "306\n");
+	add(root, "syscalls/sys_enter_read", "700\n");
+}
+
+static void names_as_in_perf_are_accepted(void)
+{
+	static const struct {
+		const char *spec, *text;
+		uint64_t id;
+	} rows[] = {
+		{ "sched:sched_switch", "sched~sched_switch:1:0:1:1", 305 },
+		{ "sched:sched_switch:10", "sched~sched_switch:10:0:1:1", 305 },
+		{ "tracepoint:sched:sched_wakeup", "sched~sched_wakeup:1:0:1:1", 306 },
+		{ "sched~sched_switch:1:0:1:1", "sched~sched_switch:1:0:1:1", 305 },
+		{ "syscalls:sys_enter_read:k", "syscalls~sys_enter_read:1:0:1:0", 700 },
+	};
+	_cleanup_directory_ char *root = test_directory();
+	size_t i;
+
+	fill(root);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct error err = ERROR_INIT;
+		struct event event = { 0 };
+
+		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), 0);
+		if (err.code)
+			printf("# %s: %s\n", rows[i].spec, err.text);
+		text = event_text(&event);
+		CHECK_STR(text, rows[i].text);
+		CHECK_EQ(event.perf_type, PERF_TYPE_TRACEPOINT);
+		CHECK_EQ(event.perf_config, rows[i].id);
+	}
+}
+
+static void mistakes_are_named(void)
+{
+	static const struct {
+		const char *spec, *says;
+	} rows[] = {
+		{ "sched:sched_swich", "no tracepoint sched:sched_swich; did you mean "
+				       "sched:sched_switch?" },
+		{ "nothing:at_all_like_it",
+		  "no tracepoint nothing:at_all_like_it; ophelp --search" },
+		{ "sched:sched_switch:0", "Count 0 for event" },
+		{ "sched:sched_switch:u", "only user space was chosen" },
+		{ "page-faults:x", "count 'x' is not a number" },
+		{ "sched:..", "Invalid event" },
+	};
+	_cleanup_directory_ char *root = test_directory();
+	size_t i;
+
+	fill(root);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct event event;
+
+		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), -EINVAL);
+		if (!CHECK(strstr(err.text, rows[i].says)))
+			printf("# %s gives '%s'\n", rows[i].spec, err.text);
+	}
+}
+
+static void add_name(const char *group, const char *name, void *data)
+{
+	strbuf_addf(data, "%s:%s ", group, name);
+}
+
+static void all_are_listed_in_order(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(evtrace_each(root, add_name, &names, &err), -ENOENT);
+	CHECK(strstr(err.text, "mount -t tracefs"));
+	fill(root);
+	CHECK_EQ(evtrace_each(root, add_name, &names, NULL), 0);
+	CHECK_STR(strbuf_text(&names),
+		  "sched:sched_switch sched:sched_wakeup syscalls:sys_enter_read ");
+}
+
+TESTS(T(names_as_in_perf_are_accepted), T(mistakes_are_named), T(all_are_listed_in_order))
