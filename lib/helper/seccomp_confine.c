@@ -6,6 +6,7 @@
 #ifdef HAVE_LIBSECCOMP
 
 #include "base/mem.h"
+#include "helper/internal/seccomp_filter.h"
 
 #include <fcntl.h>
 #include <seccomp.h>
@@ -93,62 +94,67 @@ static int catch_refusals(seccomp_confine_say *say, struct error *err)
 		       : 0;
 }
 
-/* Adds a row; 1 if its call is new, 0 if it was added before or this machine does not have it. */
-static int add(scmp_filter_ctx filter, const struct seccomp_confine_call *c, bool seen[NUMBERS])
+/* The number of a row's call; -1 if this machine does not have it: negative ones of libseccomp are
+ * calls of other architectures. */
+static int number_of(const struct seccomp_confine_call *c)
 {
-	int number = seccomp_syscall_resolve_name(c->name), r;
-	const struct scmp_arg_cmp compare[] = {
-		{ c->argument, SCMP_CMP_MASKED_EQ, c->mask, c->value },
-		{ c->argument_too, SCMP_CMP_MASKED_EQ, c->mask_too, c->value_too },
-	};
+	int number = seccomp_syscall_resolve_name(c->name);
 
-	/* Negative numbers are calls of other architectures. */
-	if (number < 0 || number >= NUMBERS)
-		return 0;
-	r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number,
-				   (unsigned int)c->limited + c->limited_too, compare);
-	if (r < 0)
-		return r;
-	r = !seen[number];
-	seen[number] = true;
-	return r;
+	return number < NUMBERS ? MAX(number, -1) : -1;
 }
 
-static int load(scmp_filter_ctx filter, const struct seccomp_confine_call *calls, size_t count,
-		size_t *ret_count)
+/* Adds all rows for the call of the first one. */
+static void allow(struct seccomp_filter *f, int number, const struct seccomp_confine_call *calls,
+		  size_t count)
 {
-	bool seen[NUMBERS] = { 0 };
-	size_t i, n = 0;
-	int r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	_cleanup_free_ struct seccomp_confine_call *rows = NULL;
+	size_t i, n = 0, room = 0;
 
-	/* Makes libseccomp compile a binary tree instead of a list. */
-	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	for (i = 0; i < count; i++) {
+		if (strcmp(calls[i].name, calls[0].name) != 0)
+			continue;
+		array_grow(&rows, n + 1, &room);
+		rows[n++] = calls[i];
+	}
+	seccomp_filter_allow(f, number, rows, n);
+}
+
+/* Adds all rows; returns the number of different calls. */
+static size_t allow_all(struct seccomp_filter *f, const struct seccomp_confine_call *calls,
+			size_t count)
+{
+	bool seen[NUMBERS] = { false };
+	size_t i, n = 0;
+
 	/* With ENOSYS glibc falls back to clone, whose flags can be checked. */
-	if (r == 0)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	for (i = 0; r >= 0 && i < count; i++) {
-		r = add(filter, &calls[i], seen);
-		n += r > 0;
+	seccomp_filter_refuse(f, SCMP_SYS(clone3), ENOSYS);
+	for (i = 0; i < count; i++) {
+		int number = number_of(&calls[i]);
+
+		if (number < 0 || seen[number])
+			continue;
+		seen[number] = true;
+		n++;
+		allow(f, number, calls + i, count - i);
 	}
 	/* Its callers have another way: kernels before 5.6 do not have it. */
-	if (r >= 0 && !seen[SYS_openat2])
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
-	if (r >= 0)
-		r = seccomp_load(filter);
-	if (r == 0 && ret_count)
-		*ret_count = n;
-	return r;
+	if (!seen[SYS_openat2])
+		seccomp_filter_refuse(f, SCMP_SYS(openat2), ENOSYS);
+	return n;
 }
 
 int seccomp_confine_enter(const struct seccomp_confine_call *calls, size_t count,
 			  seccomp_confine_say *say, size_t *ret_count, struct error *err)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
-	int r = filter ? catch_refusals(say, err) : -ENOMEM;
+	_cleanup_(seccomp_filter_done) struct seccomp_filter filter = { 0 };
+	size_t allowed = allow_all(&filter, calls, count);
+	int r = catch_refusals(say, err);
 
-	if (r == 0)
-		r = load(filter, calls, count, ret_count);
-	seccomp_release(filter);
+	if (r < 0)
+		return r;
+	r = seccomp_filter_enter(&filter);
+	if (r == 0 && ret_count)
+		*ret_count = allowed;
 	return r < 0 ? error_errno(err, r, "cannot confine this process (seccomp)") : 0;
 }
 

@@ -27,6 +27,8 @@ static const struct seccomp_confine_call calls[] = {
 	{ "getpid" },
 	{ "socket", SECCOMP_CONFINE_IS(0, AF_UNIX) },
 	{ "socket", SECCOMP_CONFINE_IS(0, AF_NETLINK) },
+	{ "lseek", SECCOMP_CONFINE_MASKED(1, 5ULL << 32 | 6, 1ULL << 32 | 2), true, 2, 3, 1 },
+	{ "lseek", SECCOMP_CONFINE_MASKED(2, 0xf0, 0x10) },
 };
 
 static char said[256];
@@ -48,8 +50,8 @@ static int in_confinement(int (*body)(void))
 
 		if (seccomp_confine_enter(calls, ARRAY_SIZE(calls), say, &count, NULL) < 0)
 			_exit(100);
-		/* One of this machine's is missing, one is listed twice. */
-		_exit(count != ARRAY_SIZE(calls) - 2 ? 101 : body());
+		/* One of this machine's is missing, two are listed twice. */
+		_exit(count != ARRAY_SIZE(calls) - 3 ? 101 : body());
 	}
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -75,6 +77,33 @@ static int refuse_by_argument(void)
 		return 3;
 	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 4
 											     : 0;
+}
+
+/* The kernel finds no such file, or does not look for it. */
+static int refuse_by_parts_of_arguments(void)
+{
+	static const struct {
+		uint64_t offset, whence;
+		int error;
+	} cases[] = {
+		{ 1ULL << 32 | 2, 1, EBADF },
+		{ 0xaULL << 32 | 0x1b, 5, EPERM },
+		{ 0xfbULL << 32 | 0xfb, 0xd, EBADF },
+		{ 1ULL << 32 | 2, 2, EPERM },
+		{ 1ULL << 32 | 6, 1, EPERM },
+		{ 2, 1, EPERM },
+		{ 5ULL << 32 | 2, 1, EPERM },
+		{ 0, 0x10, EBADF },
+		{ 0, 0x21, EPERM },
+		{ 0, 0xf10, EBADF },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		if (syscall(SYS_lseek, -1, cases[i].offset, cases[i].whence) != -1 ||
+		    errno != cases[i].error)
+			return (int)i + 1;
+	return 0;
 }
 
 static int refuse_processes(void)
@@ -107,6 +136,13 @@ static void arguments_decide(void)
 	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	CHECK_EQ(in_confinement(refuse_by_argument), 0);
+}
+
+static void masks_and_two_arguments_decide(void)
+{
+	if (!seccomp_confine_can())
+		SKIP("built without libseccomp");
+	CHECK_EQ(in_confinement(refuse_by_parts_of_arguments), 0);
 }
 
 static void nothing_new_is_run(void)
@@ -142,4 +178,5 @@ static void threads_that_run_already_are_confined(void)
 }
 
 TESTS(T(a_call_that_is_not_listed_fails_and_is_reported_once), T(arguments_decide),
-      T(nothing_new_is_run), T(threads_that_run_already_are_confined))
+      T(masks_and_two_arguments_decide), T(nothing_new_is_run),
+      T(threads_that_run_already_are_confined))
