@@ -87,7 +87,7 @@ static void print_list(const struct archive *a)
 
 static int check_output(struct error *err)
 {
-	_cleanup_free_ char *plain = options.output ? realpath(options.output, NULL) : NULL;
+	_cleanup_free_ char *plain = options.output ? xrealpath(options.output) : NULL;
 
 	if (plain && !strcmp(plain, "/"))
 		return error_set(err, -EINVAL, "--output-directory=/ would overwrite this system");

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The only place in the libraries that ends the program. */
-static _noreturn_ void out_of_memory(void)
+void mem_exhausted(void)
 {
 	static const char text[] = "oprofile: out of memory\n";
 
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-	abort();
+	_exit(MEM_EXHAUSTED);
 }
 
 void *xmalloc(size_t size)
@@ -18,7 +20,7 @@ void *xmalloc(size_t size)
 	void *p = malloc(size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		mem_exhausted();
 	return p;
 }
 
@@ -27,7 +29,7 @@ void *xcalloc(size_t n, size_t size)
 	void *p = calloc(n ? n : 1, size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		mem_exhausted();
 	return p;
 }
 
@@ -40,7 +42,7 @@ void *xreallocarray(void *p, size_t n, size_t size)
 {
 	p = reallocarray(p, n ? n : 1, size ? size : 1);
 	if (!p)
-		out_of_memory();
+		mem_exhausted();
 	return p;
 }
 
@@ -73,7 +75,7 @@ char *xvasprintf(const char *format, va_list ap)
 	char *s;
 
 	if (vasprintf(&s, format, ap) < 0)
-		out_of_memory();
+		mem_exhausted();
 	return s;
 }
 
@@ -93,8 +95,44 @@ ssize_t xgetline(char **line, size_t *room, FILE *f)
 	ssize_t n = getline(line, room, f);
 
 	if (n < 0 && !feof(f) && !ferror(f))
-		out_of_memory();
+		mem_exhausted();
 	return n;
+}
+
+char *xrealpath(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real && errno == ENOMEM)
+		mem_exhausted();
+	return real;
+}
+
+FILE *xfdopen(int fd, const char *mode)
+{
+	FILE *f = fdopen(fd, mode);
+
+	if (!f && errno == ENOMEM)
+		mem_exhausted();
+	return f;
+}
+
+FILE *xmemstream(char **ret, size_t *ret_size)
+{
+	FILE *f = open_memstream(ret, ret_size);
+
+	if (!f)
+		mem_exhausted();
+	return f;
+}
+
+void xmemstream_close(FILE *f, char *const *text)
+{
+	bool failed = fflush(f) != 0 || ferror(f);
+
+	/* To give back what is not needed, glibc may need memory. */
+	if (fclose(f) != 0 || failed || !*text)
+		mem_exhausted();
 }
 
 void *mem_grow(void *array, size_t need, size_t *room, size_t size)
@@ -105,7 +143,7 @@ void *mem_grow(void *array, size_t need, size_t *room, size_t size)
 		return array;
 	while (want < need)
 		if (__builtin_mul_overflow(want, 2, &want))
-			out_of_memory();
+			mem_exhausted();
 	array = xreallocarray(array, want, size);
 	*room = want;
 	return array;

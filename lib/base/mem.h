@@ -17,6 +17,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* The exit status of a program that ran out of memory (EX_OSERR of sysexits.h). */
+enum { MEM_EXHAUSTED = 71 };
+
+/* Reports that there is no memory, and ends the program. For failures in libraries that would
+ * otherwise look like damaged data. */
+void mem_exhausted(void) _noreturn_;
+
 /* Allocates @size bytes; caller frees. */
 void *xmalloc(size_t size);
 /* Allocates @n zeroed elements of @size bytes; caller frees. */
@@ -38,6 +45,14 @@ char *xvasprintf(const char *format, va_list ap) _printf_(1, 0);
 
 /* As getline(), but out of memory is not mistaken for the end of the file. */
 ssize_t xgetline(char **line, size_t *room, FILE *f);
+/* As realpath(); NULL with errno if there is no such file. Caller frees. */
+char *xrealpath(const char *path);
+/* As fdopen(). */
+FILE *xfdopen(int fd, const char *mode);
+/* As open_memstream(); to be closed with xmemstream_close(). The caller frees the text. */
+FILE *xmemstream(char **ret, size_t *ret_size);
+/* Closes it; *@text, which it was opened with, is whole then. */
+void xmemstream_close(FILE *f, char *const *text);
 
 /* Makes room for @need elements in the array *@array, which has room for *@room; it grows by
  * doubling. New elements are not initialised. */

@@ -192,7 +192,7 @@ static const char *relocation_name(const struct disasm *d, size_t index)
 		return NULL;
 	if (GELF_ST_TYPE(sym.st_info) == STT_SECTION)
 		return elffile_section(d->ef, sym.st_shndx, &section) ? section.name : NULL;
-	name = elf_strptr(elffile_elf(d->ef), table.header.sh_link, sym.st_name);
+	name = elffile_string(d->ef, table.header.sh_link, sym.st_name);
 	return name && *name ? name : NULL;
 }
 
@@ -253,8 +253,8 @@ static bool enter_segment(struct disasm *d, uint64_t start, uint64_t end)
 	    !elffile_offset(d->ef, start, &offset) || !elffile_offset(d->ef, end - 1, &last) ||
 	    last - offset != end - 1 - start)
 		return false;
-	data = elf_getdata_rawchunk(elffile_elf(d->ef), (int64_t)offset, end - start, ELF_T_BYTE);
-	if (!data || !data->d_buf)
+	data = elffile_chunk(d->ef, offset, end - start, ELF_T_BYTE);
+	if (!data)
 		return false;
 	d->section.name = "memory";
 	d->bytes = data->d_buf;

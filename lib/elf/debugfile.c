@@ -269,7 +269,7 @@ int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elff
 		if (alt_below(root, name, ret_id, ret) == 0)
 			return 0;
 	} while (*root);
-	real = realpath(self, NULL);
+	real = xrealpath(self);
 	if (real && *name != '/') {
 		sibling = xasprintf("%.*s%s", (int)(path_base(real) - real), real, name);
 		if (try_alt(sibling, ret_id, ret) == 0)

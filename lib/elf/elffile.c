@@ -2,7 +2,6 @@
 #include "elf/elffile.h"
 
 #include "base/mem.h"
-#include "base/span.h"
 #include "file/open_regular.h"
 #include "elf/elf_build_id.h"
 #include "elf/internal/decompress.h"
@@ -82,11 +81,7 @@ static void lay_out(struct elffile *ef)
 
 static void read_build_id(struct elffile *ef)
 {
-	size_t size = 0;
-	const char *file = elf_rawfile(ef->elf, &size);
-
-	if (file)
-		(void)elf_build_id_read(span_of(file, size), &ef->build_id);
+	(void)elf_build_id_read(elffile_whole(ef), &ef->build_id);
 }
 
 /* Reads the length of the original from an ELF subset. */
@@ -109,18 +104,10 @@ static void read_original_size(struct elffile *ef)
 	ef->size = big ? get_be32(note) | (uint64_t)get_be32(note + 4) << 32 : get_le64(note);
 }
 
-bool elffile_lacked_memory(void)
-{
-	int code = elf_errno();
-	const char *text = code ? elf_errmsg(code) : NULL;
-
-	/* The codes are libelf's own, their texts are not. */
-	return text && !strcmp(text, "out of memory");
-}
-
 /* Reads what every user needs; completes the elffile. */
 static int read_structure(struct elffile *ef, struct error *err)
 {
+	elffile_check_memory();
 	if (!ef->elf || elf_kind(ef->elf) != ELF_K_ELF || !gelf_getehdr(ef->elf, &ef->header))
 		return error_set(err, -EBADMSG, "%s: not an ELF file", ef->path);
 	if (elf_getshdrnum(ef->elf, &ef->section_count) < 0 || ef->section_count > UINT32_MAX)
@@ -132,6 +119,7 @@ static int read_structure(struct elffile *ef, struct error *err)
 		lay_out(ef);
 	read_build_id(ef);
 	read_original_size(ef);
+	elffile_check_memory();
 	return 0;
 }
 
@@ -392,11 +380,13 @@ bool elffile_section(const struct elffile *ef, size_t index, struct elf_section 
 {
 	Elf_Scn *scn = index < ef->section_count ? elf_getscn(ef->elf, index) : NULL;
 
-	if (!scn || !gelf_getshdr(scn, &ret->header))
+	if (!scn || !gelf_getshdr(scn, &ret->header)) {
+		elffile_check_memory();
 		return false;
+	}
 	ret->scn = scn;
 	ret->index = index;
-	ret->name = elf_strptr(ef->elf, ef->names, ret->header.sh_name);
+	ret->name = elffile_string(ef, ef->names, ret->header.sh_name);
 	if (!ret->name)
 		ret->name = "";
 	return true;
@@ -416,16 +406,6 @@ bool elffile_section_is_code(const struct elffile *ef, const struct elf_section 
 {
 	return section->header.sh_flags & SHF_EXECINSTR &&
 	       !(ef->header.e_type == ET_REL && !strncmp(section->name, ".init", strlen(".init")));
-}
-
-const Elf_Data *elffile_data(const struct elf_section *section)
-{
-	const Elf_Data *data;
-
-	if (section->header.sh_type == SHT_NOBITS || section->header.sh_size == 0)
-		return NULL;
-	data = elf_getdata(section->scn, NULL);
-	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
 /* An ELF subset has code at other offsets than the original, which its sections record. */
@@ -453,13 +433,12 @@ static const void *subset_bytes(const struct elffile *ef, uint64_t offset, uint6
 
 const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size)
 {
-	size_t length;
-	const char *raw;
+	struct span whole;
 
 	if (ef->is_subset)
 		return subset_bytes(ef, offset, size);
-	raw = elf_rawfile(ef->elf, &length);
-	return raw && offset <= length && size <= length - offset ? raw + offset : NULL;
+	whole = elffile_whole(ef);
+	return offset <= whole.left && size <= whole.left - offset ? whole.at + offset : NULL;
 }
 
 bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc)

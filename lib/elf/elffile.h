@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/span.h"
 #include "file/build_id.h"
 
 #include <gelf.h>
@@ -50,9 +51,9 @@ int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffi
 /* Closes; NULL is fine. */
 void elffile_close(struct elffile *ef);
 DEFINE_CLEANUP(struct elffile *, elffile_close);
-/* Whether libelf last failed, in this thread and since the last call, for lack of memory; its
- * functions, and those here, fail then as for a damaged file. */
-bool elffile_lacked_memory(void);
+/* To be called when a function of libelf has failed: ends the program if the reason is that there
+ * is no memory (mem_exhausted()). Otherwise the file would be taken for a damaged one. */
+void elffile_check_memory(void);
 
 /* The path or name that it was opened with; borrowed. */
 const char *elffile_path(const struct elffile *ef);
@@ -94,6 +95,12 @@ bool elffile_find_section(const struct elffile *ef, const char *name, struct elf
 bool elffile_section_is_code(const struct elffile *ef, const struct elf_section *section);
 /* The section's bytes, or NULL if it has none in this file. */
 const Elf_Data *elffile_data(const struct elf_section *section);
+/* The string at @offset in the section @table of strings; NULL if there is none. */
+const char *elffile_string(const struct elffile *ef, size_t table, size_t offset);
+/* @size bytes of the file from @offset on, as elf_getdata_rawchunk() gives them, or NULL. */
+Elf_Data *elffile_chunk(const struct elffile *ef, uint64_t offset, uint64_t size, Elf_Type type);
+/* All bytes of the file; none if they cannot be read. */
+struct span elffile_whole(const struct elffile *ef);
 
 /* @size bytes of the file from @offset on; NULL if it is shorter. Of an ELF subset, code of the
  * original from its @offset on; NULL if the subset does not contain it. */

@@ -328,9 +328,8 @@ static int write_core(const struct elf_subset *s, void **ret, size_t *ret_size)
 		Elf_Data *data = NULL;
 
 		if (elffile_offset(s->ef, s->runs[i].start, &offset))
-			data = elf_getdata_rawchunk(elffile_elf(s->ef), (int64_t)offset, size,
-						    ELF_T_BYTE);
-		if (!data || !data->d_buf)
+			data = elffile_chunk(s->ef, offset, size, ELF_T_BYTE);
+		if (!data)
 			segment.p_filesz = segment.p_memsz = 0;
 		else
 			strbuf_add(&code, data->d_buf, size);

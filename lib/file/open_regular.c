@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "file/open_regular.h"
 
-#include "base/macro.h"
+#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +93,7 @@ FILE *open_regular_stream(const char *path)
 		errno = -fd;
 		return NULL;
 	}
-	stream = fdopen(fd, "r");
+	stream = xfdopen(fd, "r");
 	if (!stream)
 		(void)close(fd);
 	return stream;

@@ -189,7 +189,7 @@ FILE *path_fopen(const char *root, const char *path)
 	int fd = open_text(full);
 
 	if (fd >= 0)
-		return fdopen(fd, "r");
+		return xfdopen(fd, "r");
 	errno = -fd;
 	return NULL;
 }

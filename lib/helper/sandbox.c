@@ -253,7 +253,7 @@ static int end_pair(struct sandbox *s, unsigned int lane)
 		(void)ask_nursery(s->config.back, s->config.back_lane + lane, -1, &back);
 	if (WIFSIGNALED(status))
 		return status;
-	return WIFSIGNALED(back) || (WIFEXITED(back) && WEXITSTATUS(back) == SANDBOX_NO_MEMORY)
+	return WIFSIGNALED(back) || (WIFEXITED(back) && WEXITSTATUS(back) == MEM_EXHAUSTED)
 		       ? back
 		       : status;
 }
@@ -273,8 +273,11 @@ static int end_worker(struct sandbox *s, unsigned int lane, int code, struct err
 	if (WIFSIGNALED(status))
 		return error_set(err, code, "the process that read it was killed by SIG%s",
 				 sigabbrev_np(WTERMSIG(status)) ?: "?");
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SANDBOX_NO_MEMORY)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == MEM_EXHAUSTED) {
+		/* It tried to say so. */
+		memset(s->lanes[lane].shared->refused, 0, sizeof(s->lanes[lane].shared->refused));
 		return error_set(err, code, "takes too much memory to read");
+	}
 	return error_set(err, code, "the process that read it exited unexpectedly");
 }
 

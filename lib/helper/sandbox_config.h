@@ -6,8 +6,6 @@
 #include <stddef.h>
 
 enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 8 };
-/* The exit status of a worker that lacks memory. */
-enum { SANDBOX_NO_MEMORY = 71 };
 
 struct sandbox;
 

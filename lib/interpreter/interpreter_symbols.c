@@ -28,13 +28,13 @@ static void look_at_symbol(const struct search *s, const GElf_Sym *symbol, const
 static void look_at_table(const struct search *s, const struct elffile *ef,
 			  const struct elf_section *table)
 {
-	Elf_Data *data = elf_getdata(table->scn, NULL);
+	Elf_Data *data = (Elf_Data *)elffile_data(table);
 	GElf_Sym symbol;
 	int i;
 
 	for (i = 0; data && gelf_getsym(data, i, &symbol); i++)
 		look_at_symbol(s, &symbol,
-			       elf_strptr(elffile_elf(ef), table->header.sh_link, symbol.st_name));
+			       elffile_string(ef, table->header.sh_link, symbol.st_name));
 }
 
 bool interpreter_symbols_find(const struct elffile *ef, const char *const *names, size_t count,

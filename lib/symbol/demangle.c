@@ -103,8 +103,8 @@ bool demangle_add(struct strbuf *out, const char *name)
 	if (!cut)
 		return add_stem(out, name);
 	/* libiberty knows .isra.0 and .cold, but neither @plt nor symbol versions. */
-	stem = strndup(name, (size_t)(cut - name));
-	if (!stem || !add_stem(out, stem))
+	stem = xstrndup(name, (size_t)(cut - name));
+	if (!add_stem(out, stem))
 		return false;
 	strbuf_adds(out, cut);
 	return true;

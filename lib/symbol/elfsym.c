@@ -124,13 +124,11 @@ static bool is_wanted(const GElf_Sym *sym)
 static void load_table(struct loader *l, const struct elf_section *table)
 {
 	const Elf_Data *data = elffile_data(table);
-	Elf *elf;
 	size_t i, n;
 
 	if (!data || table->header.sh_entsize == 0)
 		return;
 	n = MIN((size_t)(table->header.sh_size / table->header.sh_entsize), (size_t)UINT32_MAX / 2);
-	elf = elffile_elf(l->file);
 	for (i = 1; i < n; i++) {
 		GElf_Sym sym;
 		const char *name;
@@ -139,7 +137,7 @@ static void load_table(struct loader *l, const struct elf_section *table)
 			return;
 		if (!is_wanted(&sym) || sym.st_shndx >= elffile_section_count(l->file))
 			continue;
-		name = elf_strptr(elf, table->header.sh_link, sym.st_name);
+		name = elffile_string(l->file, table->header.sh_link, sym.st_name);
 		if (name && !is_internal_name(name))
 			add_symbol(l, &sym, &l->sections[sym.st_shndx], name);
 	}
@@ -221,7 +219,7 @@ static bool find_address(const struct elffile *ef, const char *name, uint64_t *r
 	if (!elffile_find_section(ef, ".symtab", &table) || !(data = elffile_data(&table)))
 		return false;
 	for (i = 1; gelf_getsym((Elf_Data *)data, i, &sym); i++) {
-		const char *found = elf_strptr(elffile_elf(ef), table.header.sh_link, sym.st_name);
+		const char *found = elffile_string(ef, table.header.sh_link, sym.st_name);
 
 		if (found && !strcmp(found, name)) {
 			*ret = sym.st_value;

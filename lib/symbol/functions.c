@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /*
  * Before compression, numbers are LEB128:
@@ -72,10 +73,12 @@ ssize_t functions_pack(const struct symtab *st, void *to, size_t room)
 		return -EFBIG;
 	zstd = ZSTD_createCCtx();
 	if (!zstd)
-		return -ENOMEM;
+		mem_exhausted();
 	n = ZSTD_compressCCtx(zstd, to, MIN(room, (size_t)FUNCTIONS_PACKED_MAX), plain.text,
 			      plain.length, LEVEL);
 	(void)ZSTD_freeCCtx(zstd);
+	if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+		mem_exhausted();
 	return ZSTD_isError(n) ? -EFBIG : (ssize_t)n;
 }
 

@@ -382,7 +382,7 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 	int r, status, fd = open_regular_new(temporary, O_WRONLY, 0644);
 	FILE *out;
 
-	out = fd < 0 ? NULL : fdopen(fd, "w");
+	out = fd < 0 ? NULL : xfdopen(fd, "w");
 	if (!out)
 		return error_errno(err, fd < 0 ? fd : -errno, "cannot create %s", temporary);
 	r = copy_old(path, out, err);

@@ -323,7 +323,7 @@ char *smart_rules_path(void)
 {
 	static const char *const near[] = { "../share/oprofile", "../../data" };
 	const char *given = getenv("OPROFILE_DEMANGLE_RULES");
-	_cleanup_free_ char *exe = realpath("/proc/self/exe", NULL);
+	_cleanup_free_ char *exe = xrealpath("/proc/self/exe");
 	size_t i;
 
 	if (given && *given)
@@ -336,7 +336,7 @@ char *smart_rules_path(void)
 		_cleanup_free_ char *path = xasprintf("%s%s/demangle-rules", exe, near[i]);
 
 		if (access(path, R_OK) == 0)
-			return realpath(path, NULL) ?: STEAL(path);
+			return xrealpath(path) ?: STEAL(path);
 	}
 	return access(OPROFILE_RULES_INSTALLED, R_OK) == 0 ? xstrdup(OPROFILE_RULES_INSTALLED)
 							   : NULL;

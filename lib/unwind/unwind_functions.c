@@ -100,13 +100,12 @@ static void walk(struct unwind_functions *f, enum unwind_source source)
 
 bool unwind_functions_bytes(const struct unwind_functions *f, uint64_t address, struct span *ret)
 {
-	size_t size = 0;
-	const char *file = elf_rawfile(elffile_elf(f->ef), &size);
+	struct span file = elffile_whole(f->ef);
 	uint64_t offset;
 
-	if (!file || !elffile_offset(f->ef, address, &offset) || offset >= size)
+	if (!elffile_offset(f->ef, address, &offset) || offset >= file.left)
 		return false;
-	*ret = span_of(file + offset, size - (size_t)offset);
+	*ret = span_of(file.at + offset, file.left - (size_t)offset);
 	return true;
 }
 
@@ -217,17 +216,19 @@ static const Elf_Data *debug_frame(struct unwind_functions *f)
 	if (elffile_find_section(f->ef, ".debug_frame", &s)) {
 		if (!(s.header.sh_flags & SHF_COMPRESSED))
 			return elffile_data(&s);
-		if (!gelf_getchdr(s.scn, &compression) || compression.ch_size > section_max ||
-		    elf_compress(s.scn, 0, 0) < 0)
+		if (!gelf_getchdr(s.scn, &compression) || compression.ch_size > section_max)
 			return NULL;
+		if (elf_compress(s.scn, 0, 0) < 0)
+			elffile_check_memory();
 	} else if (elffile_find_section(f->ef, ".zdebug_frame", &s)) {
 		/* The size is in the section; libelf does not decompress more than that. */
 		const Elf_Data *raw = elffile_data(&s);
 
 		if (!raw || raw->d_size < 12 ||
-		    get_be64((const uint8_t *)raw->d_buf + 4) > section_max ||
-		    elf_compress_gnu(s.scn, 0, 0) < 0)
+		    get_be64((const uint8_t *)raw->d_buf + 4) > section_max)
 			return NULL;
+		if (elf_compress_gnu(s.scn, 0, 0) < 0)
+			elffile_check_memory();
 	} else {
 		return NULL;
 	}

@@ -134,6 +134,8 @@ static char *words_of_end(int signal)
 	(void)dup2(said, STDERR_FILENO);
 	if (confine_enter(&c, NULL) == 0) {
 		(void)strcpy(c.reading, "/usr/bin/hostile\n");
+		if (signal == 0)
+			mem_exhausted();
 		(void)sigaction(signal, &ours, NULL); /* not that of a sanitizer */
 		(void)raise(signal);
 		_exit(0);
@@ -153,7 +155,8 @@ static void end_by_signal_names_image_and_reason(void)
 		const char *said;
 	} rows[] = {
 		{ SIGSEGV, "crashed (Segmentation fault)" },
-		{ SIGABRT, "ran out of memory, or failed; its limit is " },
+		{ 0, "ran out of memory; its limit is " },
+		{ SIGABRT, "crashed (Aborted)" },
 		{ SIGXCPU, "took more than 600 s of CPU time; --sandbox=no has no" },
 		{ SIGKILL, "was killed, perhaps because the machine ran out of memory" },
 	};

@@ -283,7 +283,7 @@ static int confine_child(const struct confine *c, struct error *err)
 
 /* --- the parent --- */
 
-/* Adds why the signal ended the child. */
+/* Adds why the signal ended the child; 0: it found no memory. */
 static void add_reason(struct strbuf *text, int signal)
 {
 	static const char unlimited[] = "--sandbox=no has no such limit";
@@ -294,8 +294,8 @@ static void add_reason(struct strbuf *text, int signal)
 	else if (signal == SIGXFSZ)
 		strbuf_addf(text, "wrote a file of more than %ju MiB; %s",
 			    (uintmax_t)limit_of(RLIMIT_FSIZE) >> 20, unlimited);
-	else if (signal == SIGABRT)
-		strbuf_addf(text, "ran out of memory, or failed; its limit is %ju MiB, and %s",
+	else if (signal == 0)
+		strbuf_addf(text, "ran out of memory; its limit is %ju MiB, and %s",
 			    (uintmax_t)limit_of(RLIMIT_DATA) >> 20, unlimited);
 	else if (signal == SIGKILL)
 		strbuf_adds(text, "was killed, perhaps because the machine ran out of memory");
@@ -319,20 +319,21 @@ static int wait_for(pid_t pid, const char *reading)
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ char *image = NULL;
 	struct error err = ERROR_INIT;
-	int status = 0;
+	int status = 0, signal;
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFEXITED(status))
+	if (WIFEXITED(status) && WEXITSTATUS(status) != MEM_EXHAUSTED)
 		return WEXITSTATUS(status);
-	pass_on(WTERMSIG(status));
+	signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	pass_on(signal);
 	image = xstrndup(reading, PATH_MAX);
-	if (*image && WTERMSIG(status) != SIGXFSZ) {
+	if (*image && signal != SIGXFSZ) {
 		text_visible(&text, image);
 		strbuf_adds(&text, ": ");
 	}
 	strbuf_adds(&text, "the process that reads files ");
-	add_reason(&text, WTERMSIG(status));
+	add_reason(&text, signal);
 	(void)error_set(&err, -ECHILD, "%s", strbuf_text(&text));
 	return tool_fail(&err);
 }

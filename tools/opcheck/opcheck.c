@@ -353,7 +353,7 @@ static int check_stray(const char *name, void *data)
 /* Checks one file, whose session follows from its path. */
 static void check_single(struct check *c, const char *path)
 {
-	_cleanup_free_ char *whole = realpath(path, NULL), *samples = NULL;
+	_cleanup_free_ char *whole = xrealpath(path), *samples = NULL;
 	_cleanup_close_ int lock = -1;
 	const char *tree = whole ? strstr(whole, "/{root}/") : NULL;
 

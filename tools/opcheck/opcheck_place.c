@@ -7,7 +7,7 @@
 
 char *place_session(const char *samples)
 {
-	_cleanup_free_ char *whole = realpath(samples, NULL);
+	_cleanup_free_ char *whole = xrealpath(samples);
 	char *slash = whole ? strrchr(whole, '/') : NULL;
 
 	if (!slash)
@@ -40,7 +40,7 @@ bool place_is_samples(const char *dir)
 int place_become_owner(const char *path, bool is_directory, enum owner_extent extent, char **ret,
 		       struct error *err)
 {
-	_cleanup_free_ char *at = realpath(path, NULL);
+	_cleanup_free_ char *at = xrealpath(path);
 	bool go_up = !is_directory;
 	int r = 0;
 

@@ -51,7 +51,7 @@ static const struct opt_cmdline cmdline = {
 /* Whether @path is @where or below it. */
 static bool is_hidden_by(const char *path, const char *where)
 {
-	_cleanup_free_ char *real = realpath(path, NULL), *top = realpath(where, NULL);
+	_cleanup_free_ char *real = xrealpath(path), *top = xrealpath(where);
 	size_t length = top ? strlen(top) : 0;
 
 	return real && top && !strncmp(real, top, length) &&

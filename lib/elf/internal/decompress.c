@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /* The largest modules, with all debug information, have some ten megabytes. */
 #define UNPACKED_MAX ((uint64_t)512 << 20)
@@ -107,7 +108,9 @@ static int unpack_zstd(const void *bytes, size_t size, struct output *o)
 
 		before = in.pos;
 		left = ZSTD_decompressStream(zstd, &out, &in);
-		if (ZSTD_isError(left) || (left && in.pos == before && out.pos == o->size))
+		if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+			r = -ENOMEM;
+		else if (ZSTD_isError(left) || (left && in.pos == before && out.pos == o->size))
 			r = -EBADMSG;
 		o->size = out.pos;
 	}
@@ -151,6 +154,8 @@ int decompress(const void *bytes, size_t size, void **ret, size_t *ret_size)
 		: format == ARRAY_SIZE(formats) ? -EBADMSG
 						: formats[format].unpack(bytes, size, &o);
 
+	if (r == -ENOMEM)
+		mem_exhausted();
 	if (r < 0) {
 		free(o.bytes);
 		return r;

@@ -21,5 +21,5 @@ uint64_t decompress_limit(uint64_t size, uint64_t most);
 /* Whether the bytes start as one of the formats does. */
 bool decompress_is(const void *bytes, size_t size);
 /* Unpacks all: 0 with *@ret, which the caller frees; -EBADMSG if the bytes are damaged or cut
- * short; -EFBIG if the result would exceed the limit; or -ENOMEM. */
+ * short; -EFBIG if the result would exceed the limit. */
 int decompress(const void *bytes, size_t size, void **ret, size_t *ret_size);

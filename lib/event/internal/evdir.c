@@ -35,7 +35,7 @@ static void add_near_executable(struct evdir *dirs)
 		_cleanup_free_ char *known = path_join(path, "generic/events");
 
 		if (stat(known, &st) == 0) {
-			add(dirs, realpath(path, NULL) ?: STEAL(path));
+			add(dirs, xrealpath(path) ?: STEAL(path));
 			return;
 		}
 	}

@@ -241,8 +241,4 @@ void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *
 		serve_pages(&request->pages, fd, reply);
 		break;
 	}
-	/* libelf fails then as for a damaged file. This worker ends, so that the loss is counted
-	 * and named. */
-	if (elffile_lacked_memory())
-		_exit(SANDBOX_NO_MEMORY);
 }

@@ -106,17 +106,12 @@ static char *header_lines(const struct annotate *a, const struct losses *l)
 	struct report report = a->report;
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = xmemstream(&text, &size);
 
-	if (!out)
-		return xstrdup("");
 	report.container = &a->totals;
 	report.losses = l;
 	report_header_text(&report, out);
-	if (fclose(out) != 0) {
-		free(text);
-		return xstrdup("");
-	}
+	xmemstream_close(out, &text);
 	return text;
 }
 

@@ -96,7 +96,7 @@ static void add_session_directory(struct plan *p, const char *samples)
 {
 	static const char *const names[] = { "abi", "samples/oprofiled.log", "samples/operf.log" };
 	_cleanup_free_ char *above = path_join(samples, "../..");
-	_cleanup_free_ char *directory = realpath(above, NULL);
+	_cleanup_free_ char *directory = xrealpath(above);
 	size_t i;
 
 	for (i = 0; directory && i < ARRAY_SIZE(names); i++) {

@@ -139,7 +139,7 @@ FILE *sources_open(const char *path, uid_t owner)
 		log_warn("%s: not shown: %s", path, holes_text);
 		return NULL;
 	}
-	return fdopen(STEAL_FD(fd), "r");
+	return xfdopen(STEAL_FD(fd), "r");
 }
 
 /* --- lines --- */

@@ -76,7 +76,7 @@ int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 	fd = open_regular_new(w->temporary, O_WRONLY, 0600);
 	if (fd < 0)
 		return error_errno(err, fd, "cannot create %s", path);
-	w->out = fdopen(fd, "w");
+	w->out = xfdopen(fd, "w");
 	w->zstd = ZSTD_createCCtx();
 	if (!w->zstd ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)) ||

@@ -304,11 +304,9 @@ static char *make_head(const struct page *p)
 {
 	char *text = NULL;
 	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	FILE *memory = xmemstream(&text, &size);
 	struct json j;
 
-	if (!memory)
-		abort();
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
 	page_head_write(p->report, &j);
@@ -326,7 +324,7 @@ static char *make_head(const struct page *p)
 	write_columns(p, &j);
 	json_close(&j, '}');
 	(void)fprintf(memory, "%*s", (int)((4 - ftell(memory) % 4) % 4), "");
-	(void)fclose(memory);
+	xmemstream_close(memory, &text);
 	return text;
 }
 

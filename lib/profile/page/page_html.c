@@ -27,8 +27,9 @@ static char *unpack_page(void)
 		       .next_out = (unsigned char *)text,
 		       .avail_out = WEB_PAGE_LENGTH };
 
+	/* Nothing else can be wrong. */
 	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END)
-		abort();
+		mem_exhausted();
 	(void)inflateEnd(&z);
 	text[WEB_PAGE_LENGTH] = '\0';
 	return text;
@@ -73,7 +74,7 @@ static void print_packed(const char *data, size_t size, FILE *out)
 
 	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) !=
 	    Z_OK)
-		abort();
+		mem_exhausted();
 	while (result != Z_STREAM_END) {
 		z.next_out = packed;
 		z.avail_out = PORTION;
@@ -91,24 +92,14 @@ static void print_packed(const char *data, size_t size, FILE *out)
 	(void)deflateEnd(&z);
 }
 
-/* Opens @ret as a file; closing it sets @ret and @size. */
-static FILE *open_text(char **ret, size_t *size)
-{
-	FILE *memory = open_memstream(ret, size);
-
-	if (!memory)
-		abort();
-	return memory;
-}
-
 static void print_data(const struct report *r, FILE *out)
 {
 	_cleanup_free_ char *data = NULL;
 	size_t size = 0;
-	FILE *memory = open_text(&data, &size);
+	FILE *memory = xmemstream(&data, &size);
 
 	page_data(r, memory);
-	(void)fclose(memory);
+	xmemstream_close(memory, &data);
 	print_packed(data, size, out);
 }
 
@@ -138,13 +129,13 @@ static char *pack_sources(const struct report *r, size_t room)
 	for (;; count -= (count + 3) / 4) {
 		_cleanup_free_ char *text = NULL, *packed = NULL;
 		size_t text_size = 0, size = 0;
-		FILE *memory = open_text(&text, &text_size);
+		FILE *memory = xmemstream(&text, &text_size);
 
 		print_sources(r, count, memory);
-		(void)fclose(memory);
-		memory = open_text(&packed, &size);
+		xmemstream_close(memory, &text);
+		memory = xmemstream(&packed, &size);
 		print_packed(text, text_size, memory);
-		(void)fclose(memory);
+		xmemstream_close(memory, &packed);
 		if (size <= room || !count)
 			return STEAL(packed);
 	}
@@ -155,10 +146,10 @@ void page_html(const struct report *r, FILE *out)
 	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
 	char *at = strstr(page, place_of_data), *sources_at = strstr(at, place_of_sources);
 	size_t size = 0, used;
-	FILE *memory = open_text(&data, &size);
+	FILE *memory = xmemstream(&data, &size);
 
 	print_data(r, memory);
-	(void)fclose(memory);
+	xmemstream_close(memory, &data);
 	used = size + WEB_PAGE_LENGTH;
 	sources = pack_sources(r, used < PAGE_BYTES_MAX ? PAGE_BYTES_MAX - used : 0);
 	(void)fwrite(page, 1, (size_t)(at - page), out);

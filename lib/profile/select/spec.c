@@ -299,7 +299,7 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	whole = path_absolute(pattern);
 	if (is_or_matches(whole, image->name))
 		return true;
-	real = realpath(pattern, NULL);
+	real = xrealpath(pattern);
 	if (real && !strcmp(real, image->name))
 		return true;
 	if (!archive || !path_is_absolute(image->name))

@@ -44,7 +44,7 @@ static FILE *file_of(struct ibs_log *log, enum ibs_log_file which)
 	fd = path_make_parents(path, 0755, NULL);
 	if (fd == 0)
 		fd = open_regular_or_create(path, O_WRONLY | O_APPEND, 0644);
-	log->files[which] = fd < 0 ? NULL : fdopen(fd, "a");
+	log->files[which] = fd < 0 ? NULL : xfdopen(fd, "a");
 	if (!log->files[which]) {
 		log_warn("%s: %s: IBS samples are not logged there", path, open_regular_why(fd));
 		log->failed = true;

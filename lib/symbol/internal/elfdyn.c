@@ -41,7 +41,7 @@ static bool read_dynamic(const struct elffile *ef, struct dynamic *ret)
 			break;
 	if (i == count)
 		return false;
-	data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_DYN);
+	data = elffile_chunk(ef, ph.p_offset, ph.p_filesz, ELF_T_DYN);
 	*ret = (struct dynamic){ 0 };
 	for (i = 0; data && gelf_getdyn(data, (int)i, &entry) && entry.d_tag != DT_NULL; i++)
 		note(ret, &entry);
@@ -110,9 +110,8 @@ bool elfdyn_find(const struct elffile *ef, struct elfdyn *ret)
 		return false;
 	ret->count = MIN(count, (uint32_t)SYMBOLS_MAX);
 	ret->names = span_of(text, d.names_size);
-	ret->symbols = elf_getdata_rawchunk(elf, (int64_t)symbols,
-					    ret->count * gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT),
-					    ELF_T_SYM);
+	ret->symbols = elffile_chunk(
+		ef, symbols, ret->count * gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), ELF_T_SYM);
 	return ret->symbols;
 }
 

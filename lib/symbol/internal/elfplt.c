@@ -29,7 +29,7 @@ static const char *reloc_name(const struct elffile *ef, const struct elf_section
 	if (index == 0 || index > INT32_MAX || !data ||
 	    !gelf_getsym((Elf_Data *)data, (int)index, &sym))
 		return NULL;
-	return elf_strptr(elffile_elf(ef), symbols->header.sh_link, sym.st_name);
+	return elffile_string(ef, symbols->header.sh_link, sym.st_name);
 }
 
 /* Notes "name@plt" by the address of every GOT slot that the relocations of @rela fill. */

@@ -49,6 +49,6 @@ int source_copy_create(const char *path, FILE *source, FILE **ret, struct error 
 	fd = open_regular_new(path, O_WRONLY, mode);
 	if (fd < 0)
 		return error_errno(err, fd, "%s", path);
-	*ret = fdopen(fd, "w");
+	*ret = xfdopen(fd, "w");
 	return 0;
 }

@@ -40,14 +40,12 @@ static void write_header(const struct report *r, struct json *j)
 	struct report own = *r;
 	char *line, *rest;
 	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	FILE *memory = xmemstream(&text, &size);
 
-	if (!memory)
-		abort();
 	classes.axis = AXIS_NONE; /* tasks are elsewhere on the page */
 	own.classes = &classes;
 	report_header_text(&own, memory);
-	(void)fclose(memory);
+	xmemstream_close(memory, &text);
 	json_open(j, "header", '[');
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		json_string(j, NULL, line);
