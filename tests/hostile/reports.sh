@@ -72,6 +72,12 @@ offset=$(readelf -SW evil.so | sed -n 's/.*\.debug_names *PROGBITS *[0-9a-f]* *\
 le 8 $((1 << 40)) | put evil.so $((0x$offset + 8))
 left_out "a section of 1 TiB" "its section .debug_names would unpack to 1048576 MiB"
 
+# A compressed section with damaged contents
+objcopy --compress-debug-sections=zlib large.so evil.so
+offset=$(readelf -SW evil.so | sed -n 's/.*\.debug_line *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+le 8 0 | put evil.so $((0x$offset + 24))
+left_out "a section that is damaged" "its section .debug_line cannot be unpacked"
+
 # Three million section headers in a hole: the number is in the first of them.
 cp elf/demo.so evil.so
 chmod u+w evil.so

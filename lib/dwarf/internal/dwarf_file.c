@@ -2,7 +2,9 @@
 #include "dwarf/internal/dwarf_file.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "elf/elffile.h"
 
 #include <dwarf.h>
 #include <gelf.h>
@@ -37,9 +39,27 @@ static enum dwarf_section section_called(const char *name, enum dwarf_kind kind)
 	return DWARF_SECTION_COUNT_;
 }
 
+/* Unpacks a section, if it is compressed; false if that fails. */
+static bool unpack(Elf_Scn *scn, const char *name)
+{
+	const Elf_Data *data;
+	GElf_Shdr header;
+	int r = 0;
+
+	if (gelf_getshdr(scn, &header) && header.sh_flags & SHF_COMPRESSED) {
+		r = elf_compress(scn, 0, 0);
+	} else if (name[1] == 'z') {
+		/* An earlier reader of the file may have unpacked it. */
+		data = elf_getdata(scn, NULL);
+		if (data && data->d_buf && data->d_size >= 4 && !memcmp(data->d_buf, "ZLIB", 4))
+			r = elf_compress_gnu(scn, 0, 0);
+	}
+	return r >= 0;
+}
+
 /* The section's bytes: from the mapped file, or unpacked by libelf. A section that libelf has
  * unpacked, now or for an earlier reader of the file, is not in the file as its header says. */
-static struct span section_bytes(Elf *elf, Elf_Scn *scn, bool is_old_style, struct span map)
+static struct span section_bytes(Elf *elf, Elf_Scn *scn, struct span map)
 {
 	size_t raw_size = 0;
 	GElf_Shdr header;
@@ -48,11 +68,9 @@ static struct span section_bytes(Elf *elf, Elf_Scn *scn, bool is_old_style, stru
 
 	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return span_of("", 0);
-	if (header.sh_flags & SHF_COMPRESSED)
-		(void)elf_compress(scn, 0, 0);
-	else if (is_old_style)
-		(void)elf_compress_gnu(scn, 0, 0);
 	data = elf_getdata(scn, NULL);
+	if (!data)
+		elffile_check_memory();
 	if (!data || !data->d_buf)
 		return span_of("", 0);
 	raw = elf_rawfile(elf, &raw_size);
@@ -77,10 +95,11 @@ static bool has_code_at_zero(Elf *elf)
 
 static void read_units(struct dwarf_file *f);
 
-struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *map, size_t size)
+struct dwarf_file *dwarf_file_new(Elf *elf, const char *path, enum dwarf_kind kind, struct span map)
 {
 	struct dwarf_file *f = xcalloc(1, sizeof(*f));
 	const char *identity = elf_getident(elf, NULL);
+	bool is_warned = false;
 	unsigned int section;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
@@ -97,10 +116,18 @@ struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *ma
 			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 
 		section = name ? section_called(name, kind) : DWARF_SECTION_COUNT_;
-		if (section != DWARF_SECTION_COUNT_ && !f->sections[section].left)
-			f->sections[section] =
-				section_bytes(elf, scn, name[1] == 'z', span_of(map, size));
+		if (section == DWARF_SECTION_COUNT_ || f->sections[section].left)
+			continue;
+		if (unpack(scn, name)) {
+			f->sections[section] = section_bytes(elf, scn, map);
+		} else if (!is_warned) {
+			log_warn("%s: its section %s cannot be unpacked (%s); its debug "
+				 "information is not read",
+				 path, name, elf_errmsg(-1));
+			is_warned = true;
+		}
 	}
+	elffile_check_memory();
 	read_units(f);
 	return f;
 }

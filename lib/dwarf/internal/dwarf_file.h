@@ -3,7 +3,7 @@
  * The DWARF of one ELF file (version 2 to 5): its sections, its units, and the entries in them. All
  * offsets are offsets in .debug_info. Damaged data read as absent.
  *
- *	struct dwarf_file *f = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
+ *	struct dwarf_file *f = dwarf_file_new(elf, path, DWARF_WHOLE, span_of(NULL, 0));
  *	for (i = 0; i < f->unit_count; i++)
  *		dwarf_unit_open(&f->units[i]);
  *	dwarf_file_free(f);				before the ELF file is closed
@@ -72,9 +72,11 @@ struct dwarf_file {
 	size_t abbrev_bytes;
 };
 
-/* The DWARF of @elf, which is borrowed. If @map, the mapped file of @size bytes, is not NULL,
- * sections that are not compressed are read from there. Caller frees. */
-struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *map, size_t size);
+/* The DWARF of @elf, which is borrowed. Sections that are not compressed are read from @map, the
+ * mapped file, as far as it has them. Warns of sections that cannot be unpacked, with @path. Caller
+ * frees. */
+struct dwarf_file *dwarf_file_new(Elf *elf, const char *path, enum dwarf_kind kind,
+				  struct span map);
 /* The same from the given sections, which are borrowed. */
 struct dwarf_file *dwarf_file_of(const struct span sections[DWARF_SECTION_COUNT_], bool big);
 /* NULL is fine. */

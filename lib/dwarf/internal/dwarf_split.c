@@ -76,7 +76,7 @@ static struct object *object_open(const char *path)
 		object_free(o);
 		return NULL;
 	}
-	o->file = dwarf_file_new(elffile_elf(o->ef), DWARF_SPLIT, NULL, 0);
+	o->file = dwarf_file_new(elffile_elf(o->ef), path, DWARF_SPLIT, span_of(NULL, 0));
 	return o;
 }
 

@@ -80,6 +80,15 @@ static void note_sections(struct dwarf_units *d, const struct elffile *ef, Elf *
 	}
 }
 
+/* As elffile_check_memory(), for libdwfl. */
+static void check_memory(void)
+{
+	int code = dwfl_errno();
+
+	if (code && !strcmp(dwfl_errmsg(code), "out of memory"))
+		mem_exhausted();
+}
+
 static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 {
 	Dwfl_Module *module;
@@ -88,7 +97,9 @@ static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 	int fd;
 
 	d->dwfl = dwfl_begin(&callbacks);
-	fd = d->dwfl ? open_regular(elffile_path(ef), O_RDONLY) : -1;
+	if (!d->dwfl)
+		mem_exhausted();
+	fd = open_regular(elffile_path(ef), O_RDONLY);
 	if (fd < 0)
 		return false;
 	module = dwfl_report_elf(d->dwfl, "module", elffile_path(ef), fd, 0, false);
@@ -97,9 +108,11 @@ static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 	(void)dwfl_report_end(d->dwfl, NULL, NULL);
 	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 	/* Getting its DWARF makes libdwfl relocate it. */
-	if (!elf || !dwfl_module_getdwarf(module, &bias))
+	if (!elf || !dwfl_module_getdwarf(module, &bias)) {
+		check_memory();
 		return false;
-	d->file = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
+	}
+	d->file = dwarf_file_new(elf, elffile_path(ef), DWARF_WHOLE, span_of(NULL, 0));
 	note_sections(d, ef, elf);
 	return true;
 }
@@ -156,11 +169,12 @@ static bool open_file(struct dwarf_units *d, const struct elffile *ef)
 			return false;
 	} else {
 		map_file(d, ef);
-		d->file = dwarf_file_new(elffile_elf(ef), DWARF_WHOLE, d->map, d->map_size);
+		d->file = dwarf_file_new(elffile_elf(ef), elffile_path(ef), DWARF_WHOLE,
+					 span_of(d->map, d->map_size));
 	}
 	if (debugfile_alt(ef, &id, &d->alt) == 0 && elf_packed_fits(d->alt))
-		d->file->alt = d->alt_file =
-			dwarf_file_new(elffile_elf(d->alt), DWARF_WHOLE, NULL, 0);
+		d->file->alt = d->alt_file = dwarf_file_new(
+			elffile_elf(d->alt), elffile_path(d->alt), DWARF_WHOLE, span_of(NULL, 0));
 	return true;
 }
 
