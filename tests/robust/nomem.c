@@ -4,8 +4,9 @@
  * Addresses must be the same in each run (setarch -R).
  *
  *	OP_NOMEM_LIST=FILE	when the program ends, writes a line "ADDRESS COUNT" for each
- *				place that allocates
+ *				place that allocates, in it or in processes that it started
  *	OP_NOMEM=ADDRESS:N	the N-th allocation of that place fails
+ *	OP_NOMEM=ADDRESS:N+	and so do all later ones of any place
  *
  * Allocations during look-ups of users and groups never fail, because the GNU C library
  * (nss_database.c of 2.36) crashes there.
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The C library's own, under the names that it keeps for whoever puts something before them. */
@@ -28,13 +30,18 @@ void *__libc_realloc(void *p, size_t size);
 
 enum { PLACES_MAX = 1 << 12 };
 
-static struct place {
-	uintptr_t address; /* 0: free */
-	uint64_t count;
-} places[PLACES_MAX];
+/* Shared with the processes that this one starts. */
+static struct shared {
+	bool none_left;
+	struct place {
+		uintptr_t address; /* 0: free */
+		uint64_t count;
+	} places[PLACES_MAX];
+} * shared;
 
 static uintptr_t wanted; /* 0: none */
 static uint64_t number;
+static bool for_good;
 static pid_t first; /* the process that was started */
 static bool spared;
 
@@ -45,11 +52,13 @@ static struct place *find(uintptr_t address)
 	uintptr_t none;
 
 	for (;; i = (i + 1) % PLACES_MAX) {
+		struct place *at = &shared->places[i];
+
 		none = 0;
-		if (__atomic_compare_exchange_n(&places[i].address, &none, address, false,
+		if (__atomic_compare_exchange_n(&at->address, &none, address, false,
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    none == address)
-			return &places[i];
+			return at;
 	}
 }
 
@@ -57,11 +66,14 @@ static bool is_due(const void *caller)
 {
 	uint64_t n;
 
-	if (spared)
+	/* The dynamic linker allocates before begin(). */
+	if (spared || !shared)
 		return false;
 	n = __atomic_add_fetch(&find((uintptr_t)caller)->count, 1, __ATOMIC_RELAXED);
-	if (!wanted || (uintptr_t)caller != wanted || n != number)
+	if (!shared->none_left && (!wanted || (uintptr_t)caller != wanted || n != number))
 		return false;
+	if (for_good)
+		shared->none_left = true;
 	errno = ENOMEM;
 	return true;
 }
@@ -119,7 +131,12 @@ __attribute__((constructor)) static void begin(void)
 	if (what)
 		wanted = strtoull(what, &colon, 16);
 	if (colon && *colon == ':')
-		number = strtoull(colon + 1, NULL, 10);
+		number = strtoull(colon + 1, &colon, 10);
+	for_good = colon && *colon == '+';
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		_exit(125);
 }
 
 __attribute__((destructor)) static void end(void)
@@ -129,7 +146,7 @@ __attribute__((destructor)) static void end(void)
 	size_t i;
 
 	for (i = 0; fd >= 0 && i < PLACES_MAX; i++)
-		if (places[i].address)
-			(void)dprintf(fd, "%jx %ju\n", (uintmax_t)places[i].address,
-				      (uintmax_t)places[i].count);
+		if (shared->places[i].address)
+			(void)dprintf(fd, "%jx %ju\n", (uintmax_t)shared->places[i].address,
+				      (uintmax_t)shared->places[i].count);
 }
