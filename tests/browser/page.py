@@ -5,17 +5,22 @@ search, windows of time, difference, filters, the address, back, dark mode and a
 that a page must not obey; as a file and as opweb serves it. Numbers must be those of opreport. With names of checks, does only
 these. Prints TAP."""
 import base64
+import concurrent.futures
 import gzip
 import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
@@ -672,6 +677,59 @@ def inlined_code_is_shown_where_it_is(b):
         server.wait()
 
 
+def get(url, **headers):
+    """The status, ETag and body of an answer."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
+            return answer.status, answer.headers["ETag"], answer.read()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers["ETag"], e.read()
+
+
+def answers_have_tags(url):
+    """A browser that has an answer is told so; another answer has another tag."""
+    tags = set()
+    for path in ("", "data", "source/" + source_question()):
+        gzip_too = {"Accept-Encoding": "gzip"}
+        status, tag, body = get(url + path, **gzip_too)
+        again = get(url + path, **gzip_too, **{"If-None-Match": tag})
+        other = get(url + path, **gzip_too, **{"If-None-Match": '"0000000000000000"'})
+        if status != 200 or again != (304, tag, b"") or other[0] != 200 or other[2] != body:
+            return False
+        tags.add(tag)
+    return len(tags) == 3
+
+
+def source_question():
+    """The path of a function's source on the server."""
+    head, _ = read_page("one.html")
+    f = head["functions"]["name"].index("marked_first")
+    image = head["images"][head["functions"]["image"][f]]["path"]
+    return f"{int(head['functions']['address'][f], 16):x}/all/{urllib.parse.quote(image, safe='')}"
+
+
+def requests_do_not_wait_for_others():
+    """Data that nobody makes, because the process that does is stopped, hold up only who wants them. Then all get them,
+    also several at once, and who asks for another answer."""
+    server, url = serve("--session-dir=one")
+    try:
+        first = get(url + "data")
+        os.kill(server.pid, signal.SIGSTOP)
+        time.sleep(2.5)  # until the data are too old
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            waiting = [pool.submit(get, url + path) for path in 5 * ["data"] + 5 * ["source/" + source_question()]]
+            page = [get(url, **{"Accept-Encoding": "gzip"})[0] for _ in range(3)]
+            is_held = not any(w.done() for w in waiting)
+            os.kill(server.pid, signal.SIGCONT)
+            answers = [w.result() for w in waiting]
+        return page == [200] * 3 and is_held and all(a == first for a in answers[:5]) and \
+            all(a[0] == 200 and a == answers[5] for a in answers[5:]) and b"instructions" in answers[5][2]
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+        server.terminate()
+        server.wait()
+
+
 def the_server_is_confined(server):
     with open(f"{BUILD}/tools/opweb", "rb") as f:
         is_sanitized = b"__asan_init" in f.read()
@@ -717,6 +775,8 @@ def main():
                 attempt(source_has_the_numbers_of_its_command, wide, address)
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(the_server_is_confined, server)
+                attempt(answers_have_tags, address)
+                attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(narrow_screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")

@@ -128,9 +128,10 @@ static int print_answer(const void *data, const char *question)
 		return status;
 	config.symbol_cache = !options.no_symbol_cache;
 	if (r == 0)
-		r = !strcmp(question, "data") ? print_data(&config, job, &err)
-					      : web_source_print(&config, &options.view.names,
-								 job->words, question, &err);
+		r = !strcmp(question, WEB_DATA_QUESTION)
+			    ? print_data(&config, job, &err)
+			    : web_source_print(&config, &options.view.names, job->words, question,
+					       &err);
 	if (r == 0)
 		r = tool_flush(stdout, NULL, &err);
 	if (r < 0) {
@@ -159,6 +160,7 @@ static void end_on(int number)
 struct service {
 	struct web_listen at;
 	struct web_policy policy;
+	bool is_passed; /* the socket: a browser is connected already */
 	int sockets[2]; /* of this process and of the server */
 };
 
@@ -169,6 +171,7 @@ static _Noreturn void run_server(struct service *s, pid_t parent)
 						  .socket = s->at.fd,
 						  .lasts_ms = options.lasts_ms,
 						  .idle_ms = options.idle_ms,
+						  .is_early = !s->is_passed,
 						  .maker = s->sockets[1] };
 	struct error err = ERROR_INIT;
 
@@ -272,6 +275,7 @@ static int serve(const struct job *job, struct error *err)
 		r = error_errno(err, -errno, "cannot start the server");
 	if (r == 0) {
 		s.policy.is_unix = s.at.is_unix;
+		s.is_passed = is_passed;
 		s.policy.port = s.at.port;
 		address = address_of(&s);
 		if (!is_passed) /* else it would be in the journal, which others read */

@@ -17,6 +17,9 @@ enum { WEB_SECRET_LENGTH = 22 };
 /* The longest question, with its NUL. */
 enum { WEB_QUESTION_MAX = 8192 };
 
+/* The question for the data of the page. */
+#define WEB_DATA_QUESTION "data"
+
 struct web_policy {
 	char secret[WEB_SECRET_LENGTH + 1];
 	uint16_t port;

@@ -2,32 +2,45 @@
 #include "tools/opweb/web_server.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "profile/page/page.h"
+#include "tools/opweb/web_answers.h"
 #include "tools/opweb/web_confine.h"
-#include "tools/opweb/web_maker.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <microhttpd.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	CONNECTIONS_MAX = 64,
 	CONNECTION_MEMORY = 32 * 1024,
 	CONNECTION_TIMEOUT_S = 30,
 	WAIT_MS = 500,
-	DATA_FRESH_MS = 2000 /* a browser that reloads in a hurry gets the same data */
+	DATA_FRESH_MS = 2000, /* a browser that reloads in a hurry gets the same data */
+	DATA_EARLY_MS = 20000 /* those made before the first request */
+};
+
+/* A request. */
+struct visit {
+	struct visit *next;
+	struct MHD_Connection *connection;
+	struct web_made *made; /* the answer that it waits for, or NULL */
+	bool is_waiting;
 };
 
 struct web_server {
 	const struct web_server_config *config;
-	int data; /* the data made last, a file; -1: none yet */
-	int status;
-	int64_t made_ms;
-	int64_t asked_ms; /* the last request */
+	struct web_answers *answers;
+	struct visit *visits;
+	uint64_t data_tag; /* of the data that were sent last */
+	bool was_asked;	   /* for data */
+	int64_t asked_ms;  /* the last request */
 };
 
 /* Headers of all answers. */
@@ -39,7 +52,7 @@ static const struct {
 	{ "Referrer-Policy", "no-referrer" },
 	{ "Cross-Origin-Resource-Policy", "same-origin" },
 	{ "Cross-Origin-Opener-Policy", "same-origin" },
-	{ "Cache-Control", "no-store" },
+	{ "Cache-Control", "private, no-cache" },
 };
 
 static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned int status,
@@ -68,6 +81,26 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int
 			   "text/plain; charset=utf-8");
 }
 
+/* Sends an answer with a tag, or only says that the browser has it. */
+static enum MHD_Result send_tagged(struct MHD_Connection *connection, uint64_t tag,
+				   struct MHD_Response *response, const char *type)
+{
+	const char *known =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "If-None-Match");
+	unsigned int status = MHD_HTTP_OK;
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "\"%016" PRIx64 "\"", tag);
+	if (known && response && !strcmp(known, text)) {
+		MHD_destroy_response(response);
+		response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+		status = MHD_HTTP_NOT_MODIFIED;
+	}
+	if (response)
+		(void)MHD_add_response_header(response, "ETag", text);
+	return send_answer(connection, status, response, type);
+}
+
 /* Sends the page, which is compressed in the program, as every browser takes it. */
 static enum MHD_Result send_page(struct MHD_Connection *connection)
 {
@@ -84,43 +117,86 @@ static enum MHD_Result send_page(struct MHD_Connection *connection)
 						   MHD_RESPMEM_PERSISTENT);
 	if (response)
 		(void)MHD_add_response_header(response, "Content-Encoding", "gzip");
-	return send_answer(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
+	return send_tagged(connection, hash_bytes(page, size), response,
+			   "text/html; charset=utf-8");
 }
 
 /* Sends a copy of a file that was made, or the message in it. */
-static enum MHD_Result send_made(struct MHD_Connection *connection, int status, int file,
+static enum MHD_Result send_made(struct MHD_Connection *connection, const struct web_made *made,
 				 const char *type)
 {
-	struct stat st = { 0 };
-	int copy = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
+	int copy = made->file < 0 ? -1 : fcntl(made->file, F_DUPFD_CLOEXEC, 0);
+	struct MHD_Response *response;
 
-	if (copy < 0 || fstat(copy, &st) < 0)
-		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, strerror(-status));
-	return send_answer(connection, status < 0 ? MHD_HTTP_INTERNAL_SERVER_ERROR : MHD_HTTP_OK,
-			   MHD_create_response_from_fd64((uint64_t)st.st_size, copy),
-			   status < 0 ? "text/plain; charset=utf-8" : type);
+	if (copy < 0)
+		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				 strerror(-made->status));
+	response = MHD_create_response_from_fd64((uint64_t)made->size, copy);
+	if (made->status < 0)
+		return send_answer(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, response,
+				   "text/plain; charset=utf-8");
+	return send_tagged(connection, made->tag, response, type);
 }
 
-static enum MHD_Result send_data(struct web_server *s, struct MHD_Connection *connection,
-				 const char *question)
+/* Finds or asks for the answer to a question. Sources are those of the data that the page has. */
+static struct web_made *find_answer(struct web_server *s, const char *question, bool is_data)
 {
-	if (s->data < 0 || clock_now_ms() - s->made_ms > DATA_FRESH_MS) {
-		if (s->data >= 0)
-			(void)close(s->data);
-		s->data = -1;
-		s->status = web_maker_ask(s->config->maker, question, &s->data);
-		s->made_ms = clock_now_ms();
+	int64_t fresh_ms = !is_data ? -1 : s->was_asked ? DATA_FRESH_MS : DATA_EARLY_MS;
+
+	s->was_asked |= is_data;
+	return web_answers_ask(s->answers, question, fresh_ms);
+}
+
+/* Answers, as soon as the answer is there. Until then the connection rests. */
+static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const char *question,
+				    bool is_data)
+{
+	struct web_made *made = v->made ?: find_answer(s, question, is_data);
+
+	if (!made)
+		return send_text(v->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+				 "There are too many requests.\n");
+	if (!v->made)
+		made->users++;
+	v->made = made;
+	if (!made->is_ready) {
+		v->is_waiting = true;
+		MHD_suspend_connection(v->connection);
+		return MHD_YES;
 	}
-	return send_made(connection, s->status, s->data, "application/octet-stream");
+	if (is_data && made->tag != s->data_tag)
+		web_answers_forget(s->answers, "source/");
+	if (is_data)
+		s->data_tag = made->tag;
+	return send_made(v->connection, made,
+			 is_data ? "application/octet-stream" : "application/json");
 }
 
-static enum MHD_Result send_source(struct web_server *s, struct MHD_Connection *connection,
-				   const char *question)
+static struct visit *new_visit(struct web_server *s, struct MHD_Connection *connection)
 {
-	_cleanup_close_ int file = -1;
-	int status = web_maker_ask(s->config->maker, question, &file);
+	struct visit *v = xcalloc(1, sizeof(*v));
 
-	return send_made(connection, status, file, "application/json");
+	*v = (struct visit){ .next = s->visits, .connection = connection };
+	s->visits = v;
+	return v;
+}
+
+/* Called when a request is over, however it ended. */
+static void end_visit(void *data, struct MHD_Connection *connection _unused_, void **state,
+		      enum MHD_RequestTerminationCode why _unused_)
+{
+	struct web_server *s = data;
+	struct visit *v = *state, **at = &s->visits;
+
+	if (!v)
+		return;
+	while (*at != v)
+		at = &(*at)->next;
+	*at = v->next;
+	if (v->made)
+		v->made->users--;
+	free(v);
+	*state = NULL;
 }
 
 static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
@@ -129,21 +205,22 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 {
 	struct web_server *s = data;
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	struct visit *v = *state;
 
 	s->asked_ms = clock_now_ms();
 	if (*upload_size)
 		return MHD_NO;
-	if (!*state) { /* the headers; an answer is due with the next call */
-		*state = s;
+	if (!v) { /* the headers; an answer is due with the next call */
+		*state = new_visit(s, connection);
 		return MHD_YES;
 	}
 	switch (web_request_judge(s->config->policy, method, path, host)) {
 	case WEB_PAGE:
 		return send_page(connection);
 	case WEB_DATA:
-		return send_data(s, connection, web_request_question(path));
+		return send_or_wait(s, v, web_request_question(path), true);
 	case WEB_SOURCE:
-		return send_source(s, connection, web_request_question(path));
+		return send_or_wait(s, v, web_request_question(path), false);
 	case WEB_NOT_FOUND:
 		return send_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
 	case WEB_BAD_METHOD:
@@ -155,35 +232,73 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	return MHD_NO;
 }
 
+/* Lets the requests go on that wait for an answer; all that wait for any if it is NULL. */
+static void wake(struct web_server *s, const struct web_made *made)
+{
+	struct visit *v;
+
+	for (v = s->visits; v; v = v->next)
+		if (v->made && v->is_waiting && (v->made == made || !made)) {
+			v->is_waiting = false;
+			MHD_resume_connection(v->connection);
+		}
+}
+
 /* Whether @limit_ms, unless it is 0, have passed since @since_ms. */
 static bool is_late(int64_t limit_ms, int64_t since_ms)
 {
 	return limit_ms && clock_now_ms() - since_ms >= limit_ms;
 }
 
+static struct MHD_Daemon *start(struct web_server *s)
+{
+	return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, s,
+				MHD_OPTION_LISTEN_SOCKET, s->config->socket,
+				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+				MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CONNECTION_TIMEOUT_S,
+				MHD_OPTION_NOTIFY_COMPLETED, end_visit, s, MHD_OPTION_END);
+}
+
+/* Waits for requests and answers, and serves them. False if that is not possible any more. */
+static bool serve_some(struct web_server *s, struct MHD_Daemon *daemon)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd polled[] = { { .fd = info ? info->epoll_fd : -1, .events = POLLIN },
+				   { .fd = s->config->maker, .events = POLLIN } };
+	MHD_UNSIGNED_LONG_LONG wait_ms = WAIT_MS;
+	struct web_made *made;
+
+	if (MHD_get_timeout(daemon, &wait_ms) != MHD_YES || wait_ms > WAIT_MS)
+		wait_ms = WAIT_MS;
+	if (poll(polled, ARRAY_SIZE(polled), (int)wait_ms) > 0 && polled[1].revents) {
+		made = web_answers_take(s->answers);
+		if (!made)
+			return false;
+		wake(s, made);
+	}
+	return MHD_run(daemon) == MHD_YES;
+}
+
 int web_server_run(const struct web_server_config *config, const volatile sig_atomic_t *is_over,
 		   struct error *err)
 {
-	struct web_server s = { .config = config, .data = -1, .asked_ms = clock_now_ms() };
+	_cleanup_(web_answers_freep) struct web_answers *answers = web_answers_new(config->maker);
+	struct web_server s = { .config = config, .answers = answers, .asked_ms = clock_now_ms() };
 	int64_t begin_ms = clock_now_ms();
-	struct MHD_Daemon *daemon =
-		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, &s, MHD_OPTION_LISTEN_SOCKET,
-				 config->socket, MHD_OPTION_CONNECTION_LIMIT,
-				 (unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				 (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned int)CONNECTION_TIMEOUT_S, MHD_OPTION_END);
-
+	struct MHD_Daemon *daemon = start(&s);
 	int r = 0;
 
 	if (!daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	r = web_confine_enter(err);
+	if (r == 0 && config->is_early) /* a browser will ask for them soon */
+		(void)web_answers_ask(answers, WEB_DATA_QUESTION, -1);
 	while (r == 0 && !*is_over && !is_late(config->lasts_ms, begin_ms) &&
 	       !is_late(config->idle_ms, s.asked_ms))
-		if (MHD_run_wait(daemon, WAIT_MS) != MHD_YES)
+		if (!serve_some(&s, daemon))
 			break;
+	wake(&s, NULL); /* else they could not be closed */
 	MHD_stop_daemon(daemon);
-	if (s.data >= 0)
-		(void)close(s.data);
 	return r;
 }

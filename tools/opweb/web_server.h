@@ -11,6 +11,7 @@
 #include "tools/opweb/web_request.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct web_server_config {
@@ -19,6 +20,7 @@ struct web_server_config {
 	int64_t idle_ms;  /* how long to wait for a request; 0: until it is over */
 	int64_t lasts_ms; /* how long to serve; 0: until it is over */
 	int maker;	  /* the socket for web_maker_ask(); borrowed */
+	bool is_early;	  /* makes data before somebody asks for them */
 };
 
 /* Serves until *@is_over, which a signal handler sets, or the time is over. 0 or -errno. */
