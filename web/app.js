@@ -103,6 +103,17 @@ function view(window, chosen) {
 		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
 }
 
+const remembered = new Map(), VIEWS_KEPT = 2;
+
+/** The same; of those that were asked for last it is not computed again. */
+function viewOf(window, chosen) {
+	const key = JSON.stringify([window, chosen.map(f => [f.verb, f.f]), state.who, hasOption('merge')]), known = remembered.get(key) ?? view(window, chosen);
+	remembered.delete(key);
+	remembered.set(key, known);
+	if (remembered.size > VIEWS_KEPT) remembered.delete(remembered.keys().next().value);
+	return known;
+}
+
 /** What was lost, and the time in which nothing was recorded, in a window. */
 function losses(window) {
 	const s = profile.head.steps, found = { lost: profile.head.lost, gaps: 0 };
@@ -132,13 +143,13 @@ function compute() {
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...view(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...viewOf(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
 	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
 	if (other) {
-		page.B = view(other, chosen);
+		page.B = viewOf(other, chosen);
 		page.lengthsDiffer = other[1] - other[0] !== (window ? window[1] - window[0] : profile.steps);
 	}
 }

@@ -204,10 +204,11 @@ export class Flame {
 		this.o.onHover?.(i, event);
 	}
 
-	/** The top of a depth, in the canvas. */
-	y(depth) {
+	/** The top of a depth, in the canvas. To read where the view is scrolled to takes long: whoever needs many tops does
+	 * it once. */
+	y(depth, scrolled = this.host.scrollTop) {
 		const y = this.o.flip ? this.full - (depth + 1) * this.rowHeight - 1 : depth * this.rowHeight + 1;
-		return y - this.host.scrollTop;
+		return y - scrolled;
 	}
 
 	/** The node at a place of the canvas, or -1. */
@@ -300,9 +301,9 @@ export class Flame {
 		if (this.image?.width !== width || this.image?.height !== height)
 			this.image = this.c.createImageData(width, height);
 		const px = new Uint32Array(this.image.data.buffer).fill(pixel(p.bg));
-		const used = new Set();
+		const used = new Set(), scrolled = this.host.scrollTop;
 		for (let i = 0; i < t.n;) {
-			const w = t.total[i], x = t.x[i], d = t.depth[i], top = this.y(d);
+			const w = t.total[i], x = t.x[i], d = t.depth[i], top = this.y(d, scrolled);
 			const below = this.o.flip ? top < -this.rowHeight : top > this.h;
 			if (x + w <= left || x >= right || !w || below) {
 				i = t.end[i];

@@ -16,6 +16,7 @@ export class Tree {
 		this.parent = new Int32Array(this.n);
 		this.end = new Uint32Array(this.n);
 		this.maxDepth = 0;
+		this.sorted = {};
 		const path = [];
 		for (let i = 0; i < this.n; i++) {
 			const d = depth[i];
@@ -40,6 +41,19 @@ export class Tree {
 			next[p] += this.total[i];
 		}
 		return this;
+	}
+
+	/** The nodes sorted by function: those of f are nodes[starts[f]] to nodes[starts[f + 1] - 1], in their order. */
+	byFunction() {
+		const shared = this.sorted;
+		if (shared.nodes) return shared;
+		const { func, n } = this, most = func.reduce((a, b) => Math.max(a, b), 0);
+		const starts = new Uint32Array(most + 2), nodes = new Uint32Array(n);
+		for (let i = 0; i < n; i++) starts[func[i] + 1]++;
+		for (let f = 0; f <= most; f++) starts[f + 1] += starts[f];
+		const next = starts.slice();
+		for (let i = 0; i < n; i++) nodes[next[func[i]]++] = i;
+		return Object.assign(shared, { starts, nodes });
 	}
 
 	/** The same nodes with other samples. */
@@ -71,8 +85,8 @@ class Builder {
 	}
 
 	/** The tree, with the children that have the most samples first. Sets this.place: the number of each
-	 * node there. Subtrees lighter than least become one node of the function rest. */
-	tree(least = 0, rest = 0) {
+	 * node there. Subtrees lighter than least become one node of the function rest, the root's with what was left out. */
+	tree(least = 0, rest = 0, leftOut = 0) {
 		const n = this.func.length, total = Float64Array.from(this.self);
 		const parent = new Int32Array(n).fill(-1);
 		for (let i = 0; i < n; i++) for (const c of this.children[i].values()) parent[c] = i;
@@ -88,7 +102,7 @@ class Builder {
 			this.place[node] = func.length;
 			func.push(this.func[node]); depth.push(d); self.push(this.self[node]);
 			const list = [...this.children[node].values()].sort((a, b) => total[a] - total[b] || b - a);
-			const small = list.filter(c => total[c] < least).reduce((sum, c) => sum + total[c], 0);
+			const small = list.filter(c => total[c] < least).reduce((sum, c) => sum + total[c], node ? 0 : leftOut);
 			if (small) stack.push([-small, d + 1]);
 			for (const c of list) if (total[c] >= least) stack.push([c, d + 1]);
 		}
@@ -310,26 +324,32 @@ export class Profile {
 		return { hit, functions, samples, nodes };
 	}
 
-	/** The tree of callers of these nodes, given with their samples. */
-	callers(t, root, nodes, samples, least) {
+	/** The tree of callers of these nodes, given with their samples, and what was left out as too small. */
+	callers(t, root, nodes, samples, least, leftOut = 0) {
 		const b = new Builder(root);
 		for (let k = 0; k < nodes.length; k++) {
 			let at = 0;
 			for (let i = nodes[k]; i > 0; i = t.parent[i]) at = b.child(at, t.func[i]);
 			b.self[at] += samples[k];
 		}
-		return b.tree(least, this.rest);
+		return b.tree(least, this.rest, leftOut);
 	}
 
-	/** The tree from functions with own samples to their callers. */
+	/** The tree from functions with own samples to their callers. The callers of a function that is not shown are not
+	 * looked at. */
 	bottomUp(t, least) {
-		const nodes = [], samples = [];
-		for (let i = 1; i < t.n; i++)
-			if (t.self[i]) {
+		const nodes = [], samples = [], own = new Float64Array(this.count);
+		let leftOut = 0;
+		for (let i = 1; i < t.n; i++) own[t.func[i]] += t.self[i];
+		for (let i = 1; i < t.n; i++) {
+			if (!t.self[i]) continue;
+			if (own[t.func[i]] < least) leftOut += t.self[i];
+			else {
 				nodes.push(i);
 				samples.push(t.self[i]);
 			}
-		return this.callers(t, 0, nodes, samples, least);
+		}
+		return this.callers(t, 0, nodes, samples, least, leftOut);
 	}
 
 	/** Callers and callees of function f, from the outermost f of each chain on. */

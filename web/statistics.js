@@ -215,13 +215,10 @@ export class Blocks {
 		return this.noise(nodes.map(i => [i, this.tree.end[i]]));
 	}
 
-	/** The nodes of each function. */
+	/** The nodes of a function. */
 	nodesOf(f) {
-		if (!this.nodes) {
-			this.nodes = new Map();
-			this.tree.func.forEach((g, i) => { if (!this.nodes.get(g)?.push(i)) this.nodes.set(g, [i]); });
-		}
-		return this.nodes.get(f) || [];
+		const { starts, nodes } = this.tree.byFunction();
+		return [...nodes.subarray(starts[f], starts[f + 1])];
 	}
 
 	/** Of a function's own samples, and of all with it in their chain. */

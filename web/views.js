@@ -204,6 +204,19 @@ function showMissing(page) {
 		el('code', {}, `operf --separate-${by}`), ' or ', el('code', {}, `opcontrol --separate=library,kernel,${by}`), '.');
 }
 
+/** The nodes of each group, as ranges. */
+function rangesOf(of) {
+	const ranges = new Map();
+	for (let i = 0, from = 0; i < of.length; i++) {
+		if (of[i + 1] === of[i]) continue;
+		const list = ranges.get(of[i]);
+		if (list) list.push([from, i + 1]);
+		else ranges.set(of[i], [[from, i + 1]]);
+		from = i + 1;
+	}
+	return ranges;
+}
+
 /** The rows of the overview: { sums, noise(group), press(group) (what a press of its name does; null: nothing) }. */
 function groupsInView(page) {
 	const { profile, tree, grouping, blocks } = page;
@@ -212,7 +225,7 @@ function groupsInView(page) {
 		return { sums: profile.taskSums(grouping, page.isInView), noise: g => blocks.ofMoments(`${grouping}${g}`, i => groupOf(i) === g),
 			press: g => (values[g] === null ? null : () => page.onlyTask(grouping, values[g])) };
 	}
-	const of = profile.groups(tree, grouping), nodes = g => [...of.keys()].filter(i => of[i] === g).map(i => [i, i + 1]);
+	const of = profile.groups(tree, grouping), ranges = rangesOf(of), nodes = g => ranges.get(g) ?? [];
 	return { sums: profile.sumsOf(tree, of, page.functions.self, grouping), noise: g => blocks.remember(`${grouping}${g}`, () => nodes(g)),
 		press: g => (grouping === 'application' ? () => page.focus(g) : null) };
 }
