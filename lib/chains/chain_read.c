@@ -185,14 +185,17 @@ int chain_reader_open_unsummed(const char *samples, const struct window *window,
 	return reader_open(samples, window, open_unsummed, ret, err);
 }
 
+void chain_reader_close_files(struct chain_reader *r)
+{
+	while (r->count)
+		chain_generation_close(&r->generations[--r->count]);
+}
+
 void chain_reader_close(struct chain_reader *r)
 {
-	size_t i;
-
 	if (!r)
 		return;
-	for (i = 0; i < r->count; i++)
-		chain_generation_close(&r->generations[i]);
+	chain_reader_close_files(r);
 	free(r->generations);
 	chain_names_close(r->names);
 	free(r->dir);

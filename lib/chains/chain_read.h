@@ -25,6 +25,8 @@ int chain_reader_open(const char *samples, const struct window *window, struct c
 /* The same of the pairs of files that no sum has (history/history_source.h), and of no segment. */
 int chain_reader_open_unsummed(const char *samples, const struct window *window,
 			       struct chain_reader **ret, struct error *err);
+/* Closes the files: there are no chains then, but the names are still there. */
+void chain_reader_close_files(struct chain_reader *r);
 /* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);

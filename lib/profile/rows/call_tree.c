@@ -3,7 +3,8 @@
 
 #include "base/mem.h"
 
-/* A node with as many children or more finds them in the map. */
+/* Of a node with as many children or more, all are in the map, and those that were not added last
+ * are found there. */
 enum { CHILDREN_LISTED = 12 };
 
 static uint32_t add_node(struct call_tree *t, uint32_t parent, uint32_t what)
@@ -40,25 +41,25 @@ static void enter(struct call_tree *t, uint32_t node)
 
 static uint32_t find_child(const struct call_tree *t, uint32_t parent, uint32_t what)
 {
-	uint32_t i;
+	uint32_t i, n = 0;
 
-	if (t->nodes[parent].children >= CHILDREN_LISTED)
-		return (uint32_t)(uintptr_t)map_get(&t->many, key_of(parent, what));
-	for (i = t->nodes[parent].child; i && t->nodes[i].what != what;)
-		i = t->nodes[i].sibling;
+	for (i = t->nodes[parent].child; i && t->nodes[i].what != what; i = t->nodes[i].sibling)
+		if (++n == CHILDREN_LISTED)
+			return (uint32_t)(uintptr_t)map_get(&t->many, key_of(parent, what));
 	return i;
 }
 
 static uint32_t add_child(struct call_tree *t, uint32_t parent, uint32_t what)
 {
-	uint32_t added = add_node(t, parent, what), i;
-	struct call_node *p = &t->nodes[parent];
+	uint32_t added = add_node(t, parent, what), i, n = 0;
 
-	t->nodes[added].sibling = p->child;
-	p->child = added;
-	if (++p->children > CHILDREN_LISTED)
+	t->nodes[added].sibling = t->nodes[parent].child;
+	t->nodes[parent].child = added;
+	for (i = added; i && n <= CHILDREN_LISTED; i = t->nodes[i].sibling)
+		n++;
+	if (n > CHILDREN_LISTED)
 		enter(t, added);
-	else if (p->children == CHILDREN_LISTED)
+	else if (n == CHILDREN_LISTED)
 		for (i = added; i; i = t->nodes[i].sibling)
 			enter(t, i);
 	return added;

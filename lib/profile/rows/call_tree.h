@@ -20,7 +20,6 @@
 struct call_node {
 	uint32_t what, parent;
 	uint32_t child, sibling; /* the child that was added last, the one before this; 0: none */
-	uint32_t children;
 	uint64_t self;
 };
 

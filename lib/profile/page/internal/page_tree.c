@@ -127,10 +127,11 @@ static void add_children(const struct page_tree *t, uint32_t node, uint32_t dept
 		wait_for(w, children->list[k].node, depth + 1, 0);
 }
 
-static void add_item(struct page_tree *t, const struct page_item *item)
+static void add_item(struct page_tree *t, uint32_t what, uint32_t depth, uint64_t self)
 {
 	array_grow(&t->items, t->shown + 1, &t->room);
-	t->items[t->shown++] = *item;
+	t->items[t->shown++] =
+		(struct page_item){ what, depth, 0, (uint32_t)MIN(self, (uint64_t)UINT32_MAX) };
 }
 
 static void put_in_order(struct page_tree *t)
@@ -146,11 +147,11 @@ static void put_in_order(struct page_tree *t)
 
 		if (rest) {
 			t->items[t->places[node]].rest = (uint32_t)t->shown;
-			add_item(t, &(struct page_item){ PAGE_TREE_REST, depth, 0, rest });
+			add_item(t, PAGE_TREE_REST, depth, rest);
 			continue;
 		}
 		t->places[node] = (uint32_t)t->shown;
-		add_item(t, &(struct page_item){ n->what, depth, 0, n->self });
+		add_item(t, n->what, depth, n->self);
 		add_children(t, node, depth, &children, &w);
 	}
 	free(children.list);

@@ -31,7 +31,7 @@ struct page_item {
 	uint32_t what; /* of the node; or PAGE_TREE_REST */
 	uint32_t depth;
 	uint32_t rest; /* number of the child that is the rest; 0: there is none */
-	uint64_t self;
+	uint32_t self; /* at most UINT32_MAX, which is the largest number in a page */
 };
 
 struct page_tree {

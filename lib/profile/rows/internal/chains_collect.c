@@ -145,14 +145,29 @@ static void collect_done(struct chains_collect *c)
 	free(c->seen);
 }
 
+static int list_source(struct chains_collect *c)
+{
+	const struct chain_visitor when = { .each = take_moment, .end = end_moments, .data = c };
+	int r = chain_reader_each(c->source->reader, take_chain, c);
+
+	return r == 0 && c->out->steps.count ? chain_reader_each_slice(c->source->reader, &when)
+					     : r;
+}
+
+/* The tree is large: then nothing is needed any more of the files that it was made from. */
+static int plant_source(struct chains_collect *c)
+{
+	int r = chains_plant(c, c->out->steps.count ? end_moments : NULL);
+
+	chain_reader_close_files(c->source->reader);
+	return r;
+}
+
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 {
 	struct chains_collect collect = { .out = c,
 					  .filter = { c->gather, &c->rows, c->choice, NULL, 0, 0 },
 					  .err = err };
-	const struct chain_visitor when = { .each = take_moment,
-					    .end = end_moments,
-					    .data = &collect };
 	size_t i;
 	int r = 0;
 
@@ -169,12 +184,7 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 		call_tree_init(&c->tree, 0);
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];
-		if (c->wants_tree)
-			r = chains_plant(&collect, c->steps.count ? end_moments : NULL);
-		else
-			r = chain_reader_each(c->sources[i].reader, take_chain, &collect);
-		if (r == 0 && c->steps.count && !c->wants_tree)
-			r = chain_reader_each_slice(c->sources[i].reader, &when);
+		r = c->wants_tree ? plant_source(&collect) : list_source(&collect);
 		map_done(&collect.wanted);
 	}
 	if (c->wants_tree)
