@@ -8,7 +8,8 @@
  *	mtime SECONDS			the image's mtime in these headers
  *	cgroup PATH			of the following processes; "-": not separated
  *	comm NAME			of the following threads; "-": not separated
- *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": the file's current one
+ *	manifest NAME BUILDID SIZE MTIME [DEVICE]	"-": unknown; "build": the file's current
+ *					one; DEVICE is a number
  *	stat COUNTER VALUE
  *	copy NAME FILE			another file of the session (kallsyms, vdso, setup)
  *	raw PATH TEXT			a file with any name and content below the samples
@@ -279,8 +280,9 @@ static int do_manifest(struct maker *m, size_t n, char **words)
 	struct sname_image name;
 	int r;
 
-	if (n != 4)
+	if (n != 4 && n != 5)
 		return fail(m, "manifest");
+	image.file.device = n > 4 ? number(words[4]) : 0;
 	parse_image(words[0], &name, &path);
 	image.path = name.name;
 	image.version.size = number(words[2]);

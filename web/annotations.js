@@ -13,15 +13,18 @@ function firstSteps({ columns, base, func, head, steps }) {
 	return first;
 }
 
-/** Files of one path are told apart by a mark at the end: "#12345678". */
+/** Files of one path are told apart by a mark at the end: "#12345678". Those of different file systems are in different
+ * containers: none replaces the other. */
 function newBuilds(profile) {
 	const first = firstSteps(profile), byPath = new Map(), found = [];
 	profile.head.images.forEach((image, i) => {
 		if (!image || first[i] === Infinity) return;
 		const path = (image.name ?? image.path).replace(/#[0-9a-f]{8}$/, '');
-		byPath.set(path, [...byPath.get(path) ?? [], i]);
+		const file = `${image.device ?? ''} ${path}`;
+		byPath.set(file, [...byPath.get(file) ?? [], i]);
 	});
-	for (const [path, images] of byPath) {
+	for (const [file, images] of byPath) {
+		const path = file.slice(file.indexOf(' ') + 1);
 		images.sort((a, b) => first[a] - first[b]);
 		for (const i of images.slice(1)) {
 			const id = profile.head.images[i].build_id;

@@ -278,15 +278,18 @@ function removeTask(task) {
 	go({ who: tasksText(chosenTasks().filter(c => c.part !== task.part || c.value !== task.value)), z: '' });
 }
 
+/** The tags of specifications for the parts of a task. */
+const TAGS = { cgroup: 'cgroup', process: 'tgid', thread: 'tid', cpu: 'cpu' };
+
 /** The chosen tasks as words of a specification; null if there are none that choose the same: a cgroup there has those
  * below it. */
 function taskWords() {
-	const tags = { cgroup: 'cgroup', process: 'tgid', thread: 'tid', cpu: 'cpu' }, byTag = new Map();
+	const byTag = new Map();
 	for (const { part, value } of chosenTasks()) {
 		const isBelow = v => v !== value && String(v).startsWith(value === '/' ? value : value + '/');
 		if (value === 'null' || value !== visible(value) || /[*?[\]\\,]/.test(value)) return null;
 		if (part === 'cgroup' && profile.taskGroups(part)?.values.some(isBelow)) return null;
-		byTag.set(tags[part], [...byTag.get(tags[part]) ?? [], value]);
+		byTag.set(TAGS[part], [...byTag.get(TAGS[part]) ?? [], value]);
 	}
 	return [...byTag].map(([tag, values]) => ' ' + shellWord(`${tag}:${values.join()}`)).join('');
 }
@@ -556,15 +559,20 @@ function filterOptions() {
 const SUMMARIES = { application: '--merge=cgroup,comm,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=comm,cpu,tid,tgid', process: '--merge=cgroup,comm,cpu,tid', thread: '--merge=cgroup,comm,cpu',
 	cpu: '--merge=cgroup,comm,tid,tgid' };
 
-/** The specification of the page, without its window if another one is chosen: a tag is given once. */
-function selectionWords(window) {
-	const all = visible(profile.head.selection);
-	return window ? all.replace(/ (?:'time:[^']*'|time:\S+)/g, '') : all;
+/** The specification of the page without these tags, which are given anew: a tag is given once. */
+function selectionWords(tags) {
+	return tags.reduce((words, tag) => words.replace(new RegExp(` (?:'${tag}:(?:[^']|'\\\\'')*'|${tag}:\\S+)`, 'g'), ''), visible(profile.head.selection));
+}
+
+/** Rows by symbol, without a column for each task. */
+function flatForm() {
+	return profile.tasks.length || /\b(cgroup|comm|thread|cpu)\b/.test(profile.head.separate ?? '') ? `-l ${SUMMARIES.application}` : '-l';
 }
 
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
-	const tasks = state.v === 'source' ? '' : taskWords(), where = selectionWords(page.window) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	const tasks = state.v === 'source' ? '' : taskWords(), chosen = tasks ? chosenTasks().map(c => TAGS[c.part]) : [];
+	const where = selectionWords(page.window ? [...chosen, 'time'] : chosen) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
 	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
@@ -572,9 +580,9 @@ function command() {
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
 	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
 	const summary = SUMMARIES[state.g] ?? '';
-	if (state.v === 'diff' && page.other) return `opreport -l${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
+	if (state.v === 'diff' && page.other) return `opreport ${flatForm()}${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };
-	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : '-l';
+	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : flatForm();
 	return `opreport ${shown}${state.v === 'overview' ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
 }
 

@@ -97,7 +97,7 @@ def golden_session(name):
 BURSTS = golden_session("errors-bursts")
 BURSTS_TWICE = f"session first\n{BURSTS}session second\n{BURSTS}"
 TASKS = golden_session("html-tasks")
-# A program that is replaced by another build, losses and a gap.
+# A program that is replaced by another build, losses and a gap; and the files of a path in two containers.
 BUILDS = """
 cpu 4
 slice 1795442400 1795442410
@@ -105,6 +105,12 @@ slice 1795442410 1795442420 7
 slice 1795442430 1795442440
 manifest /opt/tool 1122334455667788 100 200
 manifest /opt/tool#99887766 99887766554433 100 300
+manifest /opt/served 5522334455667788 100 200 7
+manifest /opt/served#55887766 55887766554433 100 200 8
+file /opt/served /opt/served TIMER.0.0.all.all.all
+    during 1 1 1
+file /opt/served#55887766 /opt/served#55887766 TIMER.0.0.all.all.all
+    during 2 1 1
 file /opt/tool /opt/tool TIMER.0.0.all.all.all
     during 1 1 60
     during 2 1 20
@@ -459,6 +465,23 @@ def a_press_chooses_tasks(b, url):
     return chosen and same and b.until(lambda: "100 samples" in b.text("amount"))
 
 
+def a_command_has_each_tag_once(b, url):
+    """Of a page of two CPUs, the samples of one are those of a command that names only that one."""
+    b.open(url, "v=functions&who=cpu:1&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z")
+    command = shlex.split(b.text("command"))
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    return [word for word in command if word.startswith("cpu:")] == ["cpu:1"] and sum(word.startswith("time:") for word in command) == 1 and \
+        sum(shown.values()) == 30 and shown == {key: own for key, (own, _) in children(*command[2:]).items()}
+
+
+def a_command_has_no_columns_of_tasks(b, url):
+    b.open(url, "v=functions")
+    command = shlex.split(b.text("command"))
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    rows = json.loads(run(f"{BUILD}/tools/opreport", "--json", *command[1:]))["rows"]
+    return sorted([r["symbol"], *r["samples"]] for r in rows) == sorted([name, samples] for (name, _), samples in shown.items())
+
+
 def what_was_not_recorded_says_how(b, url):
     b.open(url, "v=overview&g=cpu")
     how = b.text("v-overview")
@@ -471,12 +494,12 @@ def what_happened_is_noted(b, url):
     b.open(url, "v=overview")
     noted = b.js("return [...document.querySelectorAll('#v-overview .happened button')].map(e => e.textContent)")
     b.js("document.querySelectorAll('#v-overview .happened button')[2].click()")
-    compared = b.until(lambda: "A 80 samples, B 40 samples" in b.text("diff-note"))
+    compared = b.until(lambda: "A 82 samples, B 40 samples" in b.text("diff-note"))
     b.driver.back()
     b.until(lambda: b.js("return document.querySelector('#v-overview .happened button')"))
     b.js("document.querySelectorAll('#v-overview .happened button')[0].click()")
     return noted == ["14:00:10 7 samples lost", "14:00:20 nothing recorded for 10.0 s", "14:00:30 new build of tool, build-id 99887766…"] and compared and \
-        b.until(lambda: "20 samples" in b.text("amount")) and "samples lost" in b.text("legend")
+        b.until(lambda: "21 samples" in b.text("amount")) and "samples lost" in b.text("legend")
 
 
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
@@ -608,6 +631,7 @@ def make_pages():
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
+    run(f"{BUILD}/tools/opreport", "--session-dir=tasks", "--html=cpus.html", "cpu:0,1", "time:2026-11-23T14:00:00Z..2026-11-23T14:00:40Z")
     make_hostile("one.html", "hostile.html")
     make_pruned("one.html", "pruned.html")
 
@@ -792,6 +816,8 @@ def main():
             for name in ("tasks", "tasks-flat"):
                 attempt(tasks_add_up, wide, f"file://{work}/{name}.html", what=f"{name}: ")
             attempt(a_press_chooses_tasks, wide, f"file://{work}/tasks.html")
+            attempt(a_command_has_each_tag_once, wide, f"file://{work}/cpus.html")
+            attempt(a_command_has_no_columns_of_tasks, wide, f"file://{work}/tasks-flat.html")
             attempt(what_happened_is_noted, wide, f"file://{work}/builds.html")
             attempt(what_was_not_recorded_says_how, wide, f"file://{work}/one.html")
             attempt(exports_are_those_of_opreport, wide, f"file://{work}/one.html")

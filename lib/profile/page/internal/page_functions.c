@@ -247,6 +247,8 @@ static void write_image(const struct report *r, uint32_t image, struct json *j)
 		json_string(j, "name", i->kernel);
 	if (*id)
 		json_string(j, "build_id", id);
+	if (i->manifest && i->manifest->file.device)
+		json_u64(j, "device", i->manifest->file.device);
 	json_close(j, '}');
 }
 
