@@ -11,6 +11,7 @@
 #include "profile/annotate/annotate_asm.h"
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"
+#include "profile/annotate/annotate_top.h"
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
 
@@ -21,6 +22,7 @@ static struct {
 	bool source, assembly;
 	bool show_bytes;    /* of instructions */
 	char *disassembler; /* its options */
+	uint64_t top;	    /* symbols; 0: all */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
 	struct profile_config profile;
@@ -106,6 +108,8 @@ static const struct opt opts[] = {
 	  "with --source: only these source files (names or patterns)", set_patterns },
 	{ 0, "exclude-file", OPT_CALL, &options.config.exclude_files, "LIST",
 	  "with --source: not these source files", set_patterns },
+	{ 0, "top", OPT_U64, &options.top, "N",
+	  "only the N symbols with the most samples, of those that are selected" },
 	{ 't', "threshold", OPT_CALL, &options.config.threshold, "PERCENT",
 	  "leave out files and symbols below this share", reporting_set_threshold },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
@@ -167,6 +171,8 @@ static void parts_done(struct parts *p)
 	profile_close(p->profile);
 }
 
+enum { TOP_MAX = 10000 };
+
 static int check_options(struct error *err)
 {
 	if (!options.source && !options.assembly)
@@ -182,6 +188,8 @@ static int check_options(struct error *err)
 				 "--assembly; use --include-symbols or --exclude-symbols");
 	if (!options.assembly && (options.disassembler || options.show_bytes))
 		return error_set(err, -EINVAL, "--objdump-params needs --assembly");
+	if (options.top > TOP_MAX)
+		return error_set(err, -EINVAL, "--top: more than %d symbols", TOP_MAX);
 	if (options.base_dirs && !options.search_dirs)
 		return error_set(err, -EINVAL, "--base-dirs needs --search-dirs");
 	return 0;
@@ -201,6 +209,8 @@ static int collect(struct parts *parts, size_t count, char *const *words, struct
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 parts->annotate.read ? "the sample files hold no samples"
 						      : "no sample file can be read");
+	if (options.top)
+		annotate_top(&parts->annotate, p->binaries, options.top);
 	return 0;
 }
 

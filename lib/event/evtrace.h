@@ -16,8 +16,8 @@
 
 /* Returns the specification of a tracepoint with its name as in sample files,
  * "sched~sched_switch:1" for "sched:sched_switch:1" or "tracepoint:sched:sched_switch:1"; the
- * caller frees it. NULL: the first part is no group, or the second one no name, but a count, or letters as in "cycles:u". If
- * tracefs cannot be read, any name in small letters may be a group. */
+ * caller frees it. NULL: the first part is no group, or the second one no name, but a count, or
+ * letters as in "cycles:u". If tracefs cannot be read, any name in small letters may be a group. */
 char *evtrace_join(const char *root, const char *spec);
 /* Whether tracefs has a group called @name. */
 bool evtrace_has_group(const char *root, const char *name);

@@ -88,6 +88,7 @@ void annotate_done(struct annotate *a)
 		samples_done(&a->images[i].samples);
 	free(a->images);
 	free(a->rest);
+	free(a->chosen);
 	container_done(&a->totals);
 	*a = (struct annotate){ 0 };
 }
@@ -121,6 +122,28 @@ bool annotate_reaches(const struct annotate *a, const uint64_t *counts)
 	struct row row = { .counts = (uint64_t *)counts };
 
 	return container_reaches(&a->totals, &row, a->config->threshold);
+}
+
+/* Whether the symbol is chosen, or nothing was. */
+static bool is_chosen(const struct annotate *a, uint32_t image, uint32_t first)
+{
+	size_t i;
+
+	for (i = 0; i < a->chosen_count; i++)
+		if (a->chosen[i].image == image && a->chosen[i].first == first)
+			return true;
+	return !a->chosen;
+}
+
+/* Whether any symbol of the image is chosen, or nothing was. */
+static bool has_chosen(const struct annotate *a, uint32_t image)
+{
+	size_t i;
+
+	for (i = 0; i < a->chosen_count; i++)
+		if (a->chosen[i].image == image)
+			return true;
+	return !a->chosen;
 }
 
 /* State while the symbols of a view are listed. */
@@ -159,7 +182,8 @@ static uint32_t symbol_at(struct making *m, size_t piece)
 		added->text = text_of(m->a, added->symbol->name);
 		added->is_wanted =
 			symbol_filter_wants(&m->a->config->symbols, added->symbol->name,
-					    m->a->report.gather->images[v->image->image].display);
+					    m->a->report.gather->images[v->image->image].display) &&
+			is_chosen(m->a, v->image->image, whole);
 		m->symbol_of[whole] = (uint32_t)v->symbol_count;
 	}
 	return m->symbol_of[whole] - 1;
@@ -202,14 +226,15 @@ static void find_symbols(struct making *m, uint64_t *unnamed)
 	}
 }
 
+static const char not_selected[] = "in symbols that were not selected";
+
 static void add_unwanted(struct annotate *a, const struct annotate_view *v)
 {
 	size_t i;
 
 	for (i = 0; i < v->symbol_count; i++)
 		if (!v->symbols[i].is_wanted)
-			annotate_add_rest(a, ANNOTATE_NONE, "in symbols that were not selected",
-					  v->symbols[i].counts);
+			annotate_add_rest(a, ANNOTATE_NONE, not_selected, v->symbols[i].counts);
 }
 
 static bool is_any(const struct annotate *a, const uint64_t *counts)
@@ -229,6 +254,11 @@ void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct ann
 	struct making m = { .a = a, .view = &view };
 	uint64_t *unnamed = annotate_counts(a);
 
+	if (!has_chosen(a, image->image)) {
+		annotate_add_rest(a, ANNOTATE_NONE, not_selected, image->counts);
+		*ret = view;
+		return;
+	}
 	binary_open(bs, image->image, &image->header, &view.binary);
 	if (!view.binary.symtab) {
 		annotate_add_rest(a, image->image,

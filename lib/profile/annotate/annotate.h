@@ -57,6 +57,13 @@ struct annotate_rest {
 	uint64_t *counts;
 };
 
+/* A chosen symbol. */
+struct annotate_choice {
+	uint32_t image; /* in the gather */
+	uint32_t first; /* index of its first piece in the table of symbols */
+	uint64_t sum;	/* samples of all classes */
+};
+
 struct annotate {
 	const struct annotate_config *config;
 	struct annotate_image *images; /* most samples first */
@@ -65,7 +72,9 @@ struct annotate {
 	struct report report;	 /* for the header */
 	struct annotate_rest *rest;
 	size_t rest_count, rest_room;
-	size_t read, bad; /* sample files */
+	size_t read, bad;		/* sample files */
+	struct annotate_choice *chosen; /* annotate_top(); NULL: all */
+	size_t chosen_count;
 };
 
 /* A symbol with samples. */
