@@ -14,6 +14,7 @@ enum interpreter_kind {
 	INTERPRETER_PYTHON, /* CPython */
 	INTERPRETER_PHP,    /* the Zend Engine */
 	INTERPRETER_RUBY,   /* CRuby */
+	INTERPRETER_JAVA,   /* HotSpot, whose compiled code is walked, too */
 	INTERPRETER_COUNT_
 };
 
@@ -115,6 +116,58 @@ struct ruby_layout {
 };
 _Static_assert(sizeof(struct ruby_layout) == 72, "no padding");
 
+/* The members of HotSpot's structures that are read. Where they are is in a table in the memory of
+ * each process, which the virtual machine fills in at its start. */
+enum java_field {
+	JAVA_HEAP_MEMORY, /* CodeHeap: */
+	JAVA_HEAP_MAP,
+	JAVA_HEAP_SHIFT,
+	JAVA_SPACE_START, /* VirtualSpace: */
+	JAVA_SPACE_END,
+	JAVA_LIST_LENGTH, /* GrowableArray: */
+	JAVA_LIST_DATA,
+	JAVA_BLOB_NAME, /* CodeBlob: */
+	JAVA_BLOB_FRAME,
+	JAVA_BLOB_COMPLETE,
+	JAVA_BLOB_CODE,
+	JAVA_METHOD_CONST, /* Method, ConstMethod: */
+	JAVA_CONST_POOL,
+	JAVA_CONST_BYTES,
+	JAVA_CONST_NAME,
+	JAVA_CONST_SIGNATURE,
+	JAVA_POOL_HOLDER, /* ConstantPool: */
+	JAVA_POOL_SOURCE, /* since 15 */
+	JAVA_KLASS_NAME,
+	JAVA_SYMBOL_LENGTH,
+	JAVA_SYMBOL_BODY,
+	JAVA_FIELD_COUNT_
+};
+
+enum {
+	JAVA_ENTRY_BYTES = 48, /* of the table, and where an entry has the offset */
+	JAVA_ENTRY_OFFSET = 32,
+	JAVA_ENTRIES_MAX = 8192,
+	JAVA_NO_ENTRY = 0xffff,
+};
+
+struct java_layout {
+	/* Addresses are relative to PC 0 of the file's unwind table. */
+	__s64 table;			  /* its first entry */
+	__s64 pointer;			  /* a pointer to it */
+	__s64 heaps;			  /* a pointer to the list of CodeHeaps */
+	__s64 data;			  /* added to the offset in the file of its data */
+	__u16 entries[JAVA_FIELD_COUNT_]; /* by enum java_field; JAVA_NO_ENTRY: not there */
+	__u16 version;			  /* 17; 0: not found */
+	__u16 block_bytes;		  /* of a HeapBlock, which a CodeBlob follows */
+	__u16 const_bytes;		  /* of a ConstMethod, which the bytecode follows */
+	__u16 pool_bytes;		  /* of a ConstantPool, which its entries follow */
+	__u8 is_known;			  /* 0: no frames */
+	__u8 is_offset;			  /* JAVA_BLOB_CODE is an offset, not an address */
+	__u8 is_short;			  /* JAVA_BLOB_COMPLETE has 2 bytes, not 4 */
+	__u8 reserved[3];
+};
+_Static_assert(sizeof(struct java_layout) == 88, "no padding");
+
 /* What is known of an interpreter. */
 struct interpreter {
 	__u32 kind;	/* enum interpreter_kind */
@@ -123,6 +176,7 @@ struct interpreter {
 		struct python_layout python;
 		struct php_layout php;
 		struct ruby_layout ruby;
+		struct java_layout java;
 	};
 };
 _Static_assert(sizeof(struct interpreter) == 104, "no padding");

@@ -2,6 +2,7 @@
 #include "interpreter/interpreter_image.h"
 
 #include "base/macro.h"
+#include "interpreter/java_layout.h"
 #include "interpreter/php_layout.h"
 #include "interpreter/python_layout.h"
 #include "interpreter/ruby_layout.h"
@@ -46,6 +47,19 @@ static bool ruby_makes_sense(const struct interpreter *i)
 	return ruby_layout_makes_sense(&i->ruby) && i->is_known == i->ruby.is_known;
 }
 
+static bool read_java(const struct elffile *ef, uint64_t base, struct interpreter *ret)
+{
+	if (!java_layout_read(ef, base, &ret->java))
+		return false;
+	ret->is_known = ret->java.is_known;
+	return true;
+}
+
+static bool java_makes_sense(const struct interpreter *i)
+{
+	return java_layout_makes_sense(&i->java) && i->is_known == i->java.is_known;
+}
+
 static const struct {
 	bool (*read)(const struct elffile *ef, uint64_t base, struct interpreter *ret);
 	bool (*makes_sense)(const struct interpreter *i);
@@ -54,6 +68,7 @@ static const struct {
 	[INTERPRETER_PYTHON] = { read_python, python_makes_sense },
 	[INTERPRETER_PHP] = { read_php, php_makes_sense },
 	[INTERPRETER_RUBY] = { read_ruby, ruby_makes_sense },
+	[INTERPRETER_JAVA] = { read_java, java_makes_sense },
 };
 static_assert(ARRAY_SIZE(languages) == INTERPRETER_COUNT_, "one row each");
 

@@ -45,6 +45,10 @@ enum counter_kind {
 	  "functions are in chains")                                                               \
 	X(ruby_unknown, TROUBLE, "Ruby interpreters of an unknown version",                        \
 	  "Ruby interpreters are of an unknown version: only their C functions are in chains")     \
+	X(java_unknown, TROUBLE, "Java virtual machines whose structures are unknown",             \
+	  "Java virtual machines have unknown structures: call chains end in the code that they "  \
+	  "compiled",                                                                              \
+	  "run java with -XX:+PreserveFramePointer")                                               \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \

@@ -360,6 +360,7 @@ static const struct {
 	{ "python_unknown", "unit/test_table_store.c", "an_unknown_python_is_counted" },
 	{ "php_unknown", "unit/test_table_store.c", "an_unknown_php_is_counted" },
 	{ "ruby_unknown", "unit/test_table_store.c", "an_unknown_ruby_is_counted" },
+	{ "java_unknown", "unit/test_table_store.c", "an_unknown_java_is_counted" },
 	{ "script_no_thread", "live/python.sh", NULL },
 	{ "script_bad_frame", "live/python.sh", NULL },
 	{ "script_bad_code", "live/python.sh", NULL },

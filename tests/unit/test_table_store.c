@@ -403,6 +403,25 @@ static void an_unknown_ruby_is_counted(void)
 	table_store_free(t);
 }
 
+static void an_unknown_java_is_counted(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	_cleanup_free_ char *path =
+		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_java_25.so");
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	load_changed(t, path, "CodeHeap", "codeHeap", sizeof("CodeHeap"));
+	table_store_stats(t, &stats);
+	CHECK_EQ(stats.counters.java_unknown, 1);
+	table_store_free(t);
+}
+
 /* There is room for 63; those unused for longest make way. */
 static void many_pythons_make_way(void)
 {
@@ -445,7 +464,8 @@ static void many_pythons_make_way(void)
 }
 
 TESTS(T(many_pythons_make_way), T(an_unknown_python_is_counted), T(an_unknown_php_is_counted),
-      T(an_unknown_ruby_is_counted), T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
+      T(an_unknown_ruby_is_counted), T(an_unknown_java_is_counted),
+      T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
       T(tables_go_that_were_not_used_for_longest), T(tables_make_way_for_those_of_new_files),
       T(rules_of_dropped_tables_make_way), T(a_file_with_too_many_rules_is_counted),
       T(files_without_a_table_leave_room_for_others))

@@ -212,6 +212,7 @@ static void count_unknown(struct table_store *t, uint32_t kind)
 	t->stats.counters.python_unknown += kind == INTERPRETER_PYTHON;
 	t->stats.counters.php_unknown += kind == INTERPRETER_PHP;
 	t->stats.counters.ruby_unknown += kind == INTERPRETER_RUBY;
+	t->stats.counters.java_unknown += kind == INTERPRETER_JAVA;
 }
 
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
@@ -221,10 +222,8 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	struct sample_table put = { .page_count = (uint32_t)table->page_count,
 				    .used = sampler_drains(t->sampler) };
 	size_t missing = unwind_rules_missing(t->rules, table->rows, table->row_count), i;
-	int r = 0;
+	int r = has_room(t, table) ? 0 : -ENOSPC;
 
-	if (!has_room(t, table))
-		return -ENOSPC;
 	for (i = 0; i < table->page_count && r == 0; i++)
 		r = table_chunks_put(t->chunks, table->rows + table->pages[i],
 				     table->pages[i + 1] - table->pages[i],
