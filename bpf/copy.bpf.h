@@ -68,7 +68,7 @@ static __noinline int find_copy(struct run *run, struct mapping *v, struct vma *
 	asm volatile("" ::: "memory");
 	if (!part || copy->key.tgid != memory.tgid || copy->key.region.start != vma->start)
 		return COPY_NONE;
-	if (vma_find(run->task->mm, part, 0, run->scratch->node, vma) != VMA_FOUND || !vma->file)
+	if (vma_find(part, 0, &run->scratch->node, vma) != VMA_FOUND || !vma->file)
 		return COPY_NONE;
 	v->offset = offset;
 	return COPY_OF_FILE;

@@ -194,7 +194,7 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	v->start = v->end = 0;
 	m->sequence |= 1;
 	read_fence(m);
-	r = vma_find(run->task->mm, address, VMA_EXECUTABLE, run->scratch->node, &vma);
+	r = vma_find(address, VMA_EXECUTABLE, &run->scratch->node, &vma);
 	if (r != VMA_FOUND)
 		return r;
 	v->start = vma.start;

@@ -163,7 +163,7 @@ struct scratch {
 	__u32 busy;    /* in SAMPLE_SLOT_PROCESS: in use, by a program that was preempted */
 	__u64 woke_ns; /* when user space was woken for a file last */
 	struct mappings mappings;
-	__u64 node[MAPLE_WORDS];
+	struct maple_node node;
 	struct sample_image image;
 };
 struct {

@@ -84,8 +84,7 @@ int test_self(__u64 *context)
 	struct vma vma;
 
 	scratch = bpf_map_lookup_elem(&scratches, &zero);
-	if (!scratch ||
-	    vma_find(task->mm, context[0], VMA_EXECUTABLE, scratch->node, &vma) != VMA_FOUND ||
+	if (!scratch || vma_find(context[0], VMA_EXECUTABLE, &scratch->node, &vma) != VMA_FOUND ||
 	    !vma.file)
 		return 0;
 	image = &scratch->image;

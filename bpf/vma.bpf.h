@@ -34,6 +34,11 @@ enum {
 	MAPLE_ARANGE = 3, /* 9 bounds, 10 slots, and gaps; the others have 15 and 16 */
 };
 
+/* A copy of a node. */
+struct maple_node {
+	__u64 words[MAPLE_WORDS];
+};
+
 /* The slot of a node whose range contains @address. A bound of 0 after the first ends the list. */
 static __always_inline __u64 maple_slot(const __u64 *words, __u32 type, __u64 address)
 {
@@ -86,17 +91,18 @@ static __always_inline __u64 vma_version(struct vm_area_struct *vma, __u64 flags
 	return version;
 }
 
-/* Looks up the mapping at @address that has all rights @rights; @words is room for MAPLE_WORDS. */
-static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 rights, __u64 *words,
-			       struct vma *ret)
+/* Looks up the mapping of the current process at @address that has all rights @rights. Not static,
+ * so that the verifier looks at it only once, and not again at each call. */
+__noinline int vma_find(__u64 address, __u64 rights, struct maple_node *node, struct vma *ret)
 {
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
 	struct vm_area_struct *vma;
 	bool failed = false;
 	__u64 flags;
 
-	if (!mm || !words || !ret)
+	if (!mm || !node || !ret)
 		return VMA_UNREADABLE;
-	vma = (void *)maple_find(mm, address, words, &failed);
+	vma = (void *)maple_find(mm, address, node->words, &failed);
 	if (!vma)
 		return failed ? VMA_UNREADABLE : VMA_NONE;
 	/* Memory that is not executable is not code, so the address is not a return address. */
