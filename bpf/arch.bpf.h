@@ -17,6 +17,16 @@
 /* Where PHP's loop has its frame and its instruction, by DWARF number, if gcc compiled it. */
 enum { PHP_REGISTER_FRAME = 14, PHP_REGISTER_OPLINE = 15 };
 
+/* Where code of HotSpot has, by DWARF number, its thread; the next bytecode, or while it calls a
+ * method its stack pointer; the return address that it has taken off the stack, and if it goes on where
+ * an exception is caught. */
+enum {
+	JAVA_REGISTER_THREAD = 15,
+	JAVA_REGISTER_BYTECODE = 13,
+	JAVA_REGISTER_RETURN = 0,
+	JAVA_REGISTER_CAUGHT = 1,
+};
+
 struct cpu_registers {
 	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	__u64 ip, cs, flags, sp, ss;
@@ -127,6 +137,14 @@ static __always_inline bool is_thread_id(__u64 pointer, __u64 id)
 
 /* Where PHP's loop has its frame and its instruction, if gcc compiled it. */
 enum { PHP_REGISTER_FRAME = 27, PHP_REGISTER_OPLINE = 28 };
+
+/* The same registers of HotSpot's code, whose stack is not walked yet. */
+enum {
+	JAVA_REGISTER_THREAD = 28,
+	JAVA_REGISTER_BYTECODE = 22,
+	JAVA_REGISTER_RETURN = 30,
+	JAVA_REGISTER_CAUGHT = 3,
+};
 
 struct cpu_registers {
 	__u64 x[31], sp, ip, pstate;

@@ -6,10 +6,12 @@
 #pragma once
 
 #include "arch.bpf.h"
+#include "java.bpf.h"
 #include "languages.bpf.h"
 #include "mapping.bpf.h"
 #include "rule.bpf.h"
 #include "script.bpf.h"
+#include "stack.bpf.h"
 #include "unwinding.bpf.h"
 
 struct chain_run {
@@ -54,63 +56,29 @@ static __always_inline bool append_frame(struct run *run, struct unwinding *u,
 	return true;
 }
 
-/* Copies the stack from @address on, within one page: a page can be read as a whole or not at all.
- */
-static __noinline int copy_window(struct stack_window *w, __u64 address)
+/* Looks for the rule of code in memory that a process generated, with what it wrote about it, or
+ * what Java's virtual machine has in memory. Not part of go_to_caller(), because that needs much
+ * stack, too. */
+static __always_inline void find_generated(struct run *run, struct unwinding *u,
+					   const struct mapping *v)
 {
-	__u64 start = address & ~(STACK_LINE_BYTES - 1), bytes = -start & (STACK_PAGE_BYTES - 1);
-
-	if (!bytes || bytes > STACK_WINDOW_BYTES)
-		bytes = STACK_WINDOW_BYTES;
-	w->bytes = 0;
-	if (bpf_probe_read_user(w->words, bytes, (void *)start))
-		return CHAIN_END_UNREADABLE;
-	w->start = start;
-	w->bytes = bytes;
-	return CHAIN_GOES_ON;
-}
-
-/* An unwind_read_fn. Stacks are read upwards, so an address below the window is read on its own. */
-static int read_stack(void *data, __u64 address, __u64 *ret)
-{
-	struct unwinding *u = data;
-	struct stack_window *w = &u->window;
-	__u64 word = unwind_word(machine_of(u->machine));
-
-	if (address & (word - 1) || address < w->start) {
-		*ret = 0;
-		return bpf_probe_read_user(ret, word, (void *)address) ? CHAIN_END_UNREADABLE
-								       : CHAIN_GOES_ON;
+	u->generated = CHAIN_END_UNKNOWN;
+	u->is_java = 0;
+	if (config.by_frame_pointers || v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO)
+		return;
+	if (look_up_code(&u->rule, unwind_lookup_pc(&u->frame), run->task->tgid) == CHAIN_GOES_ON) {
+		u->generated = CHAIN_GOES_ON;
+	} else if (config.interpreters && v->place == SAMPLE_ANON) {
+		know_java(run, u);
+		u->generated = java_rule(run, u);
+		u->is_java = u->generated == CHAIN_GOES_ON;
 	}
-	if (address - w->start >= w->bytes && copy_window(w, address) != CHAIN_GOES_ON)
-		return CHAIN_END_UNREADABLE;
-	*ret = w->words[(address - w->start) / 8 & (STACK_WINDOW_BYTES / 8 - 1)];
-	if (word == 4)
-		*ret = address & 4 ? *ret >> 32 : (__u32)*ret;
-	return CHAIN_GOES_ON;
-}
-
-static int read_register(void *data, __u32 number, __u64 *ret)
-{
-	const struct unwinding *u = data;
-
-	*ret = u->registers[number & 31];
-	return CHAIN_GOES_ON;
-}
-
-/* An unwind_read_fn for code. */
-static int read_code(void *data, __u64 address, __u64 *ret)
-{
-	if (bpf_probe_read_user(ret, sizeof(*ret), (void *)address))
-		return CHAIN_END_UNREADABLE;
-	return CHAIN_GOES_ON;
 }
 
 /* Replaces the frame by its caller's, according to its rule or a guess. Returns CHAIN_GOES_ON, or
  * why there is no caller. Not inlined: its stack frame would be added to those of the functions
  * that look up a mapping, and all that are nested may not exceed 512 bytes together. */
-static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
-				     const struct mapping *v)
+static __noinline __u32 go_to_caller(struct run *run, struct unwinding *u, const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE, end;
@@ -125,9 +93,10 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);
 		if (!rule && why != CHAIN_END_NO_RULE && why != CHAIN_END_NO_TABLE)
 			return why;
-	} else if (!config.by_frame_pointers && look_up_code(&u->rule, unwind_lookup_pc(&frame),
-							     run->task->tgid) == CHAIN_GOES_ON) {
+	} else if (u->generated == CHAIN_GOES_ON) {
 		rule = &u->rule;
+	} else if (u->generated != CHAIN_END_UNKNOWN) {
+		return u->generated;
 	}
 	u->rule = rule ? *rule : (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
 	u->astray = CHAIN_END_NO_MAPPING;
@@ -137,6 +106,8 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 	}
 	end = unwind_apply(&frame, &u->rule, machine_of(u->machine), read_stack, read_register, u);
 	u->frame = frame;
+	if (u->is_java && (end != CHAIN_GOES_ON || !is_in_java(run, u)))
+		return CHAIN_END_NO_CODE;
 	if (end != CHAIN_GOES_ON && u->astray != CHAIN_END_NO_MAPPING)
 		return u->astray;
 	return end;
@@ -205,8 +176,10 @@ static long chain_step(__u32 index, struct chain_run *c)
 		u->end = u->astray;
 		return end_user(c);
 	}
-	if (v->interpreter && config.interpreters && !u->script.is_read)
+	if (v->interpreter && config.interpreters && !u->script.is_read &&
+	    v->interpreter != u->script.java)
 		find_script(c->run, u, v);
+	find_generated(c->run, u, v);
 	u->end = go_to_caller(c->run, u, v);
 	if (u->end == CHAIN_GOES_ON &&
 	    runs_script(&u->script, frame.pc, frame.sp, u->frame.sp, !u->append))

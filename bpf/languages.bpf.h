@@ -2,18 +2,11 @@
 /* Chooses the walker for an interpreter's language. */
 #pragma once
 
+#include "java.bpf.h"
 #include "php.bpf.h"
 #include "python.bpf.h"
 #include "ruby.bpf.h"
 #include "script.bpf.h"
-
-/* A number for the process, and the program that it executes. */
-static __always_inline __u64 process_key(const struct run *run)
-{
-	const struct mappings *m = &run->scratch->mappings;
-
-	return mix(mix(mix(m->mm, m->tgid), m->started_ns), m->execs);
-}
 
 /* Reads the frames of the code that the interpreter @i at @bias runs in the thread. */
 static __always_inline void read_script(struct run *run, struct unwinding *u, struct script_walk *w,
@@ -54,7 +47,7 @@ static __always_inline bool place_interpreter(const struct run *run, const struc
 static __noinline int find_script(struct run *run, struct unwinding *u, const struct mapping *v)
 {
 	const struct interpreter *i;
-	struct script_process *p;
+	struct script_process *p, met;
 	struct script_walk *w;
 	__u32 slot;
 
@@ -65,9 +58,18 @@ static __noinline int find_script(struct run *run, struct unwinding *u, const st
 	w = bpf_map_lookup_elem(&script_walks, &slot);
 	if (!w || machine_of(u->machine) == UNWIND_I386)
 		return 0;
-	p = &w->processes[process_key(run) >> 58 & (SCRIPT_KNOWN - 1)];
-	if (v && !place_interpreter(run, u, v, p))
+	if (v && !place_interpreter(run, u, v, &met))
 		return 0;
+	p = &w->processes[process_key(run) >> 58 & (SCRIPT_KNOWN - 1)];
+	if (v && java_layout_of(met.interpreter)) {
+		/* Its frames are code of their own; another interpreter may follow. */
+		u->script.is_read = 0;
+		u->script.java = met.interpreter;
+		meet_java(run, &met);
+		return 0;
+	}
+	if (v)
+		*p = met;
 	if (p->key != process_key(run) || p->tables != run->scratch->tables)
 		return 0;
 	slot = p->interpreter;

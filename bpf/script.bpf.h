@@ -95,6 +95,14 @@ struct {
 	},
 };
 
+/* A number for the process, and the program that it executes. */
+static __always_inline __u64 process_key(const struct run *run)
+{
+	const struct mappings *m = &run->scratch->mappings;
+
+	return mix(mix(mix(m->mm, m->tgid), m->started_ns), m->execs);
+}
+
 static __always_inline bool read_word(__u64 *ret, __u64 address)
 {
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)address);

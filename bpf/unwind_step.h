@@ -194,6 +194,19 @@ static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_mac
 	return pc ? CHAIN_GOES_ON : CHAIN_END_NO_MAPPING;
 }
 
+/* Reads the word at this frame's fp + @words words. */
+static __always_inline int unwind_at_fp(const struct unwind_frame *f, __s64 words,
+					enum unwind_machine machine, unwind_read_fn *read,
+					void *data, __u64 *ret)
+{
+	__u64 fp = 0;
+	int stop = unwind_reg_value(&f->fp, read, data, &fp);
+
+	if (stop != CHAIN_GOES_ON)
+		return stop;
+	return read(data, fp + (__u64)(words * (__s64)unwind_word(machine)), ret);
+}
+
 /* The caller's PC. */
 static __always_inline int unwind_return_address(const struct unwind_frame *f,
 						 const struct unwind_rule *rule,
@@ -207,6 +220,8 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	if (UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_CFA)
 		stop = read(data, cfa + (__u64)((__s64)rule->ra * (__s64)unwind_word(machine)),
 			    &pc);
+	else if (UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_FP)
+		stop = unwind_at_fp(f, rule->ra, machine, read, data, &pc);
 	else if (machine == UNWIND_AARCH64 && rule->ra == 30 && f->exact)
 		stop = CHAIN_GOES_ON, pc = f->lr;
 	else

@@ -28,7 +28,7 @@ struct script_state {
 	__u32 is_inside; /* that function was passed, and its caller comes next */
 	__u32 is_fresh;	 /* the innermost interpreted frame may not have begun */
 	__u32 is_over;	 /* the innermost call of the loop runs none any more */
-	__u32 reserved;
+	__u32 java;	 /* the number of Java's virtual machine, if it was met */
 };
 
 /* What the next step of a walk puts into the chain. */
@@ -50,8 +50,10 @@ struct unwinding {
 	__u32 append;		 /* false for the first frame, which is the sample itself */
 	__u32 place;		 /* index in the map "found" */
 	__u32 end;
-	__u32 astray;  /* why the chain ends if no code is at the PC: it may be a guess */
-	__u32 machine; /* enum unwind_machine */
+	__u32 astray;	 /* why the chain ends if no code is at the PC: it may be a guess */
+	__u32 machine;	 /* enum unwind_machine */
+	__u32 generated; /* CHAIN_GOES_ON: ->rule is that of generated code; UNKNOWN: it has none */
+	__u32 is_java;	 /* ->rule is of code of HotSpot */
 	struct script_state script;
 	struct sample_chain chain;
 };

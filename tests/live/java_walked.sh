@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Call chains go through code that HotSpot compiled without frame pointers: whole, and with the callers
+# that the program has. For each JDK that is installed.
+OP_DRIVER=bpf
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+[ "$(uname -m)" = x86_64 ] || skip_all "only for x86-64"
+command -v javac >/dev/null || skip_all "no JDK"
+rate=1999
+javac -J-XX:-UsePerfData -d "$dir" "$OP_SOURCE_ROOT/tests/live/TruthJava.java" || skip_all "javac fails"
+
+# walked TITLE NEED_PAIRS [OPTION]...
+walked()
+{
+	title=$1
+	pairs=$2
+	shift 2
+	ok "$title" profile java --callgraph=200 --attach-java "$java" -XX:-UsePerfData "$@" -cp "$dir" TruthJava 5
+	opreport --session-dir="$dir/java" --folded >"$dir/folded" 2>/dev/null
+	awk -v need_pairs="$pairs" -f "$OP_SOURCE_ROOT/tests/live/java_check.awk" "$dir/folded" >"$dir/output"
+	held=$?
+	head -20 "$dir/output" | sed 's/^/# /'
+	result $held "  its chains are complete and right"
+}
+
+for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done | sort -u); do
+	version=$("$java" -XX:-UsePerfData -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+	if [ "${version:-0}" -lt 17 ] || [ "$version" -lt "$(javac -J-XX:-UsePerfData -version 2>&1 | tr -cd '0-9.' | cut -d. -f1)" ]; then
+		skip "JDK $version" "it does not write a map, or does not run this program"
+		continue
+	fi
+	walked "JDK $version" 0
+	# Else there are few calls left.
+	walked "JDK $version, nothing inlined" 1 -XX:CompileCommand=quiet \
+		"-XX:CompileCommand=dontinline,TruthJava*::*"
+done
+done_testing
