@@ -34,6 +34,8 @@ static void put_string(FILE *out, const char *text)
 			(void)fprintf(out, "\\u%04x", *s);
 		else if (length == 0)
 			(void)fputs("\\ufffd", out);
+		else if (text_control_code((const char *)s))
+			(void)fprintf(out, "\\u%04x", text_control_code((const char *)s));
 		else
 			(void)fwrite(s, 1, length, out);
 		s += length ? length : 1;

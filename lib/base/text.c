@@ -137,6 +137,20 @@ unsigned int text_width(const char *s)
 	return width;
 }
 
+/* Length of the character at @s if it changes the direction of text, by which one name can look
+ * like another (U+061C, 200E, 200F, 202A to 202E, 2066 to 2069), or separates lines (U+2028, 2029);
+ * else 0. */
+static size_t direction_length(const unsigned char *s)
+{
+	if (s[0] == 0xd8)
+		return s[1] == 0x9c ? 2 : 0;
+	if (s[0] != 0xe2 || (s[1] != 0x80 && s[1] != 0x81))
+		return 0;
+	if (s[1] == 0x81)
+		return s[2] >= 0xa6 && s[2] <= 0xa9 ? 3 : 0;
+	return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae) ? 3 : 0;
+}
+
 /* Length of the control character that starts at @s: C0, DEL, C1 in UTF-8, or a byte that is not
  * UTF-8 and is C1 to a terminal of 8 bits (0x9b starts a sequence there, as ESC [ does); 0 if it is
  * none. */
@@ -146,7 +160,19 @@ static size_t control_length(const char *s)
 
 	if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0))
 		return 1;
-	return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+	if (c == 0xc2)
+		return next >= 0x80 && next < 0xa0 ? 2 : 0;
+	return direction_length((const unsigned char *)s);
+}
+
+uint32_t text_control_code(const char *s)
+{
+	const unsigned char *at = (const unsigned char *)s;
+	size_t length = control_length(s);
+
+	if (length == 2)
+		return (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu);
+	return length == 3 ? (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu) : 0;
 }
 
 /* Whether @size bytes are printable ASCII, as nearly all names are; checks eight at a time. */

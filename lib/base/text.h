@@ -32,8 +32,11 @@ unsigned int text_width(const char *s);
 /* Shortens the text in @b from byte @from on to @width characters, at least 3; the last three are
  * dots if anything was cut. */
 void text_cut(struct strbuf *b, size_t from, unsigned int width);
-/* Adds @text with control characters as \xNN, so that names of unknown origin cannot send escape
- * sequences to a terminal. */
+/* The code of the character at @s if it is one of those that text_visible() makes visible, and of
+ * several bytes; else 0. For formats that can name characters. */
+uint32_t text_control_code(const char *s);
+/* Adds @text with control characters, and those that change the direction of text, as \xNN, so
+ * that names of unknown origin cannot send escape sequences to a terminal, or look like others. */
 void text_visible(struct strbuf *out, const char *text);
 /* The same for a line of a text file, given without its newline: tabs and a CR at its end stay. */
 void text_visible_line(struct strbuf *out, const char *line, size_t size);

@@ -11,7 +11,9 @@ static void json_is_valid_whatever_the_bytes(void)
 	struct json j = JSON_INIT(f);
 
 	json_open(&j, NULL, '{');
-	json_string(&j, "a\"b", "q\"\\\n\x1b \xc3\xbc \xff\xed\xa0\x80 \xf0\x9f\x98\x80\xc3");
+	json_string(
+		&j, "a\"b",
+		"q\"\\\n\x1b\xc2\x9b\xe2\x80\xae \xc3\xbc \xff\xed\xa0\x80 \xf0\x9f\x98\x80\xc3");
 	json_open(&j, "list", '[');
 	json_u64(&j, NULL, UINT64_MAX);
 	json_i64(&j, NULL, -1);
@@ -20,7 +22,7 @@ static void json_is_valid_whatever_the_bytes(void)
 	json_hex(&j, "x", 255);
 	json_close(&j, '}');
 	(void)fclose(f);
-	CHECK_STR(text, "{\"a\\\"b\":\"q\\\"\\\\\\u000a\\u001b \xc3\xbc "
+	CHECK_STR(text, "{\"a\\\"b\":\"q\\\"\\\\\\u000a\\u001b\\u009b\\u202e \xc3\xbc "
 			"\\ufffd\\ufffd\\ufffd\\ufffd \xf0\x9f\x98\x80\\ufffd\",\"list\":"
 			"[18446744073709551615,-1,null],\"x\":\"0xff\"}");
 }

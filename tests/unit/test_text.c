@@ -37,6 +37,13 @@ static void control_characters_become_visible(void)
 	text_visible(&b, "a\x1b[31m\n\x7f \xc3\xbc\xc2\x9b\xc2\xa0\xff");
 	CHECK_STR(strbuf_text(&b), "a\\x1b[31m\\x0a\\x7f \xc3\xbc\\xc2\\x9b\xc2\xa0\xff");
 	CHECK_EQ(text_width("\xc3\xbc\xe2\x82\xac!"), 3);
+	/* Marks that change the direction of text, and their neighbours. */
+	strbuf_clear(&b);
+	text_visible(&b,
+		     "\xe2\x80\xae\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xa6\xd8\x9c\xd8\x9d\xe2\x80");
+	CHECK_STR(strbuf_text(&b),
+		  "\\xe2\\x80\\xae\xe2\x80\xaf\xe2\x81\xa5\\xe2\\x81\\xa6\\xd8\\x9c"
+		  "\xd8\x9d\xe2\\x80");
 	strbuf_clear(&b);
 	/* A terminal of 8 bits obeys 0x9b; in U+1F41B and after a lead byte that is cut short. */
 	text_visible(&b, "\x9b\x33m \xf0\x9f\x90\x9b \xe2\x9bx");

@@ -110,6 +110,8 @@ static void put_text(struct xml *x, const char *s)
 			instead = "\xef\xbf\xbd";
 		if (instead)
 			(void)fputs_unlocked(instead, x->out);
+		else if (text_control_code(s))
+			(void)fprintf(x->out, "&#%u;", text_control_code(s));
 		else
 			(void)fwrite_unlocked(s, 1, length, x->out);
 		s += length ? length : 1;
