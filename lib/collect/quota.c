@@ -55,6 +55,7 @@ struct quota {
 	uint64_t calm_since_ns; /* there is ample room since then; 0: there is not */
 	uint64_t calm_ns;	/* so long before a level is undone */
 	uint64_t undone_ns;	/* when the last one was; 0: none */
+	uint64_t paused_ns;	/* begin of the pause */
 	struct {
 		uint64_t since_ns, now, before; /* the least in this span, and in the one before */
 	} parser_least;
@@ -189,6 +190,20 @@ static void note_shedding(struct quota *q, uint64_t now_ns)
 	q->undone_ns = q->calm_since_ns = 0;
 }
 
+/* Ends a pause as soon as there is room. What was freed may not be enough for that, and nothing
+ * more may become free: after some time, being below the limit is enough. */
+static void end_pause(struct quota *q, const struct quota_use *use, uint64_t now_ns)
+{
+	bool is_long = now_ns - q->paused_ns >= q->calm_ns;
+
+	if (!short_of(q, use, RESUME_AT, FREE_RESUME_AT, false)) {
+		q->level = q->shed;
+	} else if (is_long && !short_of(q, use, PAUSE_AT, FREE_PAUSE_AT, false)) {
+		q->level = q->shed;
+		q->undone_ns = now_ns; /* if it was too early, the next pause is longer */
+	}
+}
+
 enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64_t now_ns,
 			    unsigned int useful)
 {
@@ -196,14 +211,14 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 
 	q->use = *use;
 	if (q->level == QUOTA_PAUSED) {
-		if (!short_of(q, use, RESUME_AT, FREE_RESUME_AT, false))
-			q->level = q->shed;
+		end_pause(q, use, now_ns);
 		return q->level;
 	}
 	what = short_of(q, use, PAUSE_AT, FREE_PAUSE_AT, false);
 	if (what) {
 		q->what = what;
 		note_shedding(q, now_ns);
+		q->paused_ns = now_ns;
 		/* All levels at once: with no room at all, there is no time either. */
 		while (next_level(q->shed, useful) != q->shed)
 			q->shed = next_level(q->shed, useful);

@@ -183,6 +183,36 @@ static void after_a_pause_it_goes_on_with_less(void)
 	CHECK_EQ(quota_step(q, &easy, 2 * second, all_useful), QUOTA_THREADS);
 }
 
+/* The seconds until a pause ends; the first one is at *@t. */
+static uint64_t pause_length(struct quota *q, const struct quota_use *full,
+			     const struct quota_use *after, uint64_t *t)
+{
+	uint64_t begin = ++*t;
+
+	CHECK_EQ(quota_step(q, full, begin * second, all_useful), QUOTA_PAUSED);
+	while (quota_step(q, after, ++*t * second, all_useful) == QUOTA_PAUSED && *t < begin + 9999)
+		;
+	return *t - begin;
+}
+
+static void a_pause_that_frees_too_little_ends_too(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	struct quota_use full = easy, nearly = easy;
+	uint64_t t = 100, first, next, last;
+
+	full.memory = 99 * MB;
+	nearly.memory = 94 * MB;
+	first = pause_length(q, &full, &nearly, &t);
+	next = pause_length(q, &full, &nearly, &t);
+	last = pause_length(q, &full, &nearly, &t);
+	CHECK(first >= 60 && first < 70);
+	CHECK(next > first && last > next);
+	/* At the limit itself it lasts. */
+	CHECK(pause_length(q, &full, &full, &t) >= 9999);
+	CHECK(quota_step(q, &easy, ++t * second, all_useful) != QUOTA_PAUSED);
+}
+
 static void few_descriptors_are_no_reason_to_pause(void)
 {
 	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
@@ -234,6 +264,7 @@ static void it_walks_often_only_where_disk_space_may_run_short(void)
 TESTS(T(it_walks_often_only_where_disk_space_may_run_short), T(with_room_nothing_is_left_out),
       T(things_are_left_out_one_after_the_other), T(what_spares_nothing_is_passed_over),
       T(at_the_limit_sampling_pauses_until_there_is_room), T(inodes_run_short_like_space),
-      T(after_a_pause_it_goes_on_with_less), T(few_descriptors_are_no_reason_to_pause),
-      T(without_limits_nothing_matters), T(with_ample_room_levels_are_undone_one_by_one),
-      T(what_must_be_shed_again_is_undone_later), T(a_peak_of_the_parser_does_not_count))
+      T(after_a_pause_it_goes_on_with_less), T(a_pause_that_frees_too_little_ends_too),
+      T(few_descriptors_are_no_reason_to_pause), T(without_limits_nothing_matters),
+      T(with_ample_room_levels_are_undone_one_by_one), T(what_must_be_shed_again_is_undone_later),
+      T(a_peak_of_the_parser_does_not_count))
