@@ -11,6 +11,8 @@ ok "it is a service file" systemd-analyze verify "$dir/oprofile.service"
 is "  without a word of complaint" "$(cat "$dir/output")" ""
 ok "exposure is 2.3 at most" systemd-analyze security --offline=true --threshold=23 \
 	"$dir/oprofile.service"
+is "it has limits, and does not start again for ever" "$(grep -cE \
+	'^(MemoryMax|CPUQuota|TasksMax|StartLimitBurst|StartLimitIntervalSec)=' "$dir/oprofile.service")" 5
 ok "its user can be made" sh -c \
 	"mkdir -p '$dir/root/etc' && systemd-sysusers --root='$dir/root' - <'$OP_SOURCE_ROOT/daemon/oprofile.sysusers'"
 has "  with a group" "^oprofile:" "$dir/root/etc/group"
