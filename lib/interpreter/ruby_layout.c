@@ -11,11 +11,11 @@
 
 /* The symbols that are looked for. */
 enum symbol {
-	SYMBOL_LOOP,
+	SYMBOL_VERSION, /* what it is recognised by */
+	SYMBOL_LOOP,	/* these two not in a stripped file since 3.3 */
 	SYMBOL_CURRENT,
-	SYMBOL_VERSION,
 	SYMBOL_NAME_OF,
-	SYMBOL_CORE, /* these two not in a stripped file */
+	SYMBOL_CORE, /* these two in no stripped file */
 	SYMBOL_SYMBOLS,
 	SYMBOL_COUNT_
 };

@@ -43,8 +43,9 @@ enum counter_kind {
 	X(php_unknown, TROUBLE, "PHP interpreters of an unknown version, or with threads (ZTS)",   \
 	  "PHP interpreters are of an unknown version, or with threads (ZTS): only their C "       \
 	  "functions are in chains")                                                               \
-	X(ruby_unknown, TROUBLE, "Ruby interpreters of an unknown version",                        \
-	  "Ruby interpreters are of an unknown version: only their C functions are in chains")     \
+	X(ruby_unknown, TROUBLE, "Ruby interpreters of an unknown version, or without symbols",    \
+	  "Ruby interpreters are of an unknown version, or without symbols: only their C "         \
+	  "functions are in chains")                                                               \
 	X(java_unknown, TROUBLE, "Java virtual machines whose structures are unknown",             \
 	  "Java virtual machines have unknown structures: call chains end in the code that they "  \
 	  "compiled",                                                                              \

@@ -73,11 +73,13 @@ static void an_unknown_version_is_named(void)
 	CHECK_EQ(l.version, 0x0309);
 }
 
-static void a_file_without_its_symbols_is_none(void)
+static void a_file_without_its_symbols_has_no_frames(void)
 {
 	struct ruby_layout l;
 
-	CHECK(!read_changed("rb_vm_exec", "rb_vm_exex", 0, &l));
+	CHECK(!read_changed("ruby_version", "ruby_versiom", 0, &l));
+	CHECK(read_changed("rb_vm_exec", "rb_vm_exex", 0, &l));
+	CHECK_EQ(l.is_known, 0);
 	CHECK(read_changed("ruby_current_ec", "ruby_current_ed", 0, &l));
 	CHECK_EQ(l.is_known, 0);
 }
@@ -240,6 +242,6 @@ static void files_have_names(void)
 }
 
 TESTS(T(what_is_stripped_is_found), T(an_unknown_version_is_named),
-      T(a_file_without_its_symbols_is_none), T(a_forged_layout_is_refused),
+      T(a_file_without_its_symbols_has_no_frames), T(a_forged_layout_is_refused),
       T(each_word_has_the_line_of_its_entry), T(one_entry_needs_no_index),
       T(what_has_no_entry_is_in_the_first_line), T(files_have_names))
