@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A program whose stacks are known: each kind of work ends in a function that belongs to it alone.
 # Prints the CPU time of each kind, in ms; with the argument "stacks" the stacks instead, as Ruby itself
 # shows them, the outermost function first; with "lines" the lines that each function has.
