@@ -7,6 +7,7 @@
 
 #include <linux/bpf.h>
 #include <linux/fs.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,8 @@ static const struct seccomp_confine_call calls[] = {
 	{ "writev" },
 	{ "ioctl", SECCOMP_CONFINE_MASKED(1, IOCTL_TYPE, IOCTL_PERF) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, FS_IOC_GETVERSION) },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, NS_GET_PARENT) },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, NS_GET_OWNER_UID) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) }, /* isatty() */
 	/* Threads that one with a better priority starts. */
 	{ "getpriority" },

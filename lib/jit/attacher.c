@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "file/account.h"
 #include "helper/child.h"
 #include "jit/internal/hotspot.h"
 
@@ -10,11 +11,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/nsfs.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -107,27 +106,6 @@ static void reap(struct stuck *s)
 	s->count = kept;
 }
 
-/* Who answers for a process of @uid: an ordinary user who made the user namespace that it is in may
- * have very many uids there. */
-static uid_t account_of(uint32_t tgid, uid_t uid)
-{
-	char path[32];
-	uid_t owner = 0;
-	int fd, parent;
-
-	(void)snprintf(path, sizeof(path), "/proc/%u/ns/user", tgid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	/* The first namespace has no parent. */
-	while (fd >= 0 && (parent = ioctl(fd, NS_GET_PARENT)) >= 0) {
-		(void)ioctl(fd, NS_GET_OWNER_UID, &owner);
-		(void)close(fd);
-		fd = parent;
-	}
-	if (fd >= 0)
-		(void)close(fd);
-	return owner ?: uid;
-}
-
 /* Whether a child for @account hangs, or no more may. */
 static bool is_refused(const struct stuck *s, uid_t account)
 {
@@ -191,7 +169,7 @@ static _noreturn_ void serve(int socket)
 		reap(&stuck);
 		answer.code = hotspot_owner("", question.tgid, &who.uid);
 		if (answer.code == 0) {
-			who.account = account_of(question.tgid, who.uid);
+			who.account = account_of_process("", question.tgid, who.uid);
 			answer.code = is_refused(&stuck, who.account)
 					      ? -EBUSY
 					      : ask_in_child(&question, &who, socket, &stuck);

@@ -190,11 +190,11 @@ def check_format(root, _build):
 # Files of the product that open files in another way than by lib/file/open_regular.h, and why.
 OPENS = {
     "lib/agent/opagent.c": "is linked into other programs; creates its dump with O_EXCL",
+    "lib/file/account.c": "a namespace in /proc",
     "lib/file/dirtree.c": "opens directories only, its flags are in a macro",
     "lib/file/open_regular.c": "is that function",
     "lib/file/procfs.c": "directories of /proc",
     "lib/event/evpfm.c": "/proc/mounts, as libpfm4 opens it",
-    "lib/jit/attacher.c": "a namespace in /proc",
     "lib/perf/probe.c": "/dev/fuse, to see whether it can be opened",
     "lib/stream/stream_file.c": "an operand of oprofiled, which may be a pipe",
     "tools/ocount/ocount.c": "its option --output, which may be a terminal or a pipe",

@@ -2,6 +2,7 @@
 #include "driver/perf/process_reader.h"
 
 #include "base/mem.h"
+#include "file/account.h"
 #include "helper/errands.h"
 
 #include <errno.h>
@@ -128,13 +129,14 @@ static struct lane *find_lane(struct process_reader *r, uint32_t tgid)
 	return (struct lane *)lane_of(r, tgid);
 }
 
-/* Whose process it is: that of its directory in /proc, which does not wait for anything. */
+/* Who answers for the process: the user of its directory in /proc, which does not wait for anything,
+ * or of its user namespace. */
 static uid_t user_of(const struct process_reader *r, uint32_t tgid)
 {
 	_cleanup_free_ char *path = xasprintf("%s/proc/%u", r->root, tgid);
 	struct stat st;
 
-	return lstat(path, &st) < 0 ? (uid_t)-1 : st.st_uid;
+	return lstat(path, &st) < 0 ? (uid_t)-1 : account_of_process(r->root, tgid, st.st_uid);
 }
 
 /* A lane that is free for a process of @user; NULL if there is none. */
