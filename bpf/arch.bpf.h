@@ -18,8 +18,8 @@
 enum { PHP_REGISTER_FRAME = 14, PHP_REGISTER_OPLINE = 15 };
 
 /* Where code of HotSpot has, by DWARF number, its thread; the next bytecode, or while it calls a
- * method its stack pointer; the return address that it has taken off the stack, and if it goes on where
- * an exception is caught. */
+ * method its stack pointer; the return address that it has taken off the stack, and the same if it
+ * goes on where an exception is caught. */
 enum {
 	JAVA_REGISTER_THREAD = 15,
 	JAVA_REGISTER_BYTECODE = 13,
