@@ -51,5 +51,5 @@ END {
 	printf "%d of %d chains complete, %d callers, %d of them wrong\n", whole, all, pairs, wrong
 	for (e in ends)
 		print ends[e] " " e
-	exit !(all >= 1000 && whole >= 0.99 * all && (!need_pairs || (pairs >= 1000 && !wrong)))
+	exit !(all >= 200 && whole >= 0.99 * all && (!need_pairs || (pairs >= 200 && !wrong)))
 }

@@ -10,13 +10,13 @@ command -v javac >/dev/null || skip_all "no JDK"
 rate=1999
 javac -J-XX:-UsePerfData -d "$dir" "$OP_SOURCE_ROOT/tests/live/TruthJava.java" || skip_all "javac fails"
 
-# walked TITLE NEED_PAIRS [OPTION]...
+# walked TITLE NEED_PAIRS OPERF_OPTION...
 walked()
 {
 	title=$1
 	pairs=$2
 	shift 2
-	ok "$title" profile java --callgraph=200 --attach-java "$java" -XX:-UsePerfData "$@" -cp "$dir" TruthJava 5
+	ok "$title" profile java --callgraph=200 --attach-java "$@"
 	opreport --session-dir="$dir/java" --folded >"$dir/folded" 2>/dev/null
 	awk -v need_pairs="$pairs" -f "$OP_SOURCE_ROOT/tests/live/java_check.awk" "$dir/folded" >"$dir/output"
 	held=$?
@@ -30,9 +30,15 @@ for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done 
 		skip "JDK $version" "it does not write a map, or does not run this program"
 		continue
 	fi
-	walked "JDK $version" 0
+	walked "JDK $version" 0 "$java" -XX:-UsePerfData -cp "$dir" TruthJava 5
 	# Else there are few calls left.
-	walked "JDK $version, nothing inlined" 1 -XX:CompileCommand=quiet \
-		"-XX:CompileCommand=dontinline,TruthJava*::*"
+	walked "JDK $version, nothing inlined" 1 "$java" -XX:-UsePerfData -XX:CompileCommand=quiet \
+		"-XX:CompileCommand=dontinline,TruthJava*::*" -cp "$dir" TruthJava 5
+	# Its threads are in generated code, not in libjvm.so, when they are seen first.
+	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 12 &
+	worker=$!
+	sleep 4
+	walked "JDK $version, already running" 0 --pid "$worker" --duration=4s
+	wait "$worker"
 done
 done_testing
