@@ -85,6 +85,7 @@ export class Source {
 		this.page = page;
 		this.left = code.instructions ? sourceRows(code) : [];
 		this.right = code.instructions ? instructionRows(code) : [];
+		this.hasLines = this.right.some(r => r.line);
 		this.most = Math.max(1, ...this.left.map(r => r.samples || 0), ...this.right.map(r => r.samples));
 		if (this.left.some(r => r.number)) panes.push(this.pane('Source', this.left.map(r => this.line(r))));
 		if (this.right.length) panes.push(this.pane('Instructions', [drawJumps(jumpsOf(this.right), this.right.length), ...this.right.map((r, i) => this.instruction(r, i))], 'code'));
@@ -131,7 +132,7 @@ export class Source {
 		const before = this.right[i - 1], isNew = r.calls.length && (!before || before.calls.join('\n') !== r.calls.join('\n'));
 		return this.row(r, (r.calls.length ? 'inlined' : '') + (r.line ? '' : ' noline'), el('span', { class: 'number', role: 'cell' }, r.address.slice(2)),
 			el('code', { role: 'cell' }, visible(r.text.replace(/\s+/g, ' '))),
-			isNew ? el('span', { class: 'dim call', title: r.calls.map(visible).join(' in ') }, `▸ ${shorten(visible(r.calls[0]))} inlined`) : r.line ? null :
+			isNew ? el('span', { class: 'dim call', title: r.calls.map(visible).join(' in ') }, `▸ ${shorten(visible(r.calls[0]))} inlined`) : r.line || !this.hasLines ? null :
 				el('span', { class: 'dim call' }, 'no line'));
 	}
 

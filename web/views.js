@@ -413,7 +413,7 @@ export function showQuality(page, host) {
 		ends.set(e.end, old);
 	}
 	const samples = [['samples', int(n)], ['lost', int(head.lost)],
-		['a share of 1 % is known to, if samples are independent,', plusMinus(n * 0.01, n, independent(page.weight))]];
+		['95 % interval of a share of 1 %, if samples are independent', plusMinus(n * 0.01, n, independent(page.weight))]];
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${head.hidden.below} samples`, `${pct(head.hidden.samples / n)} %`]);

@@ -342,6 +342,15 @@ def narrow_screens_do_not_scroll_sideways(b, url):
     return True
 
 
+def nothing_in_the_bar_is_cut(b, url):
+    """What says which samples are shown is whole, or ends in dots."""
+    b.open(url, "v=quality")
+    return b.js("const bar = document.getElementById('chips'), end = bar.getBoundingClientRect().right;"
+                "return bar.scrollWidth <= bar.clientWidth && [...bar.children].every(c => c.getBoundingClientRect().right <= end)") and \
+        b.js("const range = document.createRange(); return [...document.querySelectorAll('#v-quality .words td:first-child')].every(c => {"
+             "range.selectNodeContents(c); return range.getClientRects().length === 1; })")
+
+
 def hostile_names_are_text(b, url):
     for view in ("overview", "flame", "functions", "quality"):
         b.open(url, f"v={view}")
@@ -804,6 +813,8 @@ def main():
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(narrow_screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
+            attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
+            attempt(nothing_in_the_bar_is_cut, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text, wide, f"file://{work}/hostile.html")
             attempt(a_program_is_not_its_function, wide, f"file://{work}/twin.html")
             attempt(a_short_slice_can_be_chosen, wide, f"file://{work}/short.html")
