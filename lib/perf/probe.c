@@ -62,9 +62,22 @@ static bool has_perfmon(uint64_t bits)
 	return has(bits, CAP_PERFMON) || has(bits, CAP_SYS_ADMIN);
 }
 
+/* Whether the running kernel has no levels above 2, as those of kernel.org. That cannot be tried on
+ * other machines, whose files are below @root. */
+static bool takes_like_2(const char *root)
+{
+	struct probe_result own = { 0 };
+
+	if (!*root)
+		probe_own_process(root, &own);
+	return !*root && own.verdict == PROBE_OK;
+}
+
 static void probe_paranoid(const char *root, struct probe_result *ret)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+	static const char user_only[] = "your own processes may be sampled, in user space only";
+	static const char more[] = "for more: sysctl kernel.perf_event_paranoid=0, or run as root";
 	_cleanup_free_ char *text = NULL;
 	int64_t level;
 
@@ -86,16 +99,19 @@ static void probe_paranoid(const char *root, struct probe_result *ret)
 		       level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
 		return;
 	}
+	if (level > 2 && takes_like_2(root)) {
+		detail(ret, "%" PRId64 ", which this kernel takes like 2: %s", level, user_only);
+		verdict(ret, PROBE_WARN, more);
+		return;
+	}
 	detail(ret, "%" PRId64 ": %s", level,
 	       level <= 0   ? "the whole system may be sampled"
 	       : level == 1 ? "your own processes may be sampled, in the kernel too"
-	       : level == 2 ? "your own processes may be sampled, in user space only"
+	       : level == 2 ? user_only
 			    : "kernels of Debian, Ubuntu and others refuse everything");
 	if (level > 0)
 		verdict(ret, level > 2 ? PROBE_MISSING : PROBE_WARN,
-			level > 2 ? "sysctl kernel.perf_event_paranoid=2, or run as root"
-				  : "for more: sysctl kernel.perf_event_paranoid=0, or run as "
-				    "root");
+			level > 2 ? "sysctl kernel.perf_event_paranoid=2, or run as root" : more);
 }
 
 static void probe_sample_rate(const char *root, struct probe_result *ret)
