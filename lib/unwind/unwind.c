@@ -182,6 +182,8 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	b->budget = t->cfi_bytes * PROGRAM_SHARE;
 	unwind_rows_init(&b->rows, rules, t->base, t->page_count,
 			 MIN(t->cfi_bytes / ROW_BYTES, (size_t)ROWS_ROOM));
+	if (t->machine != UNWIND_AARCH64)
+		b->rows.ra_word = (uint8_t)unwind_word(t->machine);
 	for (i = 0; i < f->count; i++) {
 		uint64_t start = f->all[i].start - t->base;
 

@@ -69,6 +69,7 @@ static void last_rule(const char *letters, const uint8_t *fde, size_t bytes,
 	CHECK_EQ(f.start, FUNCTION);
 	CHECK_EQ(f.end, FUNCTION + SIZE);
 	unwind_rows_init(&rows, rules, FUNCTION, 1, 16);
+	rows.ra_word = (uint8_t)unwind_word(UNWIND_I386);
 	unwind_rows_limit(&rows, SIZE);
 	CHECK_EQ(cfi_program_run(&f, UNWIND_I386, &rows), 0);
 	count = unwind_rows_finish(&rows);
@@ -133,6 +134,27 @@ static void rules_count_in_words_of_four_bytes(void)
 	CHECK_EQ(r.cfa, UNWIND_CFA_PLT);
 	CHECK_EQ(r.cfa_offset, 4);
 	CHECK_EQ(r.cfa_add, 11);
+}
+
+/* After an epilogue, glibc's memcpy() lacks the offset that it had before. */
+static void a_return_address_below_the_stack_is_none(void)
+{
+	static const uint8_t lowest[] = { DW_CFA_def_cfa_offset, 4 };
+	static const uint8_t below[] = { DW_CFA_def_cfa_offset, 0 };
+	static const uint8_t pushed[] = { DW_CFA_def_cfa_offset, 4, DW_CFA_offset | 8, 2 };
+	static const uint8_t framed[] = { DW_CFA_def_cfa, 5, 0 };
+	struct unwind_rule r;
+
+	last_rule("", lowest, sizeof(lowest), &r);
+	CHECK_EQ(r.cfa, UNWIND_CFA_REG);
+	last_rule("", below, sizeof(below), &r);
+	CHECK_EQ(r.cfa, UNWIND_CFA_NONE);
+	CHECK_EQ(r.base, UNWIND_WHY_DAMAGED);
+	last_rule("", pushed, sizeof(pushed), &r);
+	CHECK_EQ(r.cfa, UNWIND_CFA_NONE);
+	/* Where the frame pointer is, nobody knows here. */
+	last_rule("", framed, sizeof(framed), &r);
+	CHECK_EQ(r.cfa, UNWIND_CFA_REG);
 }
 
 /* The vdso's: CFA = [esp + where esp is in struct sigcontext_32]. */
@@ -231,5 +253,5 @@ static void code_without_description_is_left_by_its_bytes(void)
 	}
 }
 
-TESTS(T(rules_count_in_words_of_four_bytes), T(the_frames_of_signals_are_known),
-      T(code_without_description_is_left_by_its_bytes))
+TESTS(T(rules_count_in_words_of_four_bytes), T(a_return_address_below_the_stack_is_none),
+      T(the_frames_of_signals_are_known), T(code_without_description_is_left_by_its_bytes))

@@ -40,6 +40,16 @@ void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, uint64_
 	append(w, 0, 0);
 }
 
+/* Whether the return address would be below the stack pointer, where a value does not survive: some
+ * assembler (memcpy() of glibc for i386) loses count of what it has pushed. What is there instead
+ * may well look like a caller. */
+static bool is_below_stack(const struct unwind_rows *w, const struct unwind_rule *rule)
+{
+	return w->ra_word && rule->cfa == UNWIND_CFA_REG && rule->base == UNWIND_BASE_SP &&
+	       UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_CFA &&
+	       rule->cfa_offset + (int64_t)rule->ra * w->ra_word < 0;
+}
+
 uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo, uint64_t a,
 			   uint64_t b)
 {
@@ -47,6 +57,8 @@ uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo,
 	struct unwind_rule rule;
 
 	memcpy(&rule, words, sizeof(rule));
+	if (is_below_stack(w, &rule))
+		rule = (struct unwind_rule){ .base = UNWIND_WHY_DAMAGED };
 	memo->a = a;
 	memo->b = b;
 	memo->rule = unwind_rules_add(w->rules, &rule);

@@ -31,6 +31,9 @@ struct unwind_rows {
 	uint64_t until; /* ->limit or the end of the page, whichever comes first */
 	size_t page;	/* being filled */
 	uint16_t last_rule;
+	/* Bytes of a word where return addresses are only ever on the stack (x86); 0: elsewhere.
+	 * Set after unwind_rows_init(). */
+	uint8_t ra_word;
 	/* Recently used rules by hash, because looking rules up would be most of the work. An
 	 * unused entry is correct for rule 0. */
 	struct unwind_rows_memo {
