@@ -6,6 +6,7 @@
 #include "gosym/gosym.h"
 #include "unwind/internal/cfi.h"
 #include "unwind/internal/plt_shape.h"
+#include "unwind/internal/stack_exits.h"
 #include "unwind/internal/unwind_go.h"
 
 #include <dwarf.h>
@@ -383,6 +384,25 @@ static void add_plt(struct unwind_functions *f, const char *name)
 	}
 }
 
+/* Adds where a C library that describes no code calls what runs in a thread. */
+static void add_exits(struct unwind_functions *f)
+{
+	uint64_t at = f->base, top = f->base + f->top, end, start, bytes;
+	struct stack_exits exits;
+	struct span code;
+
+	if (!stack_exits_find(f->ef, f->machine, &exits))
+		return;
+	for (; at < top; at = end) {
+		if (unwind_functions_end(f, at, &end) || !unwind_functions_bytes(f, at, &code))
+			continue;
+		end = MIN(end, top);
+		code.left = MIN(code.left, (size_t)(end - at));
+		while (stack_exits_next(&exits, &code, &at, &start, &bytes))
+			add_missing(f, start, bytes, &outermost);
+	}
+}
+
 /* Adds the functions of a Go program. */
 static void read_go(struct unwind_functions *f)
 {
@@ -419,6 +439,7 @@ void unwind_functions_find(struct unwind_functions *f)
 		return;
 	for (i = 0; plt_sections[i]; i++)
 		add_plt(f, plt_sections[i]);
+	add_exits(f);
 	/* The dynamic loader's entry point has no description, and every chain in it ends there. */
 	if (header->e_type == ET_DYN || header->e_type == ET_EXEC)
 		add_missing(f, header->e_entry, ENTRY_BYTES, &outermost);

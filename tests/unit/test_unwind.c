@@ -244,6 +244,37 @@ static void tables_are_flat_and_closed(void)
 	}
 }
 
+static void what_calls_and_exits_begins_a_stack(void)
+{
+	static const struct {
+		const char *label, *rule;
+	} cases[] = {
+		{ "described_call", "sp+8 ra@cfa-8" },
+		{ "main_thread", "none: 6" },
+		{ "main_called", "end" },
+		{ "main_ended", "end" },
+		{ "other_thread", "none: 6" },
+		{ "thread_called", "end" },
+		{ "thread_ended", "end" },
+		{ "c11_called", "end" },
+		{ "c11_ended", "end" },
+		{ "failing_called", "none: 6" },
+		{ "failing_ended", "none: 6" },
+		{ "handing_called", "none: 6" },
+		{ "direct_called", "none: 6" },
+	};
+	_cleanup_image_ struct image im = { NULL };
+	size_t i;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, "tests/fixtures/cfi/libexits.so"))
+		return;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# %s\n", cases[i].label);
+		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].label)), cases[i].rule);
+	}
+}
+
 static void debug_frame_is_read_where_eh_frame_says_nothing(void)
 {
 	static const char *const names[] = { "plain", "zlib" };
@@ -555,7 +586,8 @@ static void other_files_are_refused(void)
 	CHECK(!table);
 }
 
-TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
+TESTS(T(every_kind_of_rule_is_understood), T(what_calls_and_exits_begins_a_stack),
+      T(rows_reach_over_pages), T(tables_are_flat_and_closed),
       T(debug_frame_is_read_where_eh_frame_says_nothing),
       T(the_trampoline_of_aarch64_is_known_by_its_code),
       T(a_linkage_table_without_description_has_rules), T(code_of_go_is_unwound_by_its_table),
