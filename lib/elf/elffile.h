@@ -26,6 +26,10 @@ struct elffile;
  * original file: owner "OProfile", type 1, 8 bytes as two words, the low one first. */
 #define ELFFILE_ORIGINAL ".note.oprofile.original"
 
+/* The bit of st_other by which an ELF subset marks functions that the Go compiler made. ABIs of the
+ * machines that Go is compiled for here use others. */
+enum { ELFFILE_OTHER_GO = 0x40 };
+
 /* A section of the file; borrowed, no pointer is NULL. */
 struct elf_section {
 	Elf_Scn *scn;

@@ -234,6 +234,7 @@ static void add_symbols(struct writing *w)
 		const struct place *place = place_of(w, from->address);
 		unsigned char type = is_mark(from->name) ? STT_OBJECT : STT_FUNC;
 		GElf_Sym sym = { .st_info = GELF_ST_INFO(STB_GLOBAL, type),
+				 .st_other = from->is_go ? ELFFILE_OTHER_GO : 0,
 				 .st_size = from->size,
 				 .st_value = from->address };
 

@@ -30,6 +30,7 @@ struct elf_subset_symbol {
 	const char *next; /* string to put after it in the string table, or NULL: gprof, and so
 			   * opgprof, looks at that for names with a dot */
 	uint64_t address, size;
+	bool is_go; /* the Go compiler made its code */
 };
 
 struct elf_subset {

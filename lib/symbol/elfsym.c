@@ -75,10 +75,11 @@ static uint64_t value_of(const struct elffile *file, const GElf_Sym *sym)
 static unsigned int rank_of(const GElf_Sym *sym)
 {
 	unsigned int bind = GELF_ST_BIND(sym->st_info), seen = GELF_ST_VISIBILITY(sym->st_other);
+	unsigned int go = sym->st_other & ELFFILE_OTHER_GO ? SYMBOL_GO : 0;
 
 	if (bind == STB_LOCAL || seen == STV_HIDDEN || seen == STV_INTERNAL)
-		return SYMBOL_LOCAL;
-	return bind == STB_WEAK ? SYMBOL_WEAK : 0;
+		return SYMBOL_LOCAL | go;
+	return (bind == STB_WEAK ? SYMBOL_WEAK : 0) | go;
 }
 
 /* Only ELF subsets (oparchive --compact) have symbols for PLT entries. */

@@ -67,7 +67,7 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		uint64_t start = sym->address, end = start + (sym->end - sym->offset);
 		struct line_table_section sections[LINE_TABLE_SECTIONS];
 		struct elf_subset_run run = { start, end };
-		struct elf_subset_symbol one = { "marked_second", NULL, start, end - start };
+		struct elf_subset_symbol one = { "marked_second", NULL, start, end - start, true };
 		struct elf_subset slim = { ef, &run, 1, &one, 1, sections };
 		const struct lines_call *calls = NULL;
 		const void *code, *code_was = elffile_bytes(ef, sym->offset, end - start);
@@ -95,6 +95,7 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		found = symtab_find(kept, sym->offset);
 		CHECK(found && !strcmp(found->name, "marked_second"));
 		CHECK(found && found->offset == sym->offset && found->end == sym->end);
+		CHECK(found && found->rank & SYMBOL_GO && !(sym->rank & SYMBOL_GO));
 		CHECK(build_id_equal(elffile_build_id(ef), elffile_build_id(back)));
 		CHECK_EQ(elffile_size(back), elffile_size(ef));
 		code = elffile_bytes(back, sym->offset, end - start);

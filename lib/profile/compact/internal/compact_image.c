@@ -182,11 +182,11 @@ static const char *name_after(const struct cutting *c, const char *name)
 	return next < c->strings_end ? next : ".";
 }
 
-static void add_symbol(struct cutting *c, const char *name, uint64_t address, uint64_t size)
+static void add_symbol(struct cutting *c, struct elf_subset_symbol symbol)
 {
+	symbol.next = name_after(c, symbol.name);
 	array_grow(&c->symbols, c->symbol_count + 1, &c->symbol_room);
-	c->symbols[c->symbol_count++] =
-		(struct elf_subset_symbol){ name, name_after(c, name), address, size };
+	c->symbols[c->symbol_count++] = symbol;
 }
 
 static void collect_symbols(struct cutting *c)
@@ -201,10 +201,17 @@ static void collect_symbols(struct cutting *c)
 		const struct symbol *sym = symtab_at(st, i);
 
 		if (c->keep[i])
-			add_symbol(c, sym->name, sym->address, ends[i] - sym->offset);
+			add_symbol(c, (struct elf_subset_symbol){
+					      .name = sym->name,
+					      .address = sym->address,
+					      .size = ends[i] - sym->offset,
+					      .is_go = sym->rank & SYMBOL_GO,
+				      });
 	}
 	if (c->is_kernel)
-		add_symbol(c, "_text", symtab_at(st, 0)->address - symtab_at(st, 0)->offset, 0);
+		add_symbol(c, (struct elf_subset_symbol){ .name = "_text",
+							  .address = symtab_at(st, 0)->address -
+								     symtab_at(st, 0)->offset });
 }
 
 /* --- lines --- */
