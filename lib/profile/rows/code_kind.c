@@ -51,7 +51,7 @@ const char *code_kind_name(enum code_kind kind)
 
 bool code_kind_is_jit(enum code_kind kind)
 {
-	return kind >= CODE_JAVA;
+	return kind >= CODE_RUBY;
 }
 
 /* The index in ->runtimes of the program called @name, or their number. */
