@@ -9,12 +9,12 @@ import tempfile
 
 from chained import is_end
 from forms import plain
-from reports import Failed
+from reports import Failed, name_of
 
 NUMBERS = r"((?: *\d+ +[\d.e-]+)+)"
 MARGIN = re.compile(NUMBERS + r" ?:.*")
 CODE = re.compile(r"(?:" + NUMBERS + r" |\s*):\s*([0-9a-f]+):\t.*")
-FUNCTION = re.compile(r"([0-9a-f]{8,16}) <.*>:(?: /\* .* total:" + NUMBERS + r" \*/)?")
+FUNCTION = re.compile(r"([0-9a-f]{8,16}) <(.*)>:(?: /\* .* total:" + NUMBERS + r" \*/)?")
 IMAGE = re.compile(r"\s*:(.*):     file format .*")
 FILE = re.compile(r' \* Total samples for file : "(.*)"')
 REST = re.compile(r" \* " + NUMBERS + r" (.*)")
@@ -39,24 +39,28 @@ def left_out(text):
 
 
 def annotated_code(text):
-    """{image: {address: samples}}, {(image, function's address): total}."""
+    """{image: {address: samples}}, {(image, function's address): (name, total)}."""
     code, functions, image = {}, {}, None
     for line in text.splitlines():
         head, insn, function = IMAGE.fullmatch(line), CODE.fullmatch(line), FUNCTION.fullmatch(line)
         if head:
             image = plain(head[1])
         elif function and image:
-            functions[image, int(function[1], 16)] = counts(function[2]) if function[2] else ()
+            key = image, int(function[1], 16)
+            functions[key] = function[2], counts(function[3]) if function[3] else ()
         elif insn and image:
             code.setdefault(image, {})[int(insn[2], 16)] = counts(insn[1]) if insn[1] else ()
     return code, functions
 
 
 def details_by_image(profile):
-    """{image: {address: samples}}, {(image, function's address): samples} of all applications."""
-    places, functions = {}, {}
+    """{image: {address: samples}}, {(image, function's address): samples} of all applications, and {name:
+    samples} of code made at run time, of which reports show a function's versions as one."""
+    places, functions, joined = {}, {}, {}
     for row in profile.json("-d", "-f", "-m", "lib")["rows"]:
         image = plain(row["image"])
+        if image.startswith("[JIT "):
+            joined[name_of(row)] = plus(joined.get(name_of(row), ()), tuple(row["samples"]))
         if "address" in row:
             key = image, int(row["address"], 16)
             functions[key] = plus(functions.get(key, ()), tuple(row["samples"]))
@@ -64,7 +68,7 @@ def details_by_image(profile):
             at = places.setdefault(image, {})
             address = int(detail["address"], 16)
             at[address] = plus(at.get(address, ()), tuple(detail["samples"]))
-    return places, functions
+    return places, functions, joined
 
 
 def check_assembly(profile):
@@ -73,7 +77,7 @@ def check_assembly(profile):
     except Failed:
         return
     code, functions = annotated_code(text)
-    places, listed = details_by_image(profile)
+    places, listed, joined = details_by_image(profile)
     total = left_out(text)
     for image, instructions in code.items():
         starts = sorted(instructions)
@@ -90,8 +94,14 @@ def check_assembly(profile):
             profile.count("instructions")
             if got.get(start) != expected.get(start) and shown:
                 profile.problem("assembly", image, hex(start), got.get(start), "is not", expected.get(start))
-    for key, samples in functions.items():
-        profile.equal("functions of assembly", samples, listed.get(key), key)
+    versions = {}
+    for key, (name, samples) in functions.items():
+        if key[0].startswith("anon "):
+            versions[name] = plus(versions.get(name, ()), samples)
+        else:
+            profile.equal("functions of assembly", samples, listed.get(key), key)
+    for name, samples in versions.items():
+        profile.equal("functions of assembly", samples, joined.get(name), name)
     profile.equal("assembly", total, tuple(each["samples"] for each in profile.classes("-m", "lib")))
 
 

@@ -10,12 +10,14 @@ from reports import Failed, name_of
 
 # The kernel may do something for a task that has no user space.
 IN_DOUBT = "fp_end", "no_user", "no_mapping"
-RUN_TIME = "java", "javascript", "php", "ruby", "run-time"
+RUN_TIME = "java", "javascript", "ruby", "run-time"
 ALL = ("--top=1000000000",)
 
 
 def function_of(frame):
-    return frame["image"], name_of(frame), int(frame.get("address", "0"), 16)
+    """Versions of a function that were made at run time are one; reports give the address of any of them."""
+    joined = frame["image"].startswith("[JIT ")
+    return frame["image"], name_of(frame), 0 if joined else int(frame.get("address", "0"), 16)
 
 
 def file_base(path):

@@ -67,7 +67,9 @@ class Code:
             count = struct.unpack_from("<I", self.data, offset + 8)[0]
             count = min(count, (size - 12) // 8)
             table = struct.unpack_from(f"<{2 * count}i", self.data, offset + 12)
-            return sorted({address + start for start in table[0::2]})
+            # Made of pieces of several files, which nothing describes.
+            bare = {self.sections[name][1] for name in (".init", ".fini") if name in self.sections}
+            return sorted({address + start for start in table[0::2]} | bare)
         return []
 
     def read_symbols(self):
