@@ -299,7 +299,7 @@ int opener_table_bytes(struct opener *o, const struct cookie_image *image,
 	return 0;
 }
 
-int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *ret)
+int opener_code(struct opener *o, const struct cookie_mapped *where, uint8_t *ret)
 {
 	char name[] = "memory of a process";
 	const struct cookie_image memory = { .path = name };
@@ -307,7 +307,7 @@ int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *r
 	int r = ask(o, OPENER_CODE, &memory, where, &a);
 
 	if (r == 0)
-		*ret = a.word;
+		memcpy(ret, a.page, sizeof(a.page));
 	return r;
 }
 

@@ -57,9 +57,9 @@ int opener_table(struct opener *o, const struct cookie_image *image,
 /* The same, but only the answer for parser_table_parse(), which the caller frees. */
 int opener_table_bytes(struct opener *o, const struct cookie_image *image,
 		       const struct cookie_mapped *where, void **ret, size_t *ret_size);
-/* Reads eight bytes of the memory of process @where->tgid at @where->start. 0, or -errno, also if
- * there is nothing but zeros. In the lane of tables. */
-int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *ret);
+/* Reads the page of the memory of process @where->tgid at @where->start to @ret, of
+ * PARSER_PAGE_BYTES. 0, or -errno. In the lane of tables. */
+int opener_code(struct opener *o, const struct cookie_mapped *where, uint8_t *ret);
 
 /* As opener_text_copy() for the memory at @where, in the lane of tables. Passes an address where
  * the process has the file mapped, and the offset in the file of the memory's start. 0; -ENOENT if

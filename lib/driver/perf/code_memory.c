@@ -10,15 +10,20 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { KNOWN_SHIFT = 10 };
+enum {
+	KNOWN_SHIFT = 7, /* pages that are kept */
+	READS_MAX = 8,	 /* of one page in one round */
+};
 
-/* What was read last at one address, or why it could not be read. */
+/* What was read last of one page, or why it could not be read. */
 struct known {
-	uint64_t address, bytes;
+	uint64_t page;
 	uint32_t tgid; /* 0: unused */
 	int status;
-	bool is_asked;	/* code_memory_answer() will be called */
-	uint64_t round; /* of the last attempt */
+	bool is_asked;	    /* code_memory_answer() will be called */
+	uint64_t round;	    /* of the last attempt */
+	unsigned int reads; /* in that round */
+	uint8_t bytes[PARSER_PAGE_BYTES];
 };
 
 struct code_memory {
@@ -27,7 +32,7 @@ struct code_memory {
 	code_memory_ask *ask; /* or NULL */
 	void *ask_data;
 	uint64_t round;
-	struct known known[1 << KNOWN_SHIFT]; /* by a hash of process and address */
+	struct known known[1 << KNOWN_SHIFT]; /* by a hash of process and page */
 };
 
 struct code_memory *code_memory_new(const char *root, const struct cookie_table *cookies)
@@ -63,62 +68,87 @@ int code_memory_pages(const struct code_memory *c, uint32_t tgid, uint64_t addre
 	return fd < 0 ? fd : parser_pages(cookie_parser(c->cookies), fd, &pages, ret);
 }
 
-/* What is not there is read as zeros, which are no code that is looked for. */
-static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+static struct known *place_of(struct code_memory *c, uint32_t tgid, uint64_t page)
 {
-	uint8_t bytes[PARSER_PAGE_BYTES];
-	int r = code_memory_pages(c, tgid, address, 1, bytes);
-
-	if (r < 0)
-		return r;
-	memcpy(ret, bytes, sizeof(*ret));
-	return *ret ? 0 : -EIO;
-}
-
-static struct known *place_of(struct code_memory *c, uint32_t tgid, uint64_t address)
-{
-	return &c->known[(address ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
+	return &c->known[(page ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
 			 (64 - KNOWN_SHIFT)];
 }
 
 /* When the process has ended, what was read before is all that is known. */
-static void note(struct known *k, int r, uint64_t bytes)
+static void note(struct known *k, int r, const uint8_t *bytes)
 {
 	if (r == 0)
-		k->bytes = bytes;
+		memcpy(k->bytes, bytes, sizeof(k->bytes));
 	if (r == 0 || k->status < 0)
 		k->status = r;
 }
 
-void code_memory_answer(struct code_memory *c, uint32_t tgid, uint64_t address, int r,
-			uint64_t bytes)
+void code_memory_answer(struct code_memory *c, uint32_t tgid, uint64_t page, int r,
+			const uint8_t *bytes)
 {
-	struct known *k = place_of(c, tgid, address);
+	struct known *k = place_of(c, tgid, page);
 
-	if (k->tgid != tgid || k->address != address)
+	if (k->tgid != tgid || k->page != page)
 		return;
 	k->is_asked = false;
 	note(k, r, bytes);
 }
 
-int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+static void read_again(struct code_memory *c, struct known *k)
 {
-	struct known *k = place_of(c, tgid, address);
-	uint64_t bytes = 0;
+	uint8_t bytes[PARSER_PAGE_BYTES];
 	int r;
 
-	if (k->tgid != tgid || k->address != address)
-		*k = (struct known){ .address = address, .tgid = tgid, .status = -ESRCH };
-	if (k->round != c->round && !k->is_asked) {
-		r = c->ask ? c->ask(c->ask_data, tgid, address)
-			   : read_bytes(c, tgid, address, &bytes);
-		k->round = c->round;
-		k->is_asked = r == -EINPROGRESS;
-		note(k, r, bytes);
+	k->reads = k->round == c->round ? k->reads + 1 : 1;
+	k->round = c->round;
+	r = c->ask ? c->ask(c->ask_data, k->tgid, k->page)
+		   : code_memory_pages(c, k->tgid, k->page, 1, bytes);
+	k->is_asked = r == -EINPROGRESS;
+	note(k, r, bytes);
+}
+
+/* Whether there is nothing but zeros: code that is not made yet. */
+static bool is_empty(const uint8_t *bytes, size_t count)
+{
+	while (count && !bytes[count - 1])
+		count--;
+	return !count;
+}
+
+/* Reads @count bytes of one page. */
+static int read_part(struct code_memory *c, uint32_t tgid, uint64_t address, uint8_t *ret,
+		     size_t count)
+{
+	size_t at = address % PARSER_PAGE_BYTES;
+	struct known *k = place_of(c, tgid, address - at);
+	bool is_made;
+
+	if (k->tgid != tgid || k->page != address - at) {
+		*k = (struct known){ .page = address - at, .tgid = tgid, .status = -ESRCH };
+		k->round = c->round - 1;
 	}
-	if (k->status == 0)
-		*ret = k->bytes;
-	return k->status;
+	is_made = k->status == 0 && !is_empty(k->bytes + at, count);
+	if (!k->is_asked &&
+	    (k->round != c->round || (!is_made && k->status == 0 && k->reads < READS_MAX)))
+		read_again(c, k);
+	if (k->status < 0)
+		return k->status;
+	memcpy(ret, k->bytes + at, count);
+	return k->is_asked && is_empty(ret, count) ? -EINPROGRESS : 0;
+}
+
+int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+{
+	uint8_t bytes[sizeof(*ret)];
+	size_t first = MIN(sizeof(bytes), PARSER_PAGE_BYTES - address % PARSER_PAGE_BYTES);
+	int r = read_part(c, tgid, address, bytes, first);
+
+	if (r == 0 && first < sizeof(bytes))
+		r = read_part(c, tgid, address + first, bytes + first, sizeof(bytes) - first);
+	if (r < 0)
+		return r;
+	memcpy(ret, bytes, sizeof(*ret));
+	return *ret ? 0 : -EIO;
 }
 
 void code_memory_round(struct code_memory *c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code in the memory of running processes, eight bytes at a time: by which the unwinder recognises
- * code without unwind information. Each address is read once in a round, because most callers are
- * callers again in the next sample.
+ * Code in the memory of running processes, by which the unwinder recognises code without unwind
+ * information. A page is read once in a round, because most callers are callers again in the next
+ * sample; or a few times, if its code is still being made.
  *
  *	struct code_memory *code = code_memory_new(root, cookies);
  *
@@ -21,20 +21,20 @@ struct cookie_table;
 /* Makes one for the processes whose /proc is below @root (NULL: "/"). The parser of @cookies reads
  * the memory. Both are borrowed; caller frees. */
 struct code_memory *code_memory_new(const char *root, const struct cookie_table *cookies);
-/* Asks for the bytes at @address of process @tgid. -EINPROGRESS if code_memory_answer() will be
- * called, or another -errno. */
-typedef int code_memory_ask(void *data, uint32_t tgid, uint64_t address);
+/* Asks for the page of memory at @page of process @tgid. -EINPROGRESS if code_memory_answer() will
+ * be called, or another -errno. */
+typedef int code_memory_ask(void *data, uint32_t tgid, uint64_t page);
 /* Has @ask read the memory, instead of this module itself. */
 void code_memory_asker(struct code_memory *c, code_memory_ask *ask, void *data);
-/* Takes the answer: @bytes or, if @r is -errno, why there are none. */
-void code_memory_answer(struct code_memory *c, uint32_t tgid, uint64_t address, int r,
-			uint64_t bytes);
+/* Takes the answer: the page's bytes or, if @r is -errno, why there are none. */
+void code_memory_answer(struct code_memory *c, uint32_t tgid, uint64_t page, int r,
+			const uint8_t *bytes);
 /* Frees it; accepts NULL. */
 void code_memory_free(struct code_memory *c);
 
-/* Reads the bytes at @address of the process @tgid, in the machine's order. Returns 0; or -errno if
- * the process may not be read, has no memory there, or ended before anything there was read;
- * -EINPROGRESS if that is not known yet. */
+/* Reads the eight bytes at @address of the process @tgid, in the machine's order. Returns 0; or
+ * -errno if the process may not be read, has no memory or nothing but zeros there, or ended before
+ * anything there was read; -EINPROGRESS if that is not known yet. */
 int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret);
 /* Reads @count pages from @address on to @ret; what cannot be read is zero. Returns 0; or -errno if
  * even the first page cannot be read. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "identity/opener.h"
+#include "parser/parser_pages.h"
 
 void unwind_errand_free(struct unwind_errand *e)
 {
@@ -25,7 +26,7 @@ static void run(struct errand *errand)
 	if (e->cookie)
 		e->code = opener_table_bytes(e->opener, &e->image, &e->where, &e->bytes, &e->size);
 	else
-		e->code = opener_code(e->opener, &e->where, &e->word);
+		e->code = opener_code(e->opener, &e->where, e->bytes);
 }
 
 static struct unwind_errand *make(struct opener *o)
@@ -51,10 +52,11 @@ struct errand *unwind_errand_table(struct opener *o, const struct cookie_image *
 	return &e->errand;
 }
 
-struct errand *unwind_errand_code(struct opener *o, uint32_t tgid, uint64_t address)
+struct errand *unwind_errand_code(struct opener *o, uint32_t tgid, uint64_t page)
 {
 	struct unwind_errand *e = make(o);
 
-	e->where = (struct cookie_mapped){ .root = "", .tgid = tgid, .start = address };
+	e->where = (struct cookie_mapped){ .root = "", .tgid = tgid, .start = page };
+	e->bytes = xmalloc(PARSER_PAGE_BYTES);
 	return &e->errand;
 }

@@ -25,17 +25,16 @@ struct unwind_errand {
 	struct cookie_image image; /* ->path is own */
 	struct cookie_mapped where;
 	/* The answer: */
-	int code;      /* 0 or -errno */
-	void *bytes;   /* of a table: for parser_table_parse() */
-	size_t size;   /* of them */
-	uint64_t word; /* the code at ->where.start */
+	int code;    /* 0 or -errno */
+	void *bytes; /* of a table: for parser_table_parse(); or the page of code */
+	size_t size; /* of a table */
 };
 
 /* Asks for the table of @image; caller frees. */
 struct errand *unwind_errand_table(struct opener *o, const struct cookie_image *image,
 				   const struct cookie_mapped *where);
-/* Asks for eight bytes of the memory of process @tgid; caller frees. */
-struct errand *unwind_errand_code(struct opener *o, uint32_t tgid, uint64_t address);
+/* Asks for the page of memory at @page of process @tgid; caller frees. */
+struct errand *unwind_errand_code(struct opener *o, uint32_t tgid, uint64_t page);
 /* Frees it; accepts NULL. */
 void unwind_errand_free(struct unwind_errand *e);
 DEFINE_CLEANUP(struct unwind_errand *, unwind_errand_free);

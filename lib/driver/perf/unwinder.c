@@ -65,11 +65,11 @@ static int ask(struct unwinder *u, struct errand *e)
 }
 
 /* A code_memory_ask. */
-static int ask_for_code(void *data, uint32_t tgid, uint64_t address)
+static int ask_for_code(void *data, uint32_t tgid, uint64_t page)
 {
 	struct unwinder *u = data;
 
-	return ask(u, unwind_errand_code(u->opener, tgid, address));
+	return ask(u, unwind_errand_code(u->opener, tgid, page));
 }
 
 /* An unwind_cache_build of an answer. */
@@ -97,7 +97,7 @@ static void take_answers(struct unwinder *u)
 			unwind_cache_answer(u->cache, e->cookie, take_table, e);
 		else
 			code_memory_answer(u->code, e->where.tgid, e->where.start, e->code,
-					   e->word);
+					   e->bytes);
 	}
 }
 

@@ -75,16 +75,14 @@ static int functions(const struct cookie_image *image, const struct cookie_mappe
 	return r == -ENOENT ? -ENODATA : r;
 }
 
-static int code(uint32_t tgid, uint64_t address, struct opener_answer *a)
+static int code(uint32_t tgid, uint64_t page, struct opener_answer *a)
 {
 	_cleanup_free_ char *path = xasprintf("/proc/%u/mem", tgid);
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 
 	if (fd < 0)
 		return fd;
-	if (pread(fd, &a->word, sizeof(a->word), (off_t)address) != sizeof(a->word) || !a->word)
-		return -EIO;
-	return 0;
+	return pread(fd, a->page, sizeof(a->page), (off_t)page) == sizeof(a->page) ? 0 : -EIO;
 }
 
 static int find_jit(const struct opener_request *r, int root, struct sandbox_reply *reply)

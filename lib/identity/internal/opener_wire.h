@@ -8,6 +8,7 @@
 #include "identity/internal/text_copy.h"
 #include "jit/jit_files.h"
 #include "jit/jit_source.h"
+#include "parser/parser_pages.h"
 
 #include <limits.h>
 
@@ -38,13 +39,15 @@ struct opener_request {
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
-	uint64_t word;		   /* of code */
 	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
 	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
 	bool is_so;	/* changed, or a copy */
 	bool is_gone;	/* what would be a copy */
 	bool has_text;	/* image.host, copy.path, or that of a JIT file */
-	char text[2 * PATH_MAX];
+	union {
+		char text[2 * PATH_MAX];
+		uint8_t page[PARSER_PAGE_BYTES]; /* of code */
+	};
 };
 
 /* The worker: a sandbox's ->serve, whose ->data is the parser. */
