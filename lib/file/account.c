@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 uid_t account_of_process(const char *root, uint32_t tgid, uid_t uid)
@@ -23,4 +24,12 @@ uid_t account_of_process(const char *root, uint32_t tgid, uid_t uid)
 	if (fd >= 0)
 		(void)close(fd);
 	return owner ?: uid;
+}
+
+uid_t account_of(const char *root, uint32_t tgid)
+{
+	_cleanup_free_ char *path = xasprintf("%s/proc/%u", root ?: "", tgid);
+	struct stat st;
+
+	return lstat(path, &st) < 0 ? (uid_t)-1 : account_of_process(root ?: "", tgid, st.st_uid);
 }

@@ -11,7 +11,10 @@
 
 struct cookie_table *cookie_table_new(void)
 {
-	return xcalloc(1, sizeof(struct cookie_table));
+	struct cookie_table *t = xcalloc(1, sizeof(*t));
+
+	t->copies = (struct copy_limit){ .all = 64, .of_user = 16 };
+	return t;
 }
 
 void cookie_table_parser(struct cookie_table *t, struct parser *parser)

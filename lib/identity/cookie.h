@@ -96,6 +96,9 @@ void cookie_doubt(struct cookie_table *t, uint64_t cookie);
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset);
 
+/* How often that was not done when due: only so much memory is looked at in a second. */
+uint64_t cookie_copies_late(const struct cookie_table *t);
+
 /* Takes the finder's answers that have come. */
 void cookie_settle(struct cookie_table *t);
 /* The number of the finder's last question on which the name of a sample may depend; 0: none. */

@@ -2,6 +2,7 @@
 /* What is found out about the files of cookies, here or by a finder. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "file/account.h"
 #include "identity/cookie.h"
 #include "identity/cookie_identify.h"
 #include "identity/finder.h"
@@ -14,6 +15,8 @@
 enum { RENEW_EVERY_NS = 2000000000 };
 /* How long the finder is waited for between two calls of cookie_settle(), in all. */
 enum { WAIT_NS = 100000000 };
+/* When memory is compared for which there was no room before. */
+enum { PUT_OFF_NS = 250000000 };
 /* How long functions are read between two syncs. */
 enum { WORK_NS = 10000000 };
 
@@ -231,6 +234,28 @@ void cookie_doubt(struct cookie_table *t, uint64_t cookie)
 	e->original = 0;
 }
 
+/* Whether it is time to compare the memory with files. */
+static bool is_due(struct cookie_table *t, struct cookie_entry *e,
+		   const struct cookie_mapped *where)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (e->compared && (!e->original || now_ns - e->compared_ns < RENEW_EVERY_NS))
+		return false;
+	if (now_ns - e->put_off_ns < PUT_OFF_NS)
+		return false;
+	if (copy_limit_take(&t->copies, account_of(where->root, where->tgid), now_ns))
+		return true;
+	e->put_off_ns = now_ns;
+	t->copies_late++;
+	return false;
+}
+
+uint64_t cookie_copies_late(const struct cookie_table *t)
+{
+	return t->copies_late;
+}
+
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset)
 {
@@ -240,7 +265,7 @@ uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct c
 
 	if (!e)
 		return cookie;
-	if (!e->compared || (e->original && clock_now_ns() - e->compared_ns >= RENEW_EVERY_NS))
+	if (is_due(t, e, where))
 		find_original(t, e, where);
 	if (!e->original)
 		return cookie;

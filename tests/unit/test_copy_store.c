@@ -157,5 +157,25 @@ static void what_is_no_copy_makes_room_and_what_has_none_is_counted(void)
 	bench_done(&b);
 }
 
-TESTS(T(a_copy_is_one_until_it_has_changed),
+static void too_much_at_once_is_counted(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	struct sample_doubt doubt;
+	struct bench b;
+	unsigned int i;
+
+	if (bench_init(&b, directory) == 0) {
+		doubt = doubt_of(&b);
+		/* Of a process that does not exist, because that takes no time. */
+		doubt.memory.tgid = INT32_MAX;
+		for (i = 0; i < 10000 && !copy_store_late(b.store); i++) {
+			doubt.memory.region.start += PAGE;
+			copy_store_answer(b.store, &doubt);
+		}
+		CHECK(copy_store_late(b.store) > 0); /* unwind_moved_late */
+	}
+	bench_done(&b);
+}
+
+TESTS(T(too_much_at_once_is_counted), T(a_copy_is_one_until_it_has_changed),
       T(what_is_no_copy_makes_room_and_what_has_none_is_counted))

@@ -5,18 +5,22 @@
 #include "base/mem.h"
 #include "driver/bpf/map_reader.h"
 #include "driver/bpf/sampler.h"
+#include "file/account.h"
 #include "identity/cookie_image.h"
+#include "identity/copy_limit.h"
 #include "identity/opener.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 
 enum {
-	COMPARED_MAX = 64,     /* in a second */
-	COMPARED_AGAIN = 16,   /* of these */
 	FORGOTTEN_ROUNDS = 64, /* after which memory that was not met is forgotten */
 	STEP = 256,
 };
+/* In a second, of what the program asks for, and of what is known. */
+static const struct copy_limit limit_new = { .all = 48, .of_user = 16 };
+static const struct copy_limit limit_again = { .all = 16, .of_user = 4 };
+
 static const uint64_t copy_again_ns = 2 * NS_PER_S;
 /* What is no copy is mostly code that a process generates, which changes all the time. */
 static const uint64_t other_again_ns = 10 * NS_PER_S;
@@ -25,10 +29,12 @@ struct copy_store {
 	struct sampler *sampler;
 	struct opener *opener;
 	int copies; /* the program's map */
-	uint64_t second_ns, kept_ns;
-	unsigned int compared; /* since ->second_ns */
+	uint64_t kept_ns;
+	struct copy_limit limit, limit_again;
+	struct sample_copy *due; /* to be compared again */
+	size_t due_count, due_room;
 	bool holds;
-	uint64_t refused;
+	uint64_t refused, late;
 };
 
 struct copy_store *copy_store_new(struct sampler *sampler, struct opener *opener)
@@ -38,11 +44,16 @@ struct copy_store *copy_store_new(struct sampler *sampler, struct opener *opener
 	s->sampler = sampler;
 	s->opener = opener;
 	s->copies = sampler_maps(sampler)->copies;
+	s->limit = limit_new;
+	s->limit_again = limit_again;
 	return s;
 }
 
 void copy_store_free(struct copy_store *s)
 {
+	if (!s)
+		return;
+	free(s->due);
 	free(s);
 }
 
@@ -56,14 +67,18 @@ uint64_t copy_store_refused(const struct copy_store *s)
 	return s->refused;
 }
 
-/* Whether one more comparison is within the limit of this second. */
-static bool may_compare(struct copy_store *s, uint64_t now_ns, unsigned int limit)
+uint64_t copy_store_late(const struct copy_store *s)
 {
-	if (now_ns - s->second_ns >= NS_PER_S) {
-		s->second_ns = now_ns;
-		s->compared = 0;
-	}
-	return s->compared < limit;
+	return s->late;
+}
+
+/* Whether the memory of process @tgid may be compared now. */
+static bool may_compare(struct copy_store *s, struct copy_limit *limit, uint32_t tgid)
+{
+	bool may = copy_limit_take(limit, account_of("", tgid), clock_now_ns());
+
+	s->late += !may;
+	return may;
 }
 
 /* Fills in what the memory @copy->key is; false if that cannot be found out. */
@@ -75,7 +90,6 @@ static bool compare(struct copy_store *s, struct sample_copy *copy)
 	uint64_t part = 0, offset = 0;
 	int r = opener_copied(s->opener, &where, &part, &offset);
 
-	s->compared++;
 	copy->compared_ns = clock_now_ns();
 	copy->part = part;
 	copy->offset = offset;
@@ -114,7 +128,7 @@ void copy_store_answer(struct copy_store *s, const struct sample_doubt *doubt)
 	copy = (struct sample_copy){ .key = doubt->memory,
 				     .version = doubt->version,
 				     .used = sampler_drains(s->sampler) };
-	if (!may_compare(s, now_ns, COMPARED_MAX) || !compare(s, &copy))
+	if (!may_compare(s, &s->limit, copy.key.tgid) || !compare(s, &copy))
 		return;
 	s->holds = true;
 	if (bpf_map_update_elem(s->copies, &copy.key, &copy, BPF_ANY) == 0)
@@ -127,14 +141,35 @@ void copy_store_answer(struct copy_store *s, const struct sample_doubt *doubt)
 static void keep(struct copy_store *s, struct sample_copy *copy)
 {
 	uint32_t unused = sampler_drains(s->sampler) - (uint32_t)copy->used;
-	uint64_t now_ns = clock_now_ns();
 
 	s->holds = true;
-	if (unused > FORGOTTEN_ROUNDS)
+	if (unused > FORGOTTEN_ROUNDS) {
 		(void)bpf_map_delete_elem(s->copies, &copy->key);
-	else if (copy->part && unused <= 1 && now_ns - copy->compared_ns >= copy_again_ns &&
-		 may_compare(s, now_ns, COMPARED_AGAIN) && compare(s, copy))
-		(void)bpf_map_update_elem(s->copies, &copy->key, copy, BPF_EXIST);
+	} else if (copy->part && unused <= 1 &&
+		   clock_now_ns() - copy->compared_ns >= copy_again_ns) {
+		array_grow(&s->due, s->due_count + 1, &s->due_room);
+		s->due[s->due_count++] = *copy;
+	}
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct sample_copy *x = a, *y = b;
+
+	return (x->compared_ns > y->compared_ns) - (x->compared_ns < y->compared_ns);
+}
+
+/* Compares what is due, the oldest first: if there is too much of it, all has its turn. */
+static void compare_due(struct copy_store *s)
+{
+	struct sample_copy *copy = s->due;
+
+	if (s->due_count)
+		qsort(s->due, s->due_count, sizeof(*s->due), by_age);
+	for (; copy < s->due + s->due_count; copy++)
+		if (may_compare(s, &s->limit_again, copy->key.tgid) && compare(s, copy))
+			(void)bpf_map_update_elem(s->copies, &copy->key, copy, BPF_EXIST);
+	s->due_count = 0;
 }
 
 void copy_store_keep(struct copy_store *s)
@@ -146,4 +181,5 @@ void copy_store_keep(struct copy_store *s)
 	s->kept_ns = now_ns;
 	s->holds = false;
 	each_copy(s, keep);
+	compare_due(s);
 }

@@ -31,5 +31,7 @@ void copy_store_answer(struct copy_store *s, const struct sample_doubt *doubt);
 void copy_store_keep(struct copy_store *s);
 /* Whether there is anything to keep. */
 bool copy_store_holds(const struct copy_store *s);
+/* How often memory was not compared when due, because there was too much of it. */
+uint64_t copy_store_late(const struct copy_store *s);
 /* The number of answers so far for which there was no room. */
 uint64_t copy_store_refused(const struct copy_store *s);

@@ -65,6 +65,7 @@ static void publish(struct table_loader *l)
 	(void)pthread_mutex_lock(&l->lock);
 	table_store_stats(l->store, &l->stats);
 	l->stats.counters.unwind_moved_refused = copy_store_refused(l->copies);
+	l->stats.counters.unwind_moved_late = copy_store_late(l->copies);
 	(void)pthread_mutex_unlock(&l->lock);
 }
 

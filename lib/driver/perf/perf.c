@@ -411,11 +411,12 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 	ret->sample_lost_overflow = perf_cpuset_lost(&d->sampling.cpus);
 	perf_offcpu_stats(&d->offcpu, ret);
 	ret->waited_ns = perf_cpuset_waited_ns(&d->sampling.cpus);
-	if (!d->attribution.unwinder)
-		return;
 #define X(name, ...) ret->name = unwinder_stats(d->attribution.unwinder)->counters.name;
-	COUNTERS_OF_TABLES(X)
+	if (d->attribution.unwinder) {
+		COUNTERS_OF_TABLES(X)
+	}
 #undef X
+	ret->unwind_moved_late = cookie_copies_late(d->sideband.from.cookies);
 }
 
 static void perf_cpu_stats(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret)

@@ -6,7 +6,6 @@
 #include "helper/errands.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 /* Readings at once, and how many of them may be of one user and older than some time. */
 enum { LANES = 8, RUNNING_OF_USER = LANES / 2, STUCK_OF_USER = 2, STUCK_NS = 1000000000 };
@@ -129,16 +128,6 @@ static struct lane *find_lane(struct process_reader *r, uint32_t tgid)
 	return (struct lane *)lane_of(r, tgid);
 }
 
-/* Who answers for the process: the user of its directory in /proc, which does not wait for anything,
- * or of its user namespace. */
-static uid_t user_of(const struct process_reader *r, uint32_t tgid)
-{
-	_cleanup_free_ char *path = xasprintf("%s/proc/%u", r->root, tgid);
-	struct stat st;
-
-	return lstat(path, &st) < 0 ? (uid_t)-1 : account_of_process(r->root, tgid, st.st_uid);
-}
-
 /* A lane that is free for a process of @user; NULL if there is none. */
 static struct lane *free_lane(struct process_reader *r, uid_t user, uint64_t now_ns)
 {
@@ -158,7 +147,7 @@ static struct lane *free_lane(struct process_reader *r, uid_t user, uint64_t now
 
 int process_reader_ask(struct process_reader *r, uint32_t tgid, uint32_t tid, uint64_t now_ns)
 {
-	uid_t user = user_of(r, tgid);
+	uid_t user = account_of(r->root, tgid);
 	struct lane *l = free_lane(r, user, now_ns);
 	int code;
 

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "identity/cookie_image.h"
+#include "identity/copy_limit.h"
 #include "identity/internal/keep_functions.h"
 
 #include <stddef.h>
@@ -15,6 +16,7 @@ struct cookie_entry {
 	bool looking;			/* for changes; the answer has not come */
 	bool compared;			/* memory: ->original was looked for */
 	uint64_t compared_ns;		/* when */
+	uint64_t put_off_ns;		/* when it was due, and there was too much */
 	uint64_t original; /* cookie of the file whose text was copied to this memory; 0: none */
 	uint64_t shift;	   /* from an offset here to one there */
 	uint32_t age;	   /* when it was last asked for */
@@ -36,6 +38,8 @@ struct cookie_table {
 	struct keep_functions keep; /* without a finder */
 	uint64_t last_identified;   /* the number of its last question that samples wait for */
 	uint64_t wait_until_ns;	    /* no answer is waited for after that */
+	struct copy_limit copies;   /* memory that is compared with files */
+	uint64_t copies_late;	    /* how often not when due */
 };
 
 /* Notes that @e is asked for; returns its cookie. */
