@@ -3,7 +3,8 @@
  * Text that a process has moved to memory, for huge pages: user space compares the memory with the
  * file whose mapping it replaced, and from then on it is that file. Only as long as the mapping is
  * the one that was compared: a process that puts other code there needs the right to write to it
- * meanwhile, or another mapping, and the kernel notes either.
+ * meanwhile, or another mapping, and the kernel notes either. Memory that can be written to all the
+ * time is that file only until some time after it was compared, which user space does again before.
  */
 #pragma once
 
@@ -20,6 +21,16 @@ struct {
 	__type(value, struct sample_copy);
 	__uint(max_entries, 1);
 } copies SEC(".maps");
+
+/* How long writable memory is what it was when it was compared: user space does so every two
+ * seconds. */
+enum { COPY_WRITABLE_NS = 3000000000ULL };
+
+static __always_inline bool is_stale(const struct sample_copy *copy, __u64 version)
+{
+	return version & VMA_VERSION_WRITABLE &&
+	       bpf_ktime_get_ns() - copy->compared_ns > COPY_WRITABLE_NS;
+}
 
 /* Whether unwind tables are in use. */
 static __always_inline bool has_tables(void)
@@ -52,7 +63,7 @@ static __noinline int find_copy(struct run *run, struct mapping *v, struct vma *
 	struct sample_copy *copy;
 	__u64 part, offset;
 
-	if (!run || !v || !vma || !vma->version)
+	if (!run || !v || !vma)
 		return COPY_NONE;
 	memory = (struct sample_memory){ { vma->start, vma->end }, run->task->tgid, 0 };
 	copy = bpf_map_lookup_elem(&copies, &memory);
@@ -62,6 +73,8 @@ static __noinline int find_copy(struct run *run, struct mapping *v, struct vma *
 	}
 	if (copy->used != control.round)
 		copy->used = control.round;
+	if (copy->part && is_stale(copy, vma->version))
+		return COPY_UNKNOWN;
 	part = copy->part;
 	offset = copy->offset;
 	/* Memory of a deleted entry is used again at once: its key is written first. */

@@ -78,14 +78,18 @@ static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u
 	return 0;
 }
 
-/* The version of a mapping, 0 if it can be written to. The kernel notes the number of the change
- * that made a mapping what it is. */
+/* Bits of a version, in the place of those that the address of a mapping lacks: one that is always
+ * set; what is in the mapping may change without a change of the mapping. */
+enum { VMA_VERSION = 1, VMA_VERSION_WRITABLE = 2 };
+
+/* The version of a mapping. The kernel notes the number of the change that made a mapping what it
+ * is. */
 static __always_inline __u64 vma_version(struct vm_area_struct *vma, __u64 flags)
 {
-	__u64 version = (__u64)vma | 1;
+	__u64 version = (__u64)vma | VMA_VERSION;
 
 	if (flags & VMA_WRITABLE)
-		return 0;
+		version |= VMA_VERSION_WRITABLE;
 	if (bpf_core_field_exists(vma->vm_lock_seq))
 		version ^= (__u64)BPF_CORE_READ(vma, vm_lock_seq) << 32;
 	return version;

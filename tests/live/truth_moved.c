@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_moved anon|memfd SECONDS: copies its text to memory and puts that in the place of the file,
- * as programs do that move their text to huge pages. Then 30 and 70 of 100 in two functions. */
+/* truth_moved anon|writable|memfd SECONDS: copies its text to memory, which may stay writable, and
+ * puts that in the place of the file, as programs do that move their text to huge pages. Then 30 and
+ * 70 of 100 in two functions. */
 #include "truth.h"
 
 #include <link.h>
@@ -42,7 +43,7 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static int move_to_memory(const struct text *text)
+static int move_to_memory(const struct text *text, int rights)
 {
 	void *copy =
 		mmap(NULL, text->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,7 +51,7 @@ static int move_to_memory(const struct text *text)
 	if (copy == MAP_FAILED)
 		return 1;
 	memcpy(copy, text->start, text->bytes);
-	if (mprotect(copy, text->bytes, PROT_READ | PROT_EXEC) < 0)
+	if (mprotect(copy, text->bytes, rights) < 0)
 		return 1;
 	return mremap(copy, text->bytes, text->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, text->start) ==
 	       MAP_FAILED;
@@ -66,6 +67,14 @@ static int move_to_memfd(const struct text *text)
 		    0) == MAP_FAILED;
 }
 
+static int move(const char *how, const struct text *text)
+{
+	if (!strcmp(how, "memfd"))
+		return move_to_memfd(text);
+	return move_to_memory(text,
+			      PROT_READ | PROT_EXEC | (strcmp(how, "writable") ? 0 : PROT_WRITE));
+}
+
 int main(int argc, char **argv)
 {
 	struct text text = { 0 };
@@ -73,7 +82,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	(void)dl_iterate_phdr(find_text, &text);
-	if (!text.bytes || (strcmp(argv[1], "anon") ? move_to_memfd : move_to_memory)(&text))
+	if (!text.bytes || move(argv[1], &text))
 		return 1;
 	truth_run(parts, 2, strtod(argv[2], NULL));
 	return 0;

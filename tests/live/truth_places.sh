@@ -37,7 +37,7 @@ ok "and the report says that the file is another" sh -c \
 ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 2 25 75
 image_has "is called by its memfd" memfd memfd:truth
 
-for memory in anon memfd; do
+for memory in anon writable memfd; do
 	ok "a program that moves its text to memory ($memory)" profile moved truth_moved $memory 2
 	holds "belongs to its file" moved
 	ok "  with call chains" profile moved --callgraph truth_moved $memory 2
