@@ -22,7 +22,8 @@ struct mapping {
 	uint64_t start, end; /* addresses, end excluded */
 	uint64_t offset;     /* of start in the file, or in the anonymous region */
 	uint64_t cookie;     /* of the file; 0: memory without a file */
-	const char *label;   /* of memory without a file, a constant; NULL for a file */
+	const char *label; /* of memory without a file, or that counts for one because its text was
+			      * moved there: a constant; NULL for a file */
 };
 
 /* A mapping as the kernel names it in MMAP2 records and in /proc/PID/maps; borrowed. */

@@ -121,6 +121,14 @@ void process_map(struct process_table *t, struct process *p, const struct mappin
 	t->changes++;
 }
 
+bool process_any_followed(const struct process_table *t)
+{
+	map_for_each (&t->by_tgid, slot)
+		if (((const struct process *)slot->value)->followed)
+			return true;
+	return false;
+}
+
 static void enqueue(struct process_table *t, uint32_t tgid, uint64_t at_ns)
 {
 	array_grow(&t->leaving, t->leaving_count + 1, &t->leaving_room);

@@ -22,15 +22,17 @@ struct process {
 	uint64_t app;		     /* cookie of what it executes; EVBUF_NO_COOKIE: not known */
 	struct maps *maps;	     /* NULL: not known */
 	bool kernel;		     /* a kernel thread: no mappings, the name is the application */
-	bool exec;	   /* has executed something: its next mapping is the application */
-	bool followed;	   /* itself or an ancestor is the one that was asked for */
-	bool waiting;	   /* not sampled until it has executed something and that is mapped */
-	bool leaving;	   /* its main thread has exited; looked at again by process_expire() */
-	uint64_t read_ns;  /* when it was last read from /proc, 0: never */
-	uint64_t tried_ns; /* the same, also in vain */
-	uint64_t cost_ns;  /* how long that took */
-	uint64_t sure_ns;  /* when nothing of it was missing, as far as it depends on itself */
-	size_t read_count; /* mappings it had then */
+	bool exec;	     /* has executed something: its next mapping is the application */
+	bool followed;	     /* itself or an ancestor is the one that was asked for */
+	bool waiting;	     /* not sampled until it has executed something and that is mapped */
+	bool sampled;	     /* since it was last checked for what records do not say */
+	bool leaving;	     /* its main thread has exited; looked at again by process_expire() */
+	uint64_t read_ns;    /* when it was last read from /proc, 0: never */
+	uint64_t tried_ns;   /* the same, also in vain */
+	uint64_t cost_ns;    /* how long that took */
+	uint64_t checked_ns; /* when that was */
+	uint64_t sure_ns;    /* when nothing of it was missing, as far as it depends on itself */
+	size_t read_count;   /* mappings it had then */
 };
 
 struct process_table {
@@ -61,6 +63,9 @@ void process_rename(struct process_table *t, struct process *p, const char *name
 void process_map(struct process_table *t, struct process *p, const struct mapping *mapping);
 /* Replaces all mappings; takes the reference. */
 void process_set_maps(struct process_table *t, struct process *p, struct maps *maps);
+
+/* Whether any process is followed. */
+bool process_any_followed(const struct process_table *t);
 
 /* Its main thread exited at @at_ns: other threads may go on. */
 void process_leave(struct process_table *t, struct process *p, uint64_t at_ns);

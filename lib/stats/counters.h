@@ -85,6 +85,9 @@ enum counter_kind {
 	  "mapping records lost; the mappings were read again")                                    \
 	X(sideband_unread, TROUBLE, "times a process's mappings were not read again when due",     \
 	  "times the mappings of a process were used that may lack lost records")                  \
+	X(maps_unrecorded, TROUBLE, "mappings that changed without a record (mremap)",             \
+	  "mappings changed without a record of the kernel (mremap): for some seconds, samples "   \
+	  "there may have old names")                                                              \
 	X(resync, INFO, "times the process table was read again")                                  \
 	X(throttled, TROUBLE, "times the kernel throttled sampling", NULL, "sample less often")    \
 	X(throttled_ns, INFO, "nanoseconds spent throttled")                                       \

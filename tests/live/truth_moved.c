@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* truth_moved anon|writable|memfd SECONDS: copies its text to memory, which may stay writable, and
- * puts that in the place of the file, as programs do that move their text to huge pages. Then 30 and
- * 70 of 100 in two functions. */
+ * puts that in the place of the file, as programs do that move their text to huge pages. Then 30
+ * and 70 of 100 in two functions. */
 #include "truth.h"
 
 #include <link.h>

@@ -356,7 +356,7 @@ static void only_the_family_is_kept(void)
 	sample(m, USER, 60, 0x400010);
 	sample(m, USER, 72, 0x400010);
 	expect(m, "/bin/grandchild /bin/grandchild+1010\n/bin/grandchild /bin/grandchild+1010\n");
-	CHECK(sideband_any_followed(&m->sideband));
+	CHECK(process_any_followed(&m->sideband.processes));
 	/* An orphan is still of the family. */
 	proc_remove(m, 70);
 	proc_remove(m, 71);
@@ -366,12 +366,12 @@ static void only_the_family_is_kept(void)
 	leave(m, 72);
 	m->now_ns += 100000000;
 	sideband_tidy(&m->sideband, m->now_ns);
-	CHECK(sideband_any_followed(&m->sideband));
+	CHECK(process_any_followed(&m->sideband.processes));
 	proc_remove(m, 60);
 	leave(m, 60);
 	m->now_ns += 100000000;
 	sideband_tidy(&m->sideband, m->now_ns);
-	CHECK(!sideband_any_followed(&m->sideband));
+	CHECK(!process_any_followed(&m->sideband.processes));
 }
 
 /* Sampling paused meanwhile. */
@@ -410,7 +410,7 @@ static void command_is_sampled_from_its_exec_on(void)
 	sample(m, USER, 70, 0x400010);
 	sample(m, USER, 71, 0x400010);
 	CHECK_EQ(m->stats.sample_filtered, 2);
-	CHECK(sideband_any_followed(&m->sideband));
+	CHECK(process_any_followed(&m->sideband.processes));
 	bytes_comm(&m->bytes, 70, 70, "command", true, tick(m));
 	apply(m);
 	sample(m, KERNEL, 70, 0xffffffff81000010); /* nothing says yet what it executes */
@@ -455,6 +455,35 @@ static void library_that_replaces_another_takes_its_addresses(void)
 	expect(m, "/bin/a /lib/plugin-one.so+1010\n"
 		  "/bin/a /lib/plugin-one.so+1010\n"
 		  "/bin/a /lib/plugin-the-second.so+1010\n");
+}
+
+/* mremap(2) of memory over text: only /proc says so. */
+static void memory_that_was_moved_over_a_file_is_noticed(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	unsigned int i;
+
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	map_file(m, 70, 0x7f000000, "/lib/one.so");
+	sample(m, USER, 70, 0x7f000010);
+	expect(m, "/bin/a /lib/one.so+1010\n");
+	proc_file(m, 70, "maps",
+		  "00400000-00405000 r-xp 00001000 08:01 70 /bin/a\n"
+		  "7f000000-7f005000 r-xp 00000000 00:00 0\n");
+	for (i = 0; i < 20 && !m->stats.maps_unrecorded; i++) {
+		m->now_ns += 250000000;
+		sideband_tidy(&m->sideband, m->now_ns);
+		(void)process_reader_await(m->sideband.reader, 70, 10000);
+	}
+	CHECK_EQ(m->stats.maps_unrecorded, 1);
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 70, 0x7f000010);
+	expect(m, "/bin/a /bin/a+1010\n/bin/a anon+10\n");
+	/* What it maps while it is read is newer. */
+	map_file(m, 70, 0x7f000000, "/lib/second.so");
+	sample(m, USER, 70, 0x7f000010);
+	expect(m, "/bin/a /lib/second.so+1010\n");
 }
 
 /* Unmapping is never reported: a plugin host would gather mappings for ever. */
@@ -561,5 +590,6 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(a_number_that_was_asked_for_is_not_followed_as_another_process),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
       T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_again),
+      T(memory_that_was_moved_over_a_file_is_noticed),
       T(files_that_were_never_sampled_are_forgotten), T(guests_and_hypervisors_have_no_mapping),
       T(changed_kernel_code_is_noticed))

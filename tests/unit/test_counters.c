@@ -371,6 +371,8 @@ static const struct {
 	{ "unwind_partial", "unit/test_table_store.c", "a_file_with_too_many_rules_is_counted" },
 	{ "unwind_moved_refused", "unit/test_copy_store.c",
 	  "what_is_no_copy_makes_room_and_what_has_none_is_counted" },
+	{ "maps_unrecorded", "unit/test_attribution.c",
+	  "memory_that_was_moved_over_a_file_is_noticed" },
 	{ "unwind_moved_late", "unit/test_copy_store.c", "too_much_at_once_is_counted" },
 	{ "unwind_refused", "unit/test_unwind_cache.c",
 	  "tables_in_use_stay_and_the_new_one_is_left_out" },

@@ -57,7 +57,7 @@ const struct mapping *moved_text_find(struct moved_text *m, const struct moved_t
 			?: cookie_anon(from->cookies, p->tgid, mapping->start - mapping->offset,
 				       mapping->end, mapping->label);
 	struct moved_piece piece = { p->tgid, cookie, 0, *mapping };
-	struct mapping copy = { mapping->start, mapping->end, mapping->offset, cookie, NULL };
+	struct mapping copy = { mapping->start, mapping->end, mapping->offset, cookie, "moved" };
 
 	copy.cookie = cookie_original(from->cookies, cookie, &where, &copy.offset);
 	if (copy.cookie == cookie)

@@ -381,7 +381,8 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	evbuf_restart(d->out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
-	return d->sampling.plan.scope != DRIVER_SYSTEM && !sideband_any_followed(&d->sideband);
+	return d->sampling.plan.scope != DRIVER_SYSTEM &&
+	       !process_any_followed(&d->sideband.processes);
 }
 
 static uint64_t perf_taken_until_ns(const struct driver *d)

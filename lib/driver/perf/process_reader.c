@@ -212,6 +212,39 @@ int process_reader_take(struct process_reader *r, struct process *p,
 	return code;
 }
 
+/* Whether the process has mapped something there since it was asked for. */
+static bool is_mapped_since(const struct lane *l, const struct mapping_source *read)
+{
+	size_t i;
+
+	for (i = 0; i < l->since_count; i++)
+		if (l->since[i].start < read->end && l->since[i].end > read->start)
+			return true;
+	return false;
+}
+
+uint64_t process_reader_look(struct process_reader *r, uint32_t tgid,
+			     void (*each)(const struct mapping_source *read, void *data),
+			     void *data)
+{
+	struct lane *l = find_lane(r, tgid);
+	struct process_reading *reading;
+	uint64_t took_ns;
+	size_t i;
+
+	if (l)
+		collect(l);
+	if (!l || !l->reading)
+		return 0;
+	reading = l->reading;
+	took_ns = reading->took_ns;
+	for (i = 0; reading->code == 0 && !l->is_spoilt && i < reading->count; i++)
+		if (!is_mapped_since(l, &reading->list[i]))
+			each(&reading->list[i], data);
+	clear(l);
+	return took_ns;
+}
+
 void process_reader_map(struct process_reader *r, uint32_t tgid, const struct mapping *mapping,
 			uint64_t at_ns)
 {

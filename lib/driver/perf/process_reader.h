@@ -38,6 +38,12 @@ bool process_reader_await(struct process_reader *r, uint32_t tgid, int ms);
 int process_reader_take(struct process_reader *r, struct process *p,
 			const struct process_target *to, uint64_t until_ns, bool *ret_is_cut);
 
+/* Calls @each with the mappings that were read of a process, except at addresses that it has mapped
+ * since, and drops them. Returns how long it took to read them. */
+uint64_t process_reader_look(struct process_reader *r, uint32_t tgid,
+			     void (*each)(const struct mapping_source *read, void *data),
+			     void *data);
+
 /* Notes that the process mapped @mapping at @at_ns: process_reader_take() adds it, unless that was
  * before it was asked for. */
 void process_reader_map(struct process_reader *r, uint32_t tgid, const struct mapping *mapping,

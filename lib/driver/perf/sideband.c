@@ -57,7 +57,6 @@ void sideband_done(struct sideband *s)
 	process_asked_done(&s->asked);
 }
 
-/* Returns whether @p is to be kept. */
 static bool wanted(const struct sideband *s, const struct process *p)
 {
 	return p && (!s->follow || p->followed);
@@ -114,15 +113,22 @@ static bool is_asked(const struct sideband *s, const struct process *p)
 	return process_reader_is_asked(s->reader, p->tgid, &asked_ns);
 }
 
+static struct unrecorded_from unrecorded_from(struct sideband *s)
+{
+	return (struct unrecorded_from){ &s->processes, s->from.cookies, s->reader, s->stats };
+}
+
 /* Begins to read @p, or goes on with it, and notes that it was tried. -EAGAIN if it takes longer
  * than may be waited for. */
 static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
 	const struct process_target to = { &s->processes, s->from.cookies };
 	uint64_t begin_ns = clock_now_ns(), until_ns = begin_ns + patience_ns(s), asked_ns = now_ns;
+	const struct unrecorded_from from = unrecorded_from(s);
 	bool is_cut = false;
 	int r = 0;
 
+	unrecorded_drop(&s->unrecorded, &from, p->tgid);
 	if (!process_reader_is_asked(s->reader, p->tgid, &asked_ns))
 		r = process_reader_ask(s->reader, p->tgid, tid, now_ns);
 	if (r == 0) {
@@ -171,7 +177,6 @@ static void read_each(uint32_t pid, void *data)
 		return;
 	p = process_make(&s->processes, pid);
 	p->leaving = false;
-	/* It may lack what this is for. */
 	process_reader_forget(s->reader, pid, UINT64_MAX);
 	r = read_one(s, p, pid, all->now_ns);
 	if (r < 0 && r != -EAGAIN)
@@ -388,6 +393,7 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 	if (tgid == UINT32_MAX)
 		return NULL; /* the kernel's last steps for an exited process */
 	if (is_known(s, p, now_ns)) {
+		p->sampled = true;
 		s->stats->sideband_unread += wanted(s, p) && is_doubtful(s, p, now_ns);
 		return wanted(s, p) ? p : NULL;
 	}
@@ -440,7 +446,7 @@ static void take_ready(uint32_t tgid, void *data)
 
 	if (!p)
 		process_reader_forget(all->s->reader, tgid, UINT64_MAX);
-	else if (has_turn(all->s))
+	else if (has_turn(all->s) && all->s->unrecorded.tgid != tgid)
 		(void)read_one(all->s, p, tgid, all->now_ns);
 }
 
@@ -477,10 +483,12 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 {
 	/* The exit of followed processes must be noticed at once. */
 	uint64_t wait = s->follow ? LEAVE_NS / 100 : LEAVE_NS;
+	const struct unrecorded_from from = unrecorded_from(s);
 
 	s->processes.changes += !has_turn(s); /* what was not read then is looked up again */
 	begin_turn(s);
 	s->waits = false;
+	unrecorded_tidy(&s->unrecorded, &from, now_ns);
 	process_reader_each_ready(s->reader, take_ready, &(struct read_all){ s, now_ns });
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
@@ -489,12 +497,4 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 		read_again(s, now_ns);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
-}
-
-bool sideband_any_followed(const struct sideband *s)
-{
-	map_for_each (&s->processes.by_tgid, slot)
-		if (((const struct process *)slot->value)->followed)
-			return true;
-	return false;
 }

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "driver/driver.h"
-#include "driver/perf/process_reader.h"
+#include "driver/perf/unrecorded.h"
 #include "perf/perf_record.h"
 #include "process/process_asked.h"
 #include "process/process_read.h"
@@ -20,6 +20,7 @@ struct sideband {
 	struct process_table processes;
 	struct process_source from;
 	struct process_reader *reader;
+	struct unrecorded unrecorded;
 	struct driver_stats *stats;
 	uint32_t follow;     /* keep only this process and its descendants; 0: all */
 	const pid_t *others; /* with it, borrowed */
@@ -76,6 +77,3 @@ void sideband_doubt(struct sideband *s, uint64_t now_ns);
 /* Allows more time for reading processes, until sideband_tidy(): the last samples are handled, and
  * none can wait for the next turn. */
 void sideband_finish(struct sideband *s);
-
-/* Whether any followed process is alive. */
-bool sideband_any_followed(const struct sideband *s);
