@@ -104,7 +104,7 @@ def check_text(profile, options, report):
         if head:
             frames = []
             shown.append((int(head[1]), frames))
-        elif frame and not re.fullmatch(r"\(.*|\[\w+\]", frame[1]):
+        elif frame and not re.fullmatch(r"\((?!anonymous namespace).*|\[\w+\]", frame[1]):
             frames.append((frame[1], int(frame[2].split()[0]) if frame[2] else 1))
     expected = [(chain["samples"], sum(1 for frame in chain["frames"] if frame.get("symbol")))
                 for chain in report["chains"]]
