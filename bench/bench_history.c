@@ -142,6 +142,7 @@ static void query_chains(const char *dir, const char *what, const struct window 
 struct simulation {
 	struct history_replay_how how;
 	uint64_t days, hours; /* hours of each day */
+	struct cost today;
 };
 
 static void ask(const struct simulation *s, int64_t now_ms, uint64_t samples)
@@ -164,37 +165,50 @@ static void ask(const struct simulation *s, int64_t now_ms, uint64_t samples)
 	query_chains(dir, "the last day", &day, 0);
 }
 
+/* Packs the pairs of files that have ended within an hour. */
+static void pack(uint32_t live, uint32_t live_chains, int64_t now_ms, void *data)
+{
+	struct simulation *s = data;
+	struct upkeep how = { .now_ms = now_ms,
+			      .live = live,
+			      .chains = &history_chains,
+			      .chains_live = live_chains,
+			      .spares_files = true };
+
+	tend(s->how.dir, &how, &s->today);
+}
+
 /* Simulates an hour; returns the end of it. */
-static int64_t simulate_hour(struct history_replay *r, const struct simulation *s, int64_t at_ms,
-			     struct cost *cost)
+static int64_t simulate_hour(struct history_replay *r, struct simulation *s, int64_t at_ms)
 {
 	struct upkeep how = { .now_ms = at_ms + HOUR_MS,
 			      .chains = s->how.flat_only ? NULL : &history_chains };
 
 	history_replay_hour(r, at_ms, &how.live, &how.chains_live);
-	tend(s->how.dir, &how, cost);
+	tend(s->how.dir, &how, &s->today);
 	return how.now_ms;
 }
 
 /* Simulates all days; returns the end of the last one. */
-static int64_t simulate(struct history_replay *r, const struct simulation *s, struct cost *cost)
+static int64_t simulate(struct history_replay *r, struct simulation *s, struct cost *cost)
 {
 	uint64_t day, hour;
 	int64_t now_ms = begin_ms;
 
 	for (day = 0; day < s->days; day++) {
-		struct cost today = { 0 };
+		const struct cost *today = &s->today;
 
+		s->today = (struct cost){ 0 };
 		for (hour = 24 - s->hours; hour < 24; hour++)
-			now_ms = simulate_hour(
-				r, s, begin_ms + (int64_t)(day * 24 + hour) * HOUR_MS, &today);
+			now_ms = simulate_hour(r, s,
+					       begin_ms + (int64_t)(day * 24 + hour) * HOUR_MS);
 		printf("day %" PRIu64 ": upkeep %.2f s of CPU an hour, %.2f at most, %ld MiB; ",
-		       day + 1, today.all / (double)s->hours, today.longest, today.memory >> 10);
+		       day + 1, today->all / (double)s->hours, today->longest, today->memory >> 10);
 		history_replay_print(r);
 		(void)fflush(stdout);
-		cost->all += today.all;
-		cost->longest = fmax(cost->longest, today.longest);
-		cost->memory = MAX(cost->memory, today.memory);
+		cost->all += today->all;
+		cost->longest = fmax(cost->longest, today->longest);
+		cost->memory = MAX(cost->memory, today->memory);
 	}
 	return now_ms;
 }
@@ -210,7 +224,9 @@ static bool parse(int argc, char **argv, struct simulation *s)
 	s->how = (struct history_replay_how){ .samples = argv[1],
 					      .dir = argv[2],
 					      .cpus = (unsigned int)cpus,
-					      .flat_only = argc == 7 && !strcmp(argv[6], "flat") };
+					      .flat_only = argc == 7 && !strcmp(argv[6], "flat"),
+					      .crowded = pack,
+					      .data = s };
 	return argc < 7 || s->how.flat_only;
 }
 

@@ -67,6 +67,8 @@ struct history_replay {
 	uint32_t *contexts;	   /* in the store */
 	struct chain_store *store; /* NULL: without chains */
 	uint32_t pair;		   /* whose times were not set yet */
+	uint32_t packed;	   /* the first pair after those that were packed */
+	const struct history_replay_how *how;
 	int64_t now_ms;
 	uint64_t samples, printed, new_images, pairs;
 	struct chain_frame own[CHAIN_FRAMES_MAX];
@@ -143,6 +145,7 @@ struct history_replay *history_replay_new(const struct history_replay_how *how)
 {
 	struct history_replay *r = xcalloc(1, sizeof(*r));
 
+	r->how = how;
 	r->dir = xstrdup(how->dir);
 	r->cpus = how->cpus / RECORDED_CPUS;
 	r->permille = how->cpus > RECORDED_CPUS ? OTHER_PERMILLE * 2 / 3 : OTHER_PERMILLE;
@@ -324,11 +327,8 @@ static void set_time(const char *path, int64_t now_ms)
 	(void)utimensat(AT_FDCWD, path, at, 0);
 }
 
-static void set_times(struct history_replay *r, uint32_t generation, uint32_t live_chains)
+static void set_times_of_pairs(struct history_replay *r, uint32_t live_chains)
 {
-	_cleanup_free_ char *flat = xasprintf("%s/history/%" PRIu32 ".slices", r->dir, generation);
-
-	set_time(flat, r->now_ms);
 	for (; r->pair < live_chains; r->pair++) {
 		_cleanup_free_ char *slices =
 			xasprintf("%s/chains/slices.%" PRIu32, r->dir, r->pair);
@@ -337,10 +337,23 @@ static void set_times(struct history_replay *r, uint32_t generation, uint32_t li
 	}
 }
 
+/* Has the pairs packed, if there are many. */
+static void pack(struct history_replay *r, uint32_t generation)
+{
+	uint32_t live = r->store ? chain_store_live(r->store) : 0;
+
+	if (!r->store || live < r->packed + history_chains.packs)
+		return;
+	set_times_of_pairs(r, live);
+	r->how->crowded(generation, live, r->now_ms, r->how->data);
+	r->packed = live;
+}
+
 void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *ret_live,
 			 uint32_t *ret_live_chains)
 {
 	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(r->dir);
+	_cleanup_free_ char *flat = NULL;
 	unsigned int cpu;
 
 	for (r->now_ms = begin_ms; r->now_ms < begin_ms + HOUR_MS; r->now_ms += HISTORY_SLICE_MS) {
@@ -355,10 +368,13 @@ void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *r
 		if (history_writer_end(h, &s, NULL) < 0 ||
 		    (r->store && chain_store_end_slice(r->store, &s, NULL) < 0))
 			give_up("cannot write a slice");
+		pack(r, history_writer_generation(h));
 	}
+	flat = xasprintf("%s/history/%" PRIu32 ".slices", r->dir, history_writer_generation(h));
+	set_time(flat, r->now_ms);
 	*ret_live = history_writer_generation(h) + 1;
-	*ret_live_chains = r->store ? chain_store_live(r->store) : 0;
-	set_times(r, *ret_live - 1, *ret_live_chains);
+	*ret_live_chains = r->packed = r->store ? chain_store_live(r->store) : 0;
+	set_times_of_pairs(r, *ret_live_chains);
 }
 
 uint64_t history_replay_samples(const struct history_replay *r)

@@ -24,6 +24,10 @@ struct history_replay_how {
 	const char *dir;     /* where it is replayed to */
 	unsigned int cpus;
 	bool flat_only; /* without call chains */
+	/* Is called when there are so many pairs of files that the daemon would have them packed,
+	 * with the generations that are not complete. */
+	void (*crowded)(uint32_t live, uint32_t live_chains, int64_t now_ms, void *data);
+	void *data;
 };
 
 /* Begins a replay. Ends the program if the session cannot be read. Borrows @how for the call. */

@@ -198,14 +198,17 @@ static void put_nodes(struct segment_writer *w, const struct segment_tree *t,
 
 static void put_tree(struct segment_writer *w, const struct segment_tree *t, const bool *used)
 {
-	_cleanup_free_ struct written *list = xcalloc(t->count + 1, sizeof(*list));
+	_cleanup_free_ struct written *list = NULL;
 	_cleanup_free_ struct radix_entry *order = NULL;
-	size_t count = 0;
+	size_t count = 0, n = 0;
 	uint32_t i;
 
 	for (i = 1; i <= t->count; i++)
+		count += used[i];
+	list = xcalloc(count + 1, sizeof(*list));
+	for (i = 1; i <= t->count; i++)
 		if (used[i])
-			list[count++].number = i;
+			list[n++].number = i;
 	order = xcalloc(2 * count + 1, sizeof(*order));
 	put_lines(w, t, list, count);
 	put_places(w, t, list, count, order);

@@ -125,10 +125,10 @@ static int write_segment(struct roll *r, struct strbuf *out)
 	};
 	size_t count = r->tree.count, i;
 	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &folding);
-	_cleanup_(segment_writer_freep) struct segment_writer *w =
-		segment_writer_new(&r->tree, to, count);
+	_cleanup_(segment_writer_freep) struct segment_writer *w = NULL;
 
-	r->writer = w;
+	segment_tree_end(&r->tree);
+	r->writer = w = segment_writer_new(&r->tree, to, count);
 	for (i = 0; i < r->count; i++)
 		roll_slices(r, i);
 	end_slice(r);
