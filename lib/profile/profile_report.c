@@ -226,6 +226,16 @@ int profile_report_compare(struct profile_report *first, struct profile_report *
 
 /* --- printing --- */
 
+/* Whether the rows are ordered by their samples, the largest first. */
+static bool is_by_samples(const struct profile_report *r)
+{
+	const struct sort *sort = &r->view->sort;
+	/* Without another profile there are no differences to order by. */
+	bool skips = sort->keys[0] == SORT_DIFFERENCE && !r->before;
+
+	return sort->keys[skips] == SORT_SAMPLE && !sort->reverse;
+}
+
 /* Leaves the rows that are shown, in order. */
 static void arrange_rows(struct profile_report *r)
 {
@@ -235,6 +245,9 @@ static void arrange_rows(struct profile_report *r)
 
 	if (cut)
 		container_cut(&r->rows, view->threshold);
+	/* Names take longer than all else, and most rows may not be shown. */
+	if (cut && is_by_samples(r))
+		container_most(&r->rows, view->top);
 	container_name(&r->rows, &view->names);
 	sort_rows(&r->rows, g, &view->sort);
 	if (cut)

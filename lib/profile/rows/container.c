@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/radix.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
 #include "symbol/smartname.h"
@@ -266,6 +267,28 @@ void container_cut(struct container *c, double percent)
 			continue;
 		}
 		leave_out(c, &c->rows[i], c->hidden, &c->hidden_rows);
+	}
+	c->count = n;
+}
+
+void container_most(struct container *c, size_t count)
+{
+	_cleanup_free_ struct radix_entry *sums = NULL;
+	uint64_t least;
+	size_t i, n = 0;
+
+	if (count == 0 || c->count <= count)
+		return;
+	sums = xcalloc(2 * c->count, sizeof(*sums));
+	for (i = 0; i < c->count; i++)
+		sums[i].key = container_sum(c->rows[i].counts, c->class_count);
+	radix_sort(sums, sums + c->count, c->count);
+	least = sums[c->count - count].key;
+	for (i = 0; i < c->count; i++) {
+		if (container_sum(c->rows[i].counts, c->class_count) >= least)
+			c->rows[n++] = c->rows[i];
+		else
+			leave_out(c, &c->rows[i], c->beyond, &c->beyond_rows);
 	}
 	c->count = n;
 }

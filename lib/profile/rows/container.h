@@ -138,6 +138,9 @@ void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
 /* Removes the rows that do not reach @percent (container_reaches()). */
 void container_cut(struct container *c, double percent);
+/* Removes the rows with fewer samples than @count others, as if they were beyond the top of a list
+ * that is ordered by samples; 0: none. */
+void container_most(struct container *c, size_t count);
 /* Removes the rows after the first @count; 0: none. */
 void container_top(struct container *c, size_t count);
 /* Whether the row has at least @percent of the samples of some event in the profile, or in one of

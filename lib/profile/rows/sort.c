@@ -262,17 +262,33 @@ static const char *name_of(const struct gather *g, uint32_t image, bool is_long)
 	return i->kernel && !is_long ? path_base(i->shown) : gather_image_name(g, image, is_long);
 }
 
-/* The rank of each image by its name; equal names have equal rank. */
-static uint32_t *rank_images(const struct gather *g, bool long_names)
+/* Which images the rows have; the caller frees. */
+static bool *find_images(const struct container *c, const struct gather *g)
+{
+	bool *is_used = xcalloc(g->image_count + 1, sizeof(*is_used));
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		is_used[c->rows[i].image] = true;
+		if (c->rows[i].app != GATHER_NONE)
+			is_used[c->rows[i].app] = true;
+	}
+	return is_used;
+}
+
+/* The rank of each image that is used by its name; equal names have equal rank. */
+static uint32_t *rank_images(const struct gather *g, const bool *is_used, bool long_names)
 {
 	_cleanup_free_ struct named_image *names = xcalloc(g->image_count + 1, sizeof(*names));
 	uint32_t *rank = xcalloc(g->image_count + 1, sizeof(*rank)), at = 0;
-	size_t i;
+	size_t count = 0, i;
 
 	for (i = 0; i < g->image_count; i++)
-		names[i] = (struct named_image){ name_of(g, (uint32_t)i, long_names), (uint32_t)i };
-	qsort(names, g->image_count, sizeof(*names), compare_names);
-	for (i = 0; i < g->image_count; i++) {
+		if (is_used[i])
+			names[count++] = (struct named_image){ name_of(g, (uint32_t)i, long_names),
+							       (uint32_t)i };
+	qsort(names, count, sizeof(*names), compare_names);
+	for (i = 0; i < count; i++) {
 		at += i && strcmp(names[i - 1].name, names[i].name);
 		rank[names[i].image] = at;
 	}
@@ -307,8 +323,9 @@ static void reorder(struct container *c, struct radix_entry *entries, bool rever
 
 void sort_rows(struct container *c, const struct gather *g, const struct sort *sort)
 {
-	_cleanup_free_ uint32_t *rank = rank_images(g, sort->long_names);
-	_cleanup_free_ uint32_t *path_rank = rank_images(g, true);
+	_cleanup_free_ bool *is_used = find_images(c, g);
+	_cleanup_free_ uint32_t *rank = rank_images(g, is_used, sort->long_names);
+	_cleanup_free_ uint32_t *path_rank = rank_images(g, is_used, true);
 	_cleanup_free_ struct radix_entry *entries = xcalloc(c->count, sizeof(*entries));
 	_cleanup_free_ struct radix_entry *spare = xcalloc(c->count, sizeof(*spare));
 	struct sorting s = { .sort = sort,
