@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -550,6 +551,38 @@ static void readers_always_see_the_whole(void)
 	CHECK_EQ(status, 0);
 }
 
+/* A full disk in the middle of the upkeep: no file may be longer than some bytes. */
+static void a_full_disk_changes_no_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct rlimit most = { 0, RLIM_INFINITY };
+	struct upkeep how = { .chains = &history_chains };
+	unsigned int failed = 0;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	write_busy_hour(&p);
+	write_hour(&p, 20 * MINUTE);
+	p.now_ms += 3 * HOUR;
+	how.now_ms = p.now_ms;
+	how.live = p.generation + 1;
+	how.chains_live = chain_history_next(p.dir);
+	for (most.rlim_cur = 0; most.rlim_cur < 4096; most.rlim_cur += 64) {
+		_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &most), 0);
+		failed += history_upkeep(p.dir, &how, &log) == -EFBIG;
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }),
+			 0);
+		check_sums(&p);
+	}
+	CHECK(failed > 3);
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "nodes."), 0);
+	CHECK_EQ(files_of(&p, "roll"), 0);
+	check_sums(&p);
+}
+
 /* What a killed writer counted since its last slice is in no slice, but in the sum. */
 static void what_is_in_no_slice_is_in_the_sum(void)
 {
@@ -705,6 +738,6 @@ TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_th
       T(what_is_rare_is_counted_for_its_function_if_that_is_not),
       T(old_files_are_deleted_but_not_their_sum), T(the_largest_history_has_all_kinds),
       T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
-      T(what_is_in_no_slice_is_in_the_sum), T(a_repair_keeps_the_history),
-      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted),
-      T(lines_say_all_about_a_name))
+      T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
+      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
+      T(damage_is_skipped_and_counted), T(lines_say_all_about_a_name))

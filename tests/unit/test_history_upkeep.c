@@ -366,6 +366,44 @@ static void a_kill_at_any_time_changes_no_sum(void)
 	CHECK_EQ(files_of(&p, "flat.3.", ""), 1);
 }
 
+/* A reader may read while files are rolled up, and while the oldest are deleted: it sees all that
+ * is kept, and nothing twice. */
+static void readers_see_each_sample_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	const uint64_t all = UINT64_C(60) * 3 * 10, kept_hours = 24;
+	unsigned int hour;
+	int status = 0;
+	pid_t pid;
+
+	for (hour = 0; hour < 60; hour++)
+		write_hour(&p, 20 * MINUTE);
+	pid = fork();
+	if (pid == 0) {
+		for (hour = 0; hour < 40; hour++) {
+			const struct upkeep how = { .now_ms = p.now_ms,
+						    .keep_ms = (60 + kept_hours) * HOUR,
+						    .live = p.generation + 1 };
+			_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+
+			CHECK(history_upkeep(p.dir, &how, &log) >= 0);
+			p.now_ms += HOUR;
+		}
+		_exit(0);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		_cleanup_(history_freep) struct history *h =
+			read_window(&p, BEGIN_MS, BEGIN_MS + 60 * (int64_t)HOUR);
+		const struct history_cover *c = history_covers(h);
+
+		CHECK(c->samples <= all && c->samples >= 60 / 2 * 3 * 10);
+		CHECK_EQ(c->samples % 30, 0);
+		CHECK_EQ(c->damaged, 0);
+	}
+	CHECK_EQ(status, 0);
+}
+
 /* No file may be longer than @bytes: as on a full disk. */
 static void fill_disk(rlim_t bytes)
 {
@@ -640,8 +678,8 @@ static void rare_keys_fold_into_their_file(void)
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(steps_have_the_coarsest_level_that_fits), T(a_clock_that_is_set_back_loses_nothing),
       T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
-      T(a_kill_at_any_time_changes_no_sum), T(a_full_disk_changes_no_sum),
-      T(a_segment_does_not_span_generations_that_another_one_has),
+      T(a_kill_at_any_time_changes_no_sum), T(readers_see_each_sample_once),
+      T(a_full_disk_changes_no_sum), T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
       T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),

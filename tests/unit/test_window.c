@@ -113,6 +113,45 @@ static void a_day_of_daylight_saving_has_its_own_length(void)
 	CHECK_EQ((w.end_ms - w.begin_ms) / 3600000, 25);
 }
 
+/* The last instant before midnight on each side of a change, and the day before it. */
+static void yesterday_may_have_23_or_25_hours(void)
+{
+	static const struct {
+		const char *zone;
+		int64_t now_s; /* within the day after the change */
+		const char *yesterday;
+		int hours;
+	} rows[] = {
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1774861200,
+		  "2026-03-29 00:00:00 .. 2026-03-30 00:00:00 +0200", 23 },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1793005200,
+		  "2026-10-25 00:00:00 .. 2026-10-26 00:00:00 +0100", 25 },
+		/* The clock is set at midnight: there is none. */
+		{ "<-03>3<-02>,M11.1.0/0,M2.3.0/0", 1793620800,
+		  "2026-11-01 01:00:00 .. 2026-11-02 00:00:00 -0200", 23 },
+		/* Or 23 o'clock comes twice. */
+		{ "<-03>3<-02>,M11.1.0/0,M2.3.0/0", 1771207200,
+		  "2026-02-14 00:00:00 .. 2026-02-15 00:00:00 -0300", 25 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct window w, day;
+
+		use_zone(rows[i].zone);
+		CHECK_EQ(window_parse("yesterday", rows[i].now_s * 1000, &w, NULL), 0);
+		text = window_text(&w);
+		CHECK_STR(text, rows[i].yesterday);
+		CHECK_EQ((w.end_ms - w.begin_ms) / 3600000, rows[i].hours);
+		/* Days follow one another without a gap. */
+		CHECK_EQ(window_parse("today", rows[i].now_s * 1000, &day, NULL), 0);
+		CHECK_EQ(day.begin_ms, w.end_ms);
+		CHECK_EQ(window_parse("yesterday", rows[i].now_s * 1000 - 86400000, &day, NULL), 0);
+		CHECK_EQ(day.end_ms, w.begin_ms);
+	}
+}
+
 static void a_refusal_shows_the_forms(void)
 {
 	struct error err = ERROR_INIT;
@@ -125,4 +164,5 @@ static void a_refusal_shows_the_forms(void)
 }
 
 TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
-      T(a_day_of_daylight_saving_has_its_own_length), T(a_refusal_shows_the_forms))
+      T(a_day_of_daylight_saving_has_its_own_length), T(yesterday_may_have_23_or_25_hours),
+      T(a_refusal_shows_the_forms))
