@@ -97,9 +97,12 @@ static int check_header(struct chain_table *t, const struct header *wanted, cons
 	return t->count ? 0 : error_set(err, -EBADMSG, "%s: cut short", path);
 }
 
+/* A file without a header is empty: its writer was killed before it wrote anything, or the power
+ * was cut before it reached the disk. */
 static int map_file(struct chain_table *t, const struct header *wanted, const char *path,
 		    struct error *err)
 {
+	static const struct header blank;
 	struct stat st;
 	void *map;
 	int r;
@@ -110,7 +113,6 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 		return error_errno(err, r, "cannot write %s", path);
 	if (fstat(t->fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
-	/* The writer was killed before it wrote anything. */
 	if (st.st_size == 0) {
 		t->count = 1;
 		return 0;
@@ -123,6 +125,11 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 		   t->fd, 0);
 	if (map == MAP_FAILED)
 		return error_errno(err, -errno, "cannot map %s", path);
+	if (!t->writable && !memcmp(map, &blank, sizeof(blank))) {
+		(void)munmap(map, (size_t)st.st_size);
+		t->count = 1;
+		return 0;
+	}
 	t->map = map;
 	t->mapped = (size_t)st.st_size;
 	return check_header(t, wanted, path, err);

@@ -183,6 +183,18 @@ static struct sums read_chains(const char *dir, const struct window *window, con
 	return s;
 }
 
+/* All samples of the chains, whatever is skipped. */
+static uint64_t read_whole(const char *dir, const struct window *window)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct sums s = { 0 };
+
+	CHECK_EQ(chain_reader_open(dir, window, &r, NULL), 0);
+	s.names = chain_reader_names(r);
+	CHECK_EQ(chain_reader_each(r, take, &s), 0);
+	return s.all;
+}
+
 static uint64_t flat_samples(const struct history *h)
 {
 	uint64_t sum = 0;
@@ -610,6 +622,31 @@ static void what_is_in_no_slice_is_in_the_sum(void)
 
 /* --- damage --- */
 
+/* The power was cut before the first page of the newest pair reached the disk. */
+static void a_pair_without_a_header_costs_only_itself(void)
+{
+	static const char *const files[] = { "nodes", "places" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_directory_ char *dir = test_directory();
+		struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+		_cleanup_free_ char *path = NULL;
+		uint64_t before;
+		int fd;
+
+		write_hour(&p, 20 * MINUTE);
+		before = p.all;
+		write_hour(&p, 20 * MINUTE);
+		path = xasprintf("%s/chains/%s.%u", dir, files[i], chain_history_next(dir) - 1);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		CHECK_EQ(pwrite(fd, (const char[4096]){ 0 }, 4096, 0), 4096);
+		(void)close(fd);
+		CHECK_EQ(read_whole(dir, NULL), before);
+		CHECK_EQ(read_whole(dir, &WINDOW_ALL), before);
+	}
+}
+
 static void a_repair_keeps_the_history(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -740,4 +777,5 @@ TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_th
       T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
       T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
       T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
-      T(damage_is_skipped_and_counted), T(lines_say_all_about_a_name))
+      T(damage_is_skipped_and_counted), T(a_pair_without_a_header_costs_only_itself),
+      T(lines_say_all_about_a_name))
