@@ -186,42 +186,53 @@ def examine(box, mount, marks, with_chains, goes_on):
     return None, "damaged" in repaired.stdout
 
 
-def cut_many(tap, box, disk, cuts, chance):
-    records = read_log(disk.log)
-    first = next(i for i, r in enumerate(records) if r[0] == MARK)
-    points = sorted(chance.sample(range(first + 1, len(records)),
-                                  min(cuts, len(records) - first - 1)))
-    durable, recent, marks = bytearray((box.dir / "before").read_bytes()), [], None
-    wrong, repaired = [], 0
-    mount, image = box.dir / "after", box.dir / "cut"
-    mount.mkdir()
-    at = 0
-    for n, point in enumerate(points):
-        for kind, offset, data in records[at:point]:
-            if kind == WRITE:
-                recent.append((kind, offset, data))
-            elif kind == MARK:
-                marks = json.loads(data)
-            else:
-                for _, o, d in recent:
-                    durable[o:o + len(d)] = d
-                recent = []
-        at = point
-        image.write_bytes(cut(chance, durable, recent))
-        # As at boot: the journal is played, and what the file system lost of itself is repaired.
-        run("e2fsck", "-fy", image)
-        done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
-        if done.returncode:
-            wrong.append(f"cut {point}: {done.stdout}")
-            continue
-        text, was_repaired = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
-        run("umount", mount)
-        repaired += was_repaired
-        tap.progress(n + 1, len(points))
-        if text:
-            wrong.append(f"cut at write {point} of {len(records)}, {len(recent)} not flushed: "
-                         f"{text[:600]}")
-    return len(points), wrong, repaired, len(records)
+class Cuts:
+    """The power is cut at some of the writes that the disk's log has after its first mark."""
+
+    def __init__(self, box, disk, chance, cuts):
+        self.box, self.chance, self.records = box, chance, read_log(disk.log)
+        first = next(i for i, r in enumerate(self.records) if r[0] == MARK)
+        self.points = sorted(chance.sample(range(first + 1, len(self.records)),
+                                           min(cuts, len(self.records) - first - 1)))
+        self.done = len(self.points)
+
+    def states(self):
+        """After each cut: where it was, the disk, what was marked, and how many writes were not flushed."""
+        durable, recent, marks = bytearray((self.box.dir / "before").read_bytes()), [], None
+        at = 0
+        for point in self.points:
+            for kind, offset, data in self.records[at:point]:
+                if kind == WRITE:
+                    recent.append((kind, offset, data))
+                elif kind == MARK:
+                    marks = json.loads(data)
+                else:
+                    for _, o, d in recent:
+                        durable[o:o + len(d)] = d
+                    recent = []
+            at = point
+            yield point, cut(self.chance, durable, recent), marks, len(recent)
+
+    def each(self, tap, examine):
+        """Calls @examine with the mounted file system after each cut, the marks and the number of the
+        cut; returns what it found wrong."""
+        wrong, mount, image = [], self.box.dir / "after", self.box.dir / "cut"
+        mount.mkdir()
+        for n, (point, disk, marks, unflushed) in enumerate(self.states()):
+            image.write_bytes(disk)
+            # As at boot: the journal is played, and what the file system lost of itself is repaired.
+            run("e2fsck", "-fy", image)
+            done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
+            if done.returncode:
+                wrong.append(f"cut {point}: {done.stdout}")
+                continue
+            text = examine(mount, marks, n)
+            run("umount", mount)
+            tap.progress(n + 1, self.done)
+            if text:
+                wrong.append(f"cut at write {point} of {len(self.records)}, {unflushed} not flushed: "
+                             f"{text[:600]}")
+        return wrong
 
 
 def main():
@@ -239,9 +250,17 @@ def main():
         robust.skip_all(why)
     work(tap, box, disk, seconds)
     disk.end()
-    done, wrong, repaired, writes = cut_many(tap, box, disk, cuts, chance)
-    tap.note(f"{writes} writes and flushes; after {repaired} of {done} cuts there was something to repair")
-    tap.result(not wrong, f"{done} power cuts lose nothing that was synced", *wrong[:10],
+    all_cuts, repairs = Cuts(box, disk, chance, cuts), []
+
+    def look(mount, marks, n):
+        text, was_repaired = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
+        repairs.append(was_repaired)
+        return text
+
+    wrong = all_cuts.each(tap, look)
+    tap.note(f"{len(all_cuts.records)} writes and flushes; after {sum(repairs)} of {all_cuts.done} cuts "
+             "there was something to repair")
+    tap.result(not wrong, f"{all_cuts.done} power cuts lose nothing that was synced", *wrong[:10],
                f"{len(wrong)} in all")
     tap.done()
 
