@@ -413,7 +413,7 @@ static int check_confined(struct check *c, const char *path, bool is_directory,
 		check_here(c, path, is_directory);
 	if (how.reading) { /* in the child */
 		*sums = c->sums;
-		exit(tool_finish(0));
+		exit(r < 0 ? tool_fail(err) : tool_finish(0));
 	}
 	if (r > 0) {
 		c->sums = *sums;
