@@ -103,7 +103,7 @@ function view(window, chosen) {
 		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
 }
 
-const remembered = new Map(), VIEWS_KEPT = 2;
+const remembered = new Map(), VIEWS_KEPT = 3;
 
 /** The same; of those that were asked for last it is not computed again. */
 function viewOf(window, chosen) {

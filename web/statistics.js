@@ -101,18 +101,36 @@ export function largestSure(probabilities) {
 	return sure;
 }
 
-/** The noise of a share from its counts in blocks of time: the slowest changes show it (Lazarus and others 2018). */
-function measureNoise(counts, totals, weight) {
-	const has = [...totals.keys()].filter(i => totals[i]), n = has.length;
-	const k = has.reduce((sum, i) => sum + counts[i], 0), share = k / has.reduce((sum, i) => sum + totals[i], 0);
-	if (n < LEAST_BLOCKS) return independent(weight);
-	const waves = Math.min(Math.max(Math.floor(n / 8), 4), 8);
+/** What the noise of all shares needs of the blocks of time, by their totals: the slowest waves through those with samples,
+ * and the sum of the totals along each. null: there are too few blocks. */
+function wavesOf(totals) {
+	const has = [...totals.keys()].filter(i => totals[i]), n = has.length, waves = Math.min(Math.max(Math.floor(n / 8), 4), 8);
+	if (n < LEAST_BLOCKS) return null;
+	const cosines = new Float64Array(totals.length * waves), along = new Float64Array(waves);
+	let sum = 0;
+	has.forEach((i, at) => {
+		sum += totals[i];
+		for (let w = 0; w < waves; w++) {
+			cosines[i * waves + w] = Math.cos(Math.PI * (w + 1) * (at + 0.5) / n);
+			along[w] += totals[i] * cosines[i * waves + w];
+		}
+	});
+	return { waves, cosines, along, sum };
+}
+
+/** Adds a count in a block along each wave. */
+function addCount(shape, sums, block, count) {
+	const { waves, cosines } = shape;
+	for (let w = 0; w < waves; w++) sums[w] += count * cosines[block * waves + w];
+}
+
+/** The noise of a share of k samples from the sums of its counts along the waves: the slowest changes show it (Lazarus
+ * and others 2018). */
+function measureNoise(k, sums, shape, weight) {
+	const { waves, along, sum } = shape, share = k / sum, alone = k * (1 - share);
 	let variance = 0;
-	for (let w = 1; w <= waves; w++) {
-		const sum = has.reduce((s, i, at) => s + (counts[i] - share * totals[i]) * Math.cos(Math.PI * w * (at + 0.5) / n), 0);
-		variance += 2 * sum * sum / waves;
-	}
-	const alone = k * (1 - share), factor = alone > 0 ? variance / alone : 0;
+	for (let w = 0; w < waves; w++) variance += 2 * (sums[w] - share * along[w]) ** 2 / waves;
+	const factor = alone > 0 ? variance / alone : 0;
 	return factor <= weight ? { weight, factor: 1, degrees: Infinity } : { weight: factor, factor: factor / weight, degrees: waves };
 }
 
@@ -166,6 +184,7 @@ export class Blocks {
 			this.count[place] = count[i];
 			this.totals[blocks.of[step[i]]] += count[i];
 		}
+		this.shape = wavesOf(this.totals);
 	}
 
 	/** The number of blocks that show how much counts vary; 0 if there are too few. */
@@ -178,21 +197,30 @@ export class Blocks {
 	/** The noise of the samples in ranges of nodes, which have no node in common. */
 	noise(ranges) {
 		this.prepare();
-		if (!this.block) return this.independent;
-		const counts = new Float64Array(this.totals.length);
+		if (!this.shape) return this.independent;
+		const sums = new Float64Array(this.shape.waves);
+		let all = 0;
 		for (const [from, to] of ranges)
-			for (let k = this.first[from]; k < this.first[to]; k++) counts[this.block[k]] += this.count[k];
-		return measureNoise(counts, this.totals, this.independent.weight);
+			for (let k = this.first[from]; k < this.first[to]; k++) {
+				all += this.count[k];
+				addCount(this.shape, sums, this.block[k], this.count[k]);
+			}
+		return measureNoise(all, sums, this.shape, this.independent.weight);
 	}
 
 	/** The noise of the samples of the moments that a test chooses. */
 	ofMoments(key, test) {
 		this.prepare();
-		if (!this.moments) return this.independent;
+		if (!this.shape) return this.independent;
 		if (!this.known.has(key)) {
-			const { isIn, of, count } = this.moments, counts = new Float64Array(this.totals.length);
-			for (let i = 0; i < count.length; i++) if (isIn(i) && test(i)) counts[of(i)] += count[i];
-			this.known.set(key, measureNoise(counts, this.totals, this.independent.weight));
+			const { isIn, of, count } = this.moments, sums = new Float64Array(this.shape.waves);
+			let all = 0;
+			for (let i = 0; i < count.length; i++) {
+				if (!isIn(i) || !test(i)) continue;
+				all += count[i];
+				addCount(this.shape, sums, of(i), count[i]);
+			}
+			this.known.set(key, measureNoise(all, sums, this.shape, this.independent.weight));
 		}
 		return this.known.get(key);
 	}
