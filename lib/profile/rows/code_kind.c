@@ -151,7 +151,8 @@ const char *code_kind_mark(const struct gather *g, const struct row *row, bool i
 {
 	if (is_kernel)
 		return "_[k]";
-	if (code_kind_is_jit(code_kind_of(g, row)))
+	if (code_kind_is_jit(code_kind_of(g, row)) &&
+	    !source_image_is(g->images[row->image].manifest))
 		return "_[j]";
 	return row->is_inlined ? "_[i]" : "";
 }
