@@ -260,6 +260,11 @@ uint64_t cookie_vdso_32(struct cookie_table *t, uint64_t size)
 	return cookie_anon(t, 0, 0, size, "[vdso32]");
 }
 
+bool cookie_is_vdso_32(const struct cookie_image *image)
+{
+	return image->kind == COOKIE_ANON && !image->tgid && !strcmp(image->path, "[vdso32]");
+}
+
 /* The cookie of what has a name only. */
 static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char *name)
 {

@@ -52,6 +52,8 @@ uint64_t cookie_find_anon(const struct cookie_table *t, uint32_t tgid, uint64_t 
 uint64_t cookie_vdso(struct cookie_table *t);
 /* The cookie of that of 32-bit processes, of @size bytes: memory "[vdso32]" of no process. */
 uint64_t cookie_vdso_32(struct cookie_table *t, uint64_t size);
+/* Whether @image is the latter. */
+bool cookie_is_vdso_32(const struct cookie_image *image);
 /* The cookie of kernel threads called @name (what follows a slash or colon is cut off). */
 uint64_t cookie_thread(struct cookie_table *t, const char *name);
 

@@ -48,8 +48,8 @@ class Images:
             try:
                 if image.kind == "anon" and image.tgid:
                     self.found[image] = self.code_of(image.tgid)
-                elif image.name == "[vdso]":
-                    self.found[image] = Code(os.path.join(self.top, "vdso"), image.name)
+                elif image.name in ("[vdso]", "[vdso32]"):
+                    self.found[image] = Code(os.path.join(self.top, image.name[1:-1]), image.name)
                 else:
                     self.found[image] = Code(path, image.name)
             except (OSError, ValueError):

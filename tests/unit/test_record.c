@@ -2,6 +2,7 @@
 /* The event buffer to sample files. */
 #include "record_bench.h"
 
+#include "elf/vdso.h"
 #include "record/store/sampled_image.h"
 
 static void separations_are_parsed(void)
@@ -97,7 +98,11 @@ static void other_kinds_of_images_have_their_names(void)
 	BENCH(b);
 	_cleanup_free_ char *samples = session_samples(b.session, "current");
 	_cleanup_free_ char *vdso = path_join(samples, "vdso");
+	_cleanup_free_ char *vdso_32 = path_join(samples, "vdso32");
+	_cleanup_free_ void *bytes_32 = NULL;
 	_cleanup_free_ char *text = NULL;
+	size_t size_32 = 0x2000;
+	bool has_32 = vdso_read_32(&bytes_32, &size_32) == 0;
 	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 
 	b.config.separate = RECORD_SEPARATE_KERNEL;
@@ -107,6 +112,7 @@ static void other_kinds_of_images_have_their_names(void)
 	evbuf_sample(b.buffer, cookie_anon(b.cookies, 7, 0x5000, 0x6000, "[heap]"), 0x10, 0, 1);
 	evbuf_sample(b.buffer, cookie_anon(b.cookies, 7, 0x8000, 0x9000, "[anon:a/b]"), 0x10, 0, 1);
 	evbuf_sample(b.buffer, cookie_vdso(b.cookies), 0x600, 0, 1);
+	evbuf_sample(b.buffer, cookie_vdso_32(b.cookies, size_32), 0x600, 0, 1);
 	run_as(&b, 2, cookie_thread(b.cookies, "kworker/0:1"));
 	evbuf_kernel_sample(b.buffer, 0xffffffff81000000, 0, 1);
 	text = listing(&b, "current");
@@ -114,8 +120,10 @@ static void other_kinds_of_images_have_their_names(void)
 	CHECK(strstr(text, P "{anon:[heap]}/7.0x5000.0x6000/" T0 "10 1\n"));
 	CHECK(strstr(text, P "{anon:[anon:a_b]}/7.0x8000.0x9000/" T0 "10 1\n"));
 	CHECK(strstr(text, P "{anon:[vdso]}/0.0x0.0x"));
+	CHECK(strstr(text, P "{anon:[vdso32]}/0.0x0.0x"));
 	CHECK(strstr(text, "{kern}/kworker/{dep}/{root}/proc/kallsyms/" T0 "0 1\n"));
 	CHECK(access(vdso, R_OK) == 0);
+	CHECK_EQ(access(vdso_32, R_OK) == 0, has_32);
 }
 
 /* Samples in functions of source files count at their places, never in that of the next function,

@@ -110,7 +110,8 @@ enum chain_end perf_chain_end_of(const struct cookie_table *cookies, enum chain_
 {
 	const struct cookie_image *image = cookie_lookup(cookies, cookie);
 
-	if (stop == CHAIN_END_NO_RULE && image && image->kind == COOKIE_ANON)
+	if (stop == CHAIN_END_NO_RULE && image && image->kind == COOKIE_ANON &&
+	    !cookie_is_vdso_32(image))
 		return CHAIN_END_NO_CODE;
 	return stop;
 }

@@ -8,6 +8,7 @@
 #include "identity/cookie_identify.h"
 #include "driver/driver.h"
 #include "elf/elffile.h"
+#include "elf/vdso.h"
 #include "parser/parser.h"
 #include "unwind/unwind_chain.h"
 
@@ -181,6 +182,19 @@ static int build_vdso(struct unwinder *u, struct unwind_rules *rules, struct unw
 	return r < 0 ? r : unwind_table_build(ef, rules, ret, NULL);
 }
 
+/* The same of 32-bit processes. */
+static int build_vdso_32(struct unwind_rules *rules, struct unwind_table **ret)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_free_ void *bytes = NULL;
+	size_t size;
+	int r = vdso_read_32(&bytes, &size);
+
+	if (r == 0)
+		r = elffile_open_memory(bytes, size, "[vdso32]", &ef, NULL);
+	return r < 0 ? r : unwind_table_build(ef, rules, ret, NULL);
+}
+
 /* An unwind_cache_build. */
 static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 		       struct unwind_table **ret)
@@ -194,6 +208,8 @@ static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 		return -ENOENT;
 	if (image->kind == COOKIE_VDSO)
 		return build_vdso(o->u, rules, ret);
+	if (cookie_is_vdso_32(image))
+		return build_vdso_32(rules, ret);
 	if (image->kind != COOKIE_FILE)
 		return -ENOENT;
 	if (o->u->opener)

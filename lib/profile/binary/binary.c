@@ -306,9 +306,16 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	return true;
 }
 
-static bool is_vdso(const struct search *s)
+/* The file in the session with a copy of the vdso; NULL if the image is none. */
+static const char *vdso_copy(const struct search *s)
 {
-	return !strcmp(s->image->id.name, "[vdso]");
+	const struct sname_image *id = &s->image->id;
+
+	if (id->kind != SNAME_ANON || id->tgid)
+		return NULL;
+	if (!strcmp(id->name, "[vdso32]"))
+		return "vdso32";
+	return !strcmp(id->name, "[vdso]") ? "vdso" : NULL;
 }
 
 /* The file in the session for what is no file of its own: a copy of the vdso, the functions of a
@@ -320,8 +327,8 @@ static char *memory_path(const struct search *s)
 	const struct gather_file *f = s->image->file ? &g->files[s->image->file - 1] : NULL;
 	const char *samples = g->sessions[s->image->session].samples;
 
-	if (is_vdso(s))
-		return path_join(samples, "vdso");
+	if (vdso_copy(s))
+		return path_join(samples, vdso_copy(s));
 	if (source_image_is(s->image->manifest))
 		return source_image_path(samples, s->image->id.name);
 	return f ? gather_code_path(g, f) : session_code_path(samples, s->image->id.tgid);
@@ -341,7 +348,7 @@ static void read_memory(struct search *s, struct binary *ret)
 		ret->why = BINARY_UNREADABLE;
 		return;
 	}
-	if (is_vdso(s)) {
+	if (vdso_copy(s)) {
 		load_symbols(s, ef, ELFSYM_FILE_OFFSET, ret);
 		return;
 	}
@@ -362,7 +369,7 @@ static void open_memory(struct search *s, struct binary *ret)
 	struct stat st;
 
 	if (s->bs->cache && path && stat(path, &st) == 0)
-		key = search_key_of_file(&st, is_vdso(s) ? "file" : unit);
+		key = search_key_of_file(&st, vdso_copy(s) ? "file" : unit);
 	ret->why = s->image->id.tgid ? BINARY_ANONYMOUS : BINARY_NO_SYMBOLS;
 	s->read = read_memory;
 	(void)open_by(s, key, ret);

@@ -288,6 +288,20 @@ struct sampled_image *sampled_image_region(struct sampled_images *t, uint32_t tg
 	return b;
 }
 
+/* Returns a region; that of the vdso of 32-bit processes, too, belongs to none. */
+static struct sampled_image *region_binary(struct sampled_images *t, const struct cookie_image *c)
+{
+	struct error err = ERROR_INIT;
+
+	if (cookie_is_vdso_32(c)) {
+		_cleanup_free_ char *path = path_join(t->samples, "vdso32");
+
+		if (vdso_save_32(path, &err) < 0)
+			log_warn("%s: its functions will have no names", err.text);
+	}
+	return sampled_image_region(t, c->tgid, c->start, c->end, c->path);
+}
+
 /* Returns the vdso, which is the same for all processes of a boot: one region that belongs to none.
  * Its code is copied to the session, because no file contains it. */
 static struct sampled_image *vdso_binary(struct sampled_images *t)
@@ -345,7 +359,7 @@ static struct sampled_image *cookie_binary(struct sampled_images *t, const struc
 		file.path = absolute;
 		return sampled_image_file(t, &file, false);
 	case COOKIE_ANON:
-		return sampled_image_region(t, c->tgid, c->start, c->end, c->path);
+		return region_binary(t, c);
 	case COOKIE_VDSO:
 		return vdso_binary(t);
 	case COOKIE_THREAD:
