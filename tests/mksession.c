@@ -533,6 +533,8 @@ static int do_during(struct maker *m, size_t n, char **words)
 		if (place(m, m->symbols, words[i], &p->key) < 0 ||
 		    odb_add(sfile_odb(m->file), p->key, (uint32_t)p->count) < 0)
 			return fail(m, words[i]);
+		if (strstr(p->below, "/OFFCPU")) /* a count of microseconds */
+			continue;
 		m->slices[p->slice].samples += p->count;
 		m->slices[p->slice].taken += p->count;
 	}

@@ -47,13 +47,15 @@ static const char *thing_name(const struct report *r, const struct timeline_row 
 
 /* --- text --- */
 
-enum { NAME_MOST = 20, ROOM_LEAST = 12 };
+enum { NAME_MOST = 20, ROOM_LEAST = 12, COUNT_MAX = REPORT_COUNT_MAX + 3 };
 
 /* A table as text. */
 struct text {
 	const struct report *r;
 	const struct timeline_table *table;
 	unsigned int image_width, app_width; /* 0: no such column */
+	unsigned int count_width;
+	bool mixes_units; /* rows of time are among rows of samples */
 	struct strbuf line;
 	FILE *out;
 };
@@ -64,6 +66,47 @@ static void measure(const struct text *t, uint32_t image, unsigned int *width)
 
 	here = MIN(here, (unsigned int)NAME_MOST);
 	*width = MAX(*width, here);
+}
+
+/* The number of the class whose unit the counts of the row have; NULL: those of all rows. */
+static size_t unit_class(const struct text *t, const struct timeline_row *row)
+{
+	const struct class *class = row && !t->table->class ? row->class : t->table->class;
+
+	if (!class && t->table->count)
+		class = t->table->rows[0].class;
+	return class ? class_number(t->r, class) : 0;
+}
+
+/* Writes a count, with its unit if that is not the column's. */
+static void write_count(const struct text *t, const struct timeline_row *row, uint64_t count,
+			char text[COUNT_MAX])
+{
+	size_t class = unit_class(t, row);
+
+	report_count(t->r, class, count, text);
+	if (t->mixes_units && report_is_time(t->r, class))
+		(void)strcat(text, " ms");
+}
+
+/* Finds the width of the column of counts, and whether they have several units. */
+static void measure_counts(struct text *t)
+{
+	char text[COUNT_MAX];
+	size_t i;
+
+	t->count_width = 8;
+	for (i = 1; i < t->table->count; i++)
+		t->mixes_units |= report_is_time(t->r, unit_class(t, &t->table->rows[i])) !=
+				  report_is_time(t->r, unit_class(t, &t->table->rows[0]));
+	for (i = 0; i < t->table->count; i++) {
+		write_count(t, &t->table->rows[i], t->table->rows[i].sum, text);
+		t->count_width = MAX(t->count_width, (unsigned int)strlen(text));
+	}
+	if (t->table->totals) {
+		write_count(t, NULL, t->table->total, text);
+		t->count_width = MAX(t->count_width, (unsigned int)strlen(text));
+	}
 }
 
 /* Finds the widths of the columns of names before that of symbols. */
@@ -107,7 +150,9 @@ static void print_line(struct text *t)
 
 static void print_head(struct text *t)
 {
-	strbuf_adds(&t->line, "samples  ");
+	const char *unit = t->mixes_units ? "samples" : report_unit(t->r, unit_class(t, NULL));
+
+	strbuf_addf(&t->line, "%-*s ", (int)t->count_width, unit);
 	if (t->table->totals)
 		strbuf_adds(&t->line, "%        ");
 	strbuf_adds(&t->line, "  peak/s  ");
@@ -124,19 +169,23 @@ static void print_head(struct text *t)
 	print_line(t);
 }
 
-/* Adds the numbers and the bars. */
-static void add_counts(struct text *t, const uint64_t *counts, uint64_t sum)
+/* Adds the numbers and the bars; @row is NULL for the sums of all. */
+static void add_counts(struct text *t, const struct timeline_row *row, const uint64_t *counts,
+		       uint64_t sum)
 {
 	const struct timeline *timeline = t->r->timeline;
-	char percent[16];
+	double peak = timeline_peak(timeline, counts);
+	char percent[16], count[COUNT_MAX];
 
-	strbuf_addf(&t->line, "%-8" PRIu64 " ", sum);
+	write_count(t, row, sum, count);
+	strbuf_addf(&t->line, "%-*s ", (int)t->count_width, count);
 	if (t->table->totals) {
 		report_percent(t->r->view->decimals, container_share(sum, t->table->total),
 			       percent);
 		strbuf_addf(&t->line, "%s  ", percent);
 	}
-	strbuf_addf(&t->line, "%8.1f  ", timeline_peak(timeline, counts));
+	strbuf_addf(&t->line, "%8.1f  ",
+		    report_is_time(t->r, unit_class(t, row)) ? peak / 1000 : peak);
 	timeline_bars(timeline, counts, t->r->view->utf8, &t->line);
 	strbuf_adds(&t->line, "  ");
 }
@@ -156,7 +205,7 @@ static void print_row(struct text *t, const struct timeline_row *row)
 	unsigned int room;
 	size_t from;
 
-	add_counts(t, row->counts, row->sum);
+	add_counts(t, row, row->counts, row->sum);
 	if (has_symbols(t->r)) {
 		add_column(t, report_image(t->r, row->row->image), t->image_width);
 		if (t->app_width)
@@ -176,13 +225,16 @@ static void print_row(struct text *t, const struct timeline_row *row)
 
 static void print_rest(const struct text *t, const struct timeline_rest *rest, const char *why)
 {
-	char percent[16];
+	char percent[16], count[REPORT_COUNT_MAX + 8];
 
 	if (!rest->rows)
 		return;
 	report_percent(t->r->view->decimals, container_share(rest->sum, t->table->total), percent);
-	(void)fprintf(t->out, "(%zu row%s %s not shown: %" PRIu64 " sample%s", rest->rows,
-		      rest->rows == 1 ? "" : "s", why, rest->sum, rest->sum == 1 ? "" : "s");
+	(void)fprintf(t->out, "(%zu row%s %s not shown", rest->rows, rest->rows == 1 ? "" : "s",
+		      why);
+	report_count_noun(t->r, unit_class(t, NULL), rest->sum, count);
+	if (t->table->class)
+		(void)fprintf(t->out, ": %s", count);
 	if (t->table->totals)
 		(void)fprintf(t->out, ", %s %%", percent + strspn(percent, " "));
 	(void)fputs(rest == &t->table->beyond ? report_all_hint(t->r->view) : ")\n", t->out);
@@ -195,10 +247,11 @@ static void print_table(const struct report *r, const struct timeline_table *tab
 	size_t i;
 
 	measure_names(&t);
+	measure_counts(&t);
 	if (!r->view->no_header)
 		print_head(&t);
 	if (table->totals) {
-		add_counts(&t, table->totals, table->total);
+		add_counts(&t, NULL, table->totals, table->total);
 		strbuf_adds(&t.line, "(all)");
 		print_line(&t);
 	}
@@ -209,6 +262,16 @@ static void print_table(const struct report *r, const struct timeline_table *tab
 	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->view->top);
 	print_rest(&t, &table->beyond, why);
 	strbuf_done(&t.line);
+}
+
+/* The unit of a peak per second. */
+static const char *peak_unit(const struct report *r)
+{
+	size_t i, times = 0;
+
+	for (i = 0; i < r->classes->count; i++)
+		times += report_is_time(r, i);
+	return !times ? "samples" : times < r->classes->count ? "samples or ms" : "ms";
 }
 
 /* Prints what the columns are. */
@@ -222,9 +285,8 @@ static void print_columns(const struct report *r, FILE *out)
 	for (i = 0; i < t->steps.count; i++)
 		has_gap |= !t->cover[i].is_recorded;
 	(void)fprintf(out,
-		      "Columns: %s each; a bar is relative to the row's peak, in samples per "
-		      "second",
-		      step);
+		      "Columns: %s each; a bar is relative to the row's peak, in %s per second",
+		      step, peak_unit(r));
 	if (has_gap)
 		(void)fprintf(out, "; %s: nothing recorded", timeline_gap(r->view->utf8));
 	(void)fputc('\n', out);

@@ -45,13 +45,20 @@ static void add_share(const struct report *r, double percent, struct strbuf *lin
 	add_cell(line, 9, text);
 }
 
-/* Adds samples, the share with its interval, and how it changed. */
-static void add_numbers(const struct report *r, const struct trend_entry *e, struct strbuf *line)
+static size_t class_number(const struct report *r, const struct class *class)
 {
-	_cleanup_free_ char *samples = xasprintf("%" PRIu64, e->part.count);
-	_cleanup_(strbuf_done) struct strbuf change = STRBUF_INIT;
+	return (size_t)(class - r->classes->classes);
+}
 
-	add_cell(line, 9, samples);
+/* Adds the samples, the share with its interval, and how it changed. */
+static void add_numbers(const struct report *r, const struct class *class,
+			const struct trend_entry *e, struct strbuf *line)
+{
+	_cleanup_(strbuf_done) struct strbuf change = STRBUF_INIT;
+	char count[REPORT_COUNT_MAX];
+
+	report_count(r, class_number(r, class), e->part.count, count);
+	add_cell(line, 9, count);
 	add_share(r, percent_of(e), line);
 	add_share(r, 100 * e->share.low, line);
 	add_share(r, 100 * e->share.high, line);
@@ -60,7 +67,11 @@ static void add_numbers(const struct report *r, const struct trend_entry *e, str
 	add_cell(line, 14, strbuf_text(&change));
 }
 
-static const char heads[] = "samples  %        % from   % to     diff %        ";
+static void print_heads(const struct report *r, const struct class *class, FILE *out)
+{
+	(void)fprintf(out, "%-8s %%        %% from   %% to     diff %%        ",
+		      report_unit(r, class_number(r, class)));
+}
 
 static void print_line(struct strbuf *line, FILE *out)
 {
@@ -70,36 +81,43 @@ static void print_line(struct strbuf *line, FILE *out)
 	strbuf_clear(line);
 }
 
-static void print_steps(const struct report *r, const struct trend_list *list, FILE *out)
+static void print_steps(const struct report *r, const struct trend_table *table, FILE *out)
 {
+	const struct trend_list *list = &table->steps;
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i;
 
-	if (!r->view->no_header)
-		(void)fprintf(out, "%stime\n", heads);
+	if (!r->view->no_header) {
+		print_heads(r, table->class, out);
+		(void)fputs("time\n", out);
+	}
 	for (i = 0; i < list->count; i++) {
 		_cleanup_free_ char *span = window_text(&list->entries[i].span);
 
-		add_numbers(r, &list->entries[i], &line);
+		add_numbers(r, table->class, &list->entries[i], &line);
 		strbuf_adds(&line, span);
 		print_line(&line, out);
 	}
 }
 
-static void print_builds(const struct report *r, const struct trend_list *list, FILE *out)
+static void print_builds(const struct report *r, const struct trend_table *table, FILE *out)
 {
 	enum { SHOWN = 16 };
+	const struct trend_list *list = &table->builds;
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i;
 
-	if (!r->view->no_header && list->count)
-		(void)fprintf(out, "\n%s%-18simage name\n", heads, "build-id");
+	if (!r->view->no_header && list->count) {
+		(void)fputc('\n', out);
+		print_heads(r, table->class, out);
+		(void)fprintf(out, "%-18simage name\n", "build-id");
+	}
 	for (i = 0; i < list->count; i++) {
 		char id[BUILD_ID_TEXT];
 		_cleanup_free_ char *cut =
 			xasprintf("%.*s", SHOWN, build_of(r, &list->entries[i], id) ?: "-");
 
-		add_numbers(r, &list->entries[i], &line);
+		add_numbers(r, table->class, &list->entries[i], &line);
 		add_cell(&line, SHOWN + 2, cut);
 		text_visible(&line, report_image(r, list->entries[i].image));
 		print_line(&line, out);
@@ -126,8 +144,8 @@ void report_trend_text(const struct report *r, FILE *out)
 	for (i = 0; i < t->table_count; i++) {
 		if (t->table_count > 1)
 			(void)fprintf(out, "\n%s\n", t->tables[i].class->name);
-		print_steps(r, &t->tables[i].steps, out);
-		print_builds(r, &t->tables[i].builds, out);
+		print_steps(r, &t->tables[i], out);
+		print_builds(r, &t->tables[i], out);
 	}
 }
 
