@@ -110,9 +110,13 @@ static int collect_chains(struct profile_report *r, struct error *err)
 static void collect_calls(struct profile_report *r, struct populate_job *job)
 {
 	struct profile *p = r->profile;
+	size_t i;
 
 	callgraph_collect(job, &r->calls);
 	p->chains.quality_only = true;
+	/* Microseconds do not add up with samples. */
+	for (i = 0; i < p->classes.count; i++)
+		p->chains.no_time |= !sname_event_is_time(p->classes.classes[i].event);
 	if (p->chains.source_count)
 		(void)chains_collect(&p->chains, p->binaries, NULL);
 	if (r->calls.raw.count == 0)

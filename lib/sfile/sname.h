@@ -101,3 +101,11 @@ bool sname_image_is_kernel(const struct sname_image *image);
  * range:0xA-0xB)". If tgid is 0, it is the label alone: memory that all processes share, such as
  * the vdso. Caller frees. */
 char *sname_image_display(const struct sname_image *image);
+/* Returns whether an event with this name, or "NAME.COUNT.UNITMASK", counts microseconds off the
+ * CPU. */
+static inline bool sname_event_is_time(const char *event)
+{
+	static const char offcpu[] = "OFFCPU";
+
+	return !strncmp(event, offcpu, sizeof(offcpu) - 1);
+}

@@ -151,10 +151,7 @@ const char *report_all_hint(const struct report_view *view)
 
 bool report_is_time(const struct report *r, size_t class)
 {
-	static const char offcpu[] = "OFFCPU";
-
-	return class < r->classes->count &&
-	       !strncmp(r->classes->classes[class].event, offcpu, sizeof(offcpu) - 1);
+	return class < r->classes->count && sname_event_is_time(r->classes->classes[class].event);
 }
 
 const char *report_unit(const struct report *r, size_t class)

@@ -9,6 +9,7 @@
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "profile/print/session_facts.h"
+#include "profile/rows/chains.h"
 #include "profile/rows/container.h"
 #include "sfile/setup.h"
 
@@ -150,14 +151,35 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 /* The counter that the line about quality is about. */
 static const char stretched_name[] = "sample_stretched";
 
+/* What is in the rows: samples, or microseconds off the CPU if @time. */
+static uint64_t sum_of(const struct report *r, bool time)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	/* Chains are of one event, and their rows have a class for callees, too. */
+	if (r->view && r->view->chains && r->chains)
+		return report_is_time(r, 0) == time ? r->chains->samples : 0;
+	for (i = 0; i < r->container->class_count; i++)
+		sum += report_is_time(r, i) == time ? r->container->totals[i] : 0;
+	return sum;
+}
+
 /* Prints how many of the samples that are @recorded were taken, how many were lost, and what that
  * cost. A driver may also receive samples of others, which are not recorded. */
-static void print_quality(const struct losses *l, uint64_t recorded, FILE *out)
+static void print_quality(const struct report *r, uint64_t recorded, FILE *out)
 {
+	const struct losses *l = r->losses;
+	uint64_t off_us = recorded ? 0 : sum_of(r, true);
+
 	if (!l->received)
 		return;
-	(void)fprintf(out, "Quality: %.0f samples taken", (double)recorded / losses_weight(l));
-	if (l->stretched)
+	if (off_us)
+		(void)fprintf(out, "Quality: %.3f ms off the CPU", (double)off_us / 1000);
+	else
+		(void)fprintf(out, "Quality: %.0f samples taken",
+			      (double)recorded / losses_weight(l));
+	if (l->stretched && recorded)
 		(void)fprintf(out,
 			      ", which stand for %" PRIu64 " (the CPU budget skipped others [%s])",
 			      recorded, stretched_name);
@@ -252,9 +274,7 @@ void report_header_text(const struct report *r, FILE *out)
 	const struct losses *l = r->losses;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
 	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
-	uint64_t recorded =
-		l->recorded ? l->recorded
-			    : container_sum(r->container->totals, r->container->class_count);
+	uint64_t recorded = l->recorded ?: sum_of(r, false);
 
 	(void)fprintf(out, "%s\n", cpu);
 	print_facts(r, SESSION_FACTS_RECORDING, out);
@@ -279,7 +299,7 @@ void report_header_text(const struct report *r, FILE *out)
 			      "Note: %zu of %zu files gone, changed or not readable; shown with "
 			      "the functions that they had when sampled\n",
 			      r->gone, r->files);
-	print_quality(l, recorded, out);
+	print_quality(r, recorded, out);
 	for (i = 0; i < l->count; i++)
 		if (strcmp(l->list[i].name, stretched_name) != 0)
 			print_loss(&l->list[i], (double)(recorded + l->samples), out);

@@ -11,12 +11,24 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* The number of a class with the unit of the chains. */
+static size_t unit_class(const struct report *r)
+{
+	bool is_time = r->chains->event && sname_event_is_time(r->chains->event);
+	size_t i;
+
+	for (i = 0; i < r->classes->count; i++)
+		if (report_is_time(r, i) == is_time)
+			return i;
+	return 0;
+}
+
 void chains_add_counts(struct strbuf *line, const struct report *r, uint64_t samples)
 {
 	char percent[16], count[REPORT_COUNT_MAX];
 
 	report_percent(r->view->decimals, container_share(samples, r->chains->samples), percent);
-	report_count(r, 0, samples, count);
+	report_count(r, unit_class(r), samples, count);
 	strbuf_addf(line, "%-8s %s  ", count, percent);
 }
 
@@ -24,11 +36,11 @@ void chains_unchosen_print(const struct report *r, FILE *out)
 {
 	char count[REPORT_COUNT_MAX];
 
-	report_count(r, 0, r->chains->unchosen, count);
+	report_count(r, unit_class(r), r->chains->unchosen, count);
 	if (r->chains->unchosen)
 		(void)fprintf(out,
 			      "(%s %s in chains not selected, and not part of any percentage)\n",
-			      count, report_unit(r, 0));
+			      count, report_unit(r, unit_class(r)));
 }
 
 static void print_quality_line(const struct report *r, const struct chains *c, FILE *out)
@@ -45,8 +57,8 @@ static void print_quality_line(const struct report *r, const struct chains *c, F
 			      container_share(c->ends[i].samples, c->samples), c->ends[i].name);
 		separator = ",";
 	}
-	report_count(r, 0, c->samples, count);
-	(void)fprintf(out, " (of %s%s)\n", count, report_is_time(r, 0) ? " ms" : "");
+	report_count(r, unit_class(r), c->samples, count);
+	(void)fprintf(out, " (of %s%s)\n", count, report_is_time(r, unit_class(r)) ? " ms" : "");
 }
 
 /* A runtime whose compiler keeps no frame pointers unless an option asks for them. */
@@ -82,7 +94,8 @@ static void print_quality_table(const struct report *r, const struct chains *c, 
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i;
 
-	(void)fprintf(out, "%-7s  %%        chains end     in image\n", report_unit(r, 0));
+	(void)fprintf(out, "%-7s  %%        chains end     in image\n",
+		      report_unit(r, unit_class(r)));
 	for (i = 0; i < c->quality_count; i++) {
 		const struct chains_quality *q = &c->quality[i];
 

@@ -82,7 +82,8 @@ static int judge(struct chains_collect *c, uint32_t context, uint32_t image)
 			      .task = x->task };
 	const char *known = c->out->event;
 
-	if (!chain_event_split(event, &name) || spec_reject(c->out->spec, &name) >= 0)
+	if (!chain_event_split(event, &name) || spec_reject(c->out->spec, &name) >= 0 ||
+	    (c->out->no_time && sname_event_is_time(x->event)))
 		return CHAINS_TAKE_NO;
 	if (known && strcmp(known, x->event) && !c->out->quality_only)
 		return error_set(
