@@ -26,10 +26,11 @@ BEGIN {
 	if (chain !~ /TruthJava/)
 		next
 	all += count
-	is_whole = frame[1] !~ /^\[(no_|not_|unr|depth|fp_)/
+	# The first is the application; the reason follows, if there is one.
+	is_whole = frame[2] !~ /^\[(unknown|depth|fp_end|no_[a-z]*|not_loaded|unreadable|copy_short|signal|moved)\]$/
 	whole += is_whole ? count : 0
 	if (!is_whole)
-		ends[frame[1]] += count
+		ends[frame[2]] += count
 	for (i = 2; need_pairs && i <= frames; i++) {
 		if (frame[i] !~ /TruthJava[.$]/ || frame[i - 1] ~ /^(Interpreter|\[)/)
 			continue
