@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/macro.h"
 #include "driver/perf/code_memory.h"
 #include "parser/parser_pages.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { TGID = 7, PAGE = 0x401000, PAGES = 2 };
+enum { TGID = 7, PAGE = 0x401000, PAGES = 2, ASKED_MAX = 4096 };
 
-/* A process of two pages, and who is asked for them. */
+/* A process whose pages have one of two contents, and who is asked for them. */
 struct world {
 	struct code_memory *code;
 	uint8_t pages[PAGES][PARSER_PAGE_BYTES];
 	unsigned int asked, answered;
-	uint64_t waiting[16]; /* pages that were asked for, in order */
+	uint64_t waiting[ASKED_MAX]; /* pages that were asked for, in order */
 };
 
 static int ask(void *data, uint32_t tgid, uint64_t page)
@@ -23,6 +24,7 @@ static int ask(void *data, uint32_t tgid, uint64_t page)
 
 	CHECK_EQ(tgid, TGID);
 	CHECK_EQ(page % PARSER_PAGE_BYTES, 0);
+	CHECK(w->asked < ASKED_MAX);
 	w->waiting[w->asked++] = page;
 	return -EINPROGRESS;
 }
@@ -33,7 +35,7 @@ static void answer(struct world *w, int r)
 		uint64_t page = w->waiting[w->answered++];
 
 		code_memory_answer(w->code, TGID, page, r,
-				   w->pages[(page - PAGE) / PARSER_PAGE_BYTES]);
+				   w->pages[(page - PAGE) / PARSER_PAGE_BYTES % PAGES]);
 	}
 }
 
@@ -131,5 +133,43 @@ static void a_word_may_be_in_two_pages(void)
 	end(&w);
 }
 
+/* Reads a word in each page, as for the frames of a chain; returns how many are not known yet. */
+static unsigned int walk(struct world *w, unsigned int pages)
+{
+	unsigned int i, unknown = 0;
+	uint64_t bytes;
+
+	for (i = 0; i < pages; i++)
+		unknown += code_memory_read(w->code, TGID, PAGE + (uint64_t)i * PARSER_PAGE_BYTES,
+					    &bytes) == -EINPROGRESS;
+	return unknown;
+}
+
+/* The sample waits until all that was asked for is there, however much it is. */
+static void no_page_drives_out_another_of_the_same_chain(void)
+{
+	static const unsigned int pages[] = { 200, 2000 };
+	unsigned int asked;
+	struct world w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		begin(&w);
+		memset(w.pages, 0x90, sizeof(w.pages));
+		asked = walk(&w, pages[i]);
+		CHECK(asked > 100);
+		CHECK_EQ(w.asked, asked);
+		answer(&w, 0);
+		CHECK_EQ(walk(&w, pages[i]), 0);
+		CHECK_EQ(w.asked, asked);
+		/* In the next round there is room for others. */
+		code_memory_round(w.code);
+		CHECK_EQ(code_memory_read(w.code, TGID, PAGE + 0x40000000, &(uint64_t){ 0 }),
+			 -EINPROGRESS);
+		end(&w);
+	}
+}
+
 TESTS(T(a_page_is_asked_for_once_in_a_round), T(code_that_is_not_made_yet_is_asked_for_again),
-      T(what_was_read_outlives_the_process), T(a_word_may_be_in_two_pages))
+      T(what_was_read_outlives_the_process), T(a_word_may_be_in_two_pages),
+      T(no_page_drives_out_another_of_the_same_chain))

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	KNOWN_SHIFT = 7, /* pages that are kept */
+	KNOWN_SHIFT = 9, /* pages that are kept */
+	WAYS = 8,	 /* of them, for those with the same hash */
 	READS_MAX = 8,	 /* of one page in one round */
 };
 
@@ -68,10 +69,20 @@ int code_memory_pages(const struct code_memory *c, uint32_t tgid, uint64_t addre
 	return fd < 0 ? fd : parser_pages(cookie_parser(c->cookies), fd, &pages, ret);
 }
 
+/* The place of a page; if it has none, that of the page that was not read for longest. */
 static struct known *place_of(struct code_memory *c, uint32_t tgid, uint64_t page)
 {
-	return &c->known[(page ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
-			 (64 - KNOWN_SHIFT)];
+	uint64_t hash = (page ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL;
+	struct known *set = &c->known[hash >> (64 - KNOWN_SHIFT) & ~(uint64_t)(WAYS - 1)];
+	struct known *oldest = set, *k;
+
+	for (k = set; k < set + WAYS; k++) {
+		if (k->tgid == tgid && k->page == page)
+			return k;
+		if (k->round < oldest->round)
+			oldest = k;
+	}
+	return oldest;
 }
 
 /* When the process has ended, what was read before is all that is known. */
@@ -124,6 +135,9 @@ static int read_part(struct code_memory *c, uint32_t tgid, uint64_t address, uin
 	bool is_made;
 
 	if (k->tgid != tgid || k->page != address - at) {
+		/* Else two pages of one chain would drive each other out, and it would wait. */
+		if (k->tgid && k->round == c->round)
+			return -EBUSY;
 		*k = (struct known){ .page = address - at, .tgid = tgid, .status = -ESRCH };
 		k->round = c->round - 1;
 	}

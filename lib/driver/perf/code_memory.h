@@ -34,7 +34,8 @@ void code_memory_free(struct code_memory *c);
 
 /* Reads the eight bytes at @address of the process @tgid, in the machine's order. Returns 0; or
  * -errno if the process may not be read, has no memory or nothing but zeros there, or ended before
- * anything there was read; -EINPROGRESS if that is not known yet. */
+ * anything there was read; -EINPROGRESS if that is not known yet; -EBUSY if too many pages were
+ * read in this round. */
 int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret);
 /* Reads @count pages from @address on to @ret; what cannot be read is zero. Returns 0; or -errno if
  * even the first page cannot be read. */
