@@ -81,7 +81,7 @@ static void words_done(struct words *w)
 /* Puts addresses where the dynamic loader would put them. */
 static void relocate(struct words *w, const struct elf_section *table)
 {
-	Elf_Data *data = elf_getdata(table->scn, NULL);
+	Elf_Data *data = (Elf_Data *)elffile_data(table);
 	GElf_Rela rela;
 	int i;
 

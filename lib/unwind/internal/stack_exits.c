@@ -28,7 +28,7 @@ static bool has_loader(const struct elffile *ef)
 static void look_at_table(const struct elffile *ef, const struct elf_section *table,
 			  struct stack_exits *ret)
 {
-	Elf_Data *data = elf_getdata(table->scn, NULL);
+	Elf_Data *data = (Elf_Data *)elffile_data(table);
 	const char *name;
 	GElf_Sym symbol;
 	size_t k;
@@ -37,7 +37,7 @@ static void look_at_table(const struct elffile *ef, const struct elf_section *ta
 	for (i = 0; data && gelf_getsym(data, i, &symbol); i++) {
 		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
 			continue;
-		name = elf_strptr(elffile_elf(ef), table->header.sh_link, symbol.st_name);
+		name = elffile_string(ef, table->header.sh_link, symbol.st_name);
 		for (k = 0; name && k < ARRAY_SIZE(names); k++)
 			if (*name == *names[k] && !strcmp(name, names[k]))
 				ret->address[k] = symbol.st_value;
