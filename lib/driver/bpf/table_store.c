@@ -6,10 +6,9 @@
 #include "driver/bpf/sampler_images.h"
 #include "driver/bpf/interpreter_slots.h"
 #include "driver/bpf/table_chunks.h"
-#include "elf/elffile.h"
 #include "parser/parser.h"
 #include "unwind/unwind.h"
-#include "elf/vdso.h"
+#include "unwind/unwind_vdso.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -355,14 +354,6 @@ static bool may_evict(const struct table_store *t)
 	return sampler_drains(t->sampler) - t->evicted_at >= EVICT_EVERY;
 }
 
-static int build_vdso(struct table_store *t, struct unwind_table **ret)
-{
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	int r = elffile_open_memory(vdso_image(), vdso_size(), "[vdso]", &ef, NULL);
-
-	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, NULL);
-}
-
 /* What a table is built from. */
 struct origin {
 	int fd;				  /* an open file; -1: the vdso of this process, or */
@@ -380,7 +371,7 @@ static int build(struct table_store *t, const struct origin *from, struct unwind
 	else if (from->fd >= 0)
 		r = parser_table(t->parser, from->fd, t->rules, ret, NULL);
 	else
-		r = build_vdso(t, ret);
+		r = unwind_vdso_table(false, t->rules, ret);
 
 	t->stats.counters.unwind_build_ns += clock_now_ns() - begin_ns;
 	return r;

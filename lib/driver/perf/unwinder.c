@@ -7,22 +7,18 @@
 #include "driver/perf/unwind_errand.h"
 #include "identity/cookie_identify.h"
 #include "driver/driver.h"
-#include "elf/elffile.h"
-#include "elf/vdso.h"
 #include "parser/parser.h"
 #include "unwind/unwind_chain.h"
+#include "unwind/unwind_vdso.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <sys/auxv.h>
 
 struct unwinder {
 	const struct cookie_table *cookies;
 	const char *root;
 	struct unwind_cache *cache;
 	struct code_memory *code;
-	void *vdso;	       /* a copy, because libelf needs it writable; NULL: not needed yet */
-	struct opener *opener; /* has files opened, or NULL */
+	struct opener *opener;	 /* has files opened, or NULL */
 	struct errands *errands; /* asks it; NULL: nothing was asked yet */
 	uint64_t asked, taken;	 /* questions and answers */
 	uint64_t moved_ns;	 /* when the last answer came, or the first question was asked */
@@ -149,50 +145,7 @@ void unwinder_free(struct unwinder *u)
 	errands_free(u->errands);
 	unwind_cache_free(u->cache);
 	code_memory_free(u->code);
-	free(u->vdso);
 	free(u);
-}
-
-/* The bytes of this process's vdso that are mapped, which all processes share. */
-static size_t vdso_bytes(const Elf64_Ehdr *header)
-{
-	const Elf64_Phdr *ph = (const void *)((const char *)header + header->e_phoff);
-	size_t i, end = 0;
-
-	for (i = 0; i < header->e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD)
-			end = MAX(end, (size_t)(ph[i].p_offset + ph[i].p_filesz));
-	return end;
-}
-
-/* Builds the table of the vdso, which comes from the kernel and needs no sandbox. */
-static int build_vdso(struct unwinder *u, struct unwind_rules *rules, struct unwind_table **ret)
-{
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
-	size_t size;
-	int r;
-
-	if (!header)
-		return -ENOENT;
-	size = vdso_bytes(header);
-	if (!u->vdso)
-		u->vdso = xmemdup(header, size);
-	r = elffile_open_memory(u->vdso, size, "[vdso]", &ef, NULL);
-	return r < 0 ? r : unwind_table_build(ef, rules, ret, NULL);
-}
-
-/* The same of 32-bit processes. */
-static int build_vdso_32(struct unwind_rules *rules, struct unwind_table **ret)
-{
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	_cleanup_free_ void *bytes = NULL;
-	size_t size;
-	int r = vdso_read_32(&bytes, &size);
-
-	if (r == 0)
-		r = elffile_open_memory(bytes, size, "[vdso32]", &ef, NULL);
-	return r < 0 ? r : unwind_table_build(ef, rules, ret, NULL);
 }
 
 /* An unwind_cache_build. */
@@ -206,10 +159,8 @@ static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 
 	if (!image)
 		return -ENOENT;
-	if (image->kind == COOKIE_VDSO)
-		return build_vdso(o->u, rules, ret);
-	if (cookie_is_vdso_32(image))
-		return build_vdso_32(rules, ret);
+	if (image->kind == COOKIE_VDSO || cookie_is_vdso_32(image))
+		return unwind_vdso_table(image->kind != COOKIE_VDSO, rules, ret);
 	if (image->kind != COOKIE_FILE)
 		return -ENOENT;
 	if (o->u->opener)
