@@ -20,6 +20,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Symbols that are read of a table. The largest programs have a million, but a hole in a file may
+ * be a table of billions. */
+enum { ELFFILE_SYMBOLS_MAX = 1 << 22 };
+
 struct elffile;
 
 /* The note section in which an ELF subset (elfwrite/elf_subset.h) records the length of the

@@ -32,7 +32,7 @@ static void look_at_table(const struct search *s, const struct elffile *ef,
 	GElf_Sym symbol;
 	int i;
 
-	for (i = 0; data && gelf_getsym(data, i, &symbol); i++)
+	for (i = 0; data && i < ELFFILE_SYMBOLS_MAX && gelf_getsym(data, i, &symbol); i++)
 		look_at_symbol(s, &symbol,
 			       elffile_string(ef, table->header.sh_link, symbol.st_name));
 }

@@ -34,7 +34,7 @@ static void look_at_table(const struct elffile *ef, const struct elf_section *ta
 	size_t k;
 	int i;
 
-	for (i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+	for (i = 0; data && i < ELFFILE_SYMBOLS_MAX && gelf_getsym(data, i, &symbol); i++) {
 		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		name = elffile_string(ef, table->header.sh_link, symbol.st_name);
