@@ -315,6 +315,7 @@ int main(int argc, char **argv)
 	options.config.decimals = options.screen.decimals;
 	options.config.width = options.screen.width;
 	options.config.colour = options.screen.colour;
+	reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	r = reporting_become_owner(&options.profile, options.output_dir, argv, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);

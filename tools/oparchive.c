@@ -270,6 +270,7 @@ int main(int argc, char **argv)
 				  "all samples");
 	if (!options.list && !options.output)
 		return tool_usage("--output-directory=DIR or --list-files is required");
+	reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	r = check_output(&err);
 	if (r == 0 && options.html)
 		r = open_page(&err);

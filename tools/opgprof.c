@@ -121,6 +121,7 @@ int main(int argc, char **argv)
 	int operands = tool_options(&cmdline, argc, argv), status = 0, r;
 	_cleanup_free_ char *directory = reporting_parent(options.output);
 
+	reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	r = reporting_become_owner(&options.profile, true, argv, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, directory, argv, &status, &err);

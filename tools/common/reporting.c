@@ -153,6 +153,26 @@ char *reporting_parent(const char *path)
 	return NULL;
 }
 
+/* Whether the word is the name of an archive's file. No program is called so. */
+static bool is_archive(const char *word)
+{
+	static const char end[] = ".opar";
+	size_t length = strlen(word);
+	struct stat st;
+
+	return length > sizeof(end) - 1 && !strcmp(word + length - (sizeof(end) - 1), end) &&
+	       !strchr(word, ':') && stat(word, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+void reporting_tag_archives(size_t count, char **words)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (is_archive(words[i]))
+			words[i] = xasprintf("archive:%s", words[i]);
+}
+
 /* Whether a word names an archive, which may have to be unpacked; *@ret_room: to how much. */
 static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 {

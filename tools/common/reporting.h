@@ -30,6 +30,9 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err);
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
 /* The option that reporting_set_demangle() was given for this style. */
 const char *reporting_demangle(const struct name_style *style);
+/* Adds the tag archive: to words that are files with a name in .opar, as oparchive --compact writes
+ * them. The new words live as long as the tool. */
+void reporting_tag_archives(size_t count, char **words);
 /* The words, each quoted for a shell if that is needed; caller frees. */
 char *reporting_shell_words(size_t count, char *const *words);
 /* Adds a comma list of symbols to the struct symbol_list @target; 0. */

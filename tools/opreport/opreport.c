@@ -374,13 +374,20 @@ static int finish(int status)
 	return status;
 }
 
+/* Adds the tag to archives in braces, which are words of the command line. */
+static void tag_archives(const struct spec_pair *pair, char **all)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		reporting_tag_archives(pair->count[i], all + (pair->words[i] - all));
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_free_ char *command = opreport_words("opreport", (size_t)(argc - 1), argv + 1);
 	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
 	struct error err = ERROR_INIT, bad_pair = ERROR_INIT;
 	struct progress progress;
-	char *const *all = argv;
+	char **all = argv;
 	int operands, is_pair, status = 0, r;
 
 	(void)setlocale(LC_CTYPE, "");
@@ -401,6 +408,10 @@ int main(int argc, char **argv)
 		return tool_usage("%s", bad_pair.text);
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
+	if (is_pair)
+		tag_archives(&pair, all);
+	else
+		reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	r = options.output ? open_output(&err) : 0;
 	if (r == 0)
 		opreport_fit(&options, options.output ? output.file : stdout);

@@ -297,6 +297,7 @@ int main(int argc, char **argv)
 
 	if (options.address_only)
 		return print_address_of_service(&err);
+	reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	job.words = argv + operands;
 	job.count = (size_t)(argc - operands);
 	end_on(SIGINT);

@@ -114,24 +114,12 @@ static bool is_brace(const char *word)
 	return !strcmp(word, "{") || !strcmp(word, "}");
 }
 
-/* Whether the word is a file that oparchive --compact wrote; no image is called so. */
-static bool is_archive(const char *word)
-{
-	static const char end[] = ".opar";
-	size_t length = strlen(word);
-
-	return length > sizeof(end) - 1 && !strcmp(word + length - (sizeof(end) - 1), end) &&
-	       access(word, F_OK) == 0;
-}
-
 static int parse_word(const char *word, struct spec *spec, struct error *err)
 {
 	const char *value;
 	enum spec_tag tag = tag_of(word, &value);
 	int r;
 
-	if (tag == SPEC_PATH && is_archive(word))
-		return error_set(err, -EINVAL, "'%s' is an archive; write archive:%s", word, word);
 	if (is_brace(word))
 		return error_set(err, -EINVAL,
 				 "'%s': only opreport compares two profiles in braces", word);
