@@ -78,7 +78,9 @@ static int do_start(const struct control_context *context, const char *arg, stru
 static int do_stop(const struct control_context *context, const char *arg _unused_,
 		   struct error *err)
 {
-	return request(context, "stop", err);
+	int r = request(context, "stop", err);
+
+	return r == -ENOENT ? daemon_absent(context->session_dir, err) : r;
 }
 
 static int do_dump(const struct control_context *context, const char *arg _unused_,

@@ -77,21 +77,27 @@ int daemon_start(const char *session_dir, const char *config, struct error *err)
 	return daemon_runs(session_dir) ? 0 : daemon_spawn(program, argv, err);
 }
 
+int daemon_absent(const char *session_dir, struct error *err)
+{
+	uint32_t pid = session_lock_holder(session_dir);
+
+	if (pid)
+		return error_set(err, -EBUSY,
+				 "%s: pid %u is writing to it, but does not answer as a daemon; "
+				 "stop it with 'kill %u'",
+				 session_dir, pid, pid);
+	printf("The daemon is not running for %s.\n", session_dir);
+	return 0;
+}
+
 int daemon_end(const char *session_dir, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 	uint32_t pid = session_lock_holder(session_dir);
 	int r = control_call(session_dir, "shutdown", &answer, err), waited;
 
-	if (r == -ENOENT && !pid) {
-		printf("No daemon runs.\n");
-		return 0;
-	}
 	if (r == -ENOENT)
-		return error_set(err, -EBUSY,
-				 "%s: pid %u is writing to it, but does not answer as a daemon; "
-				 "stop it with 'kill %u'",
-				 session_dir, pid, pid);
+		return daemon_absent(session_dir, err);
 	if (r < 0)
 		return r;
 	for (waited = 0; waited < END_WAIT_MS; waited += END_POLL_MS) {

@@ -15,6 +15,10 @@ bool daemon_runs(const char *session_dir);
  * daemon has printed the reason on stderr. */
 int daemon_start(const char *session_dir, const char *config, struct error *err);
 
+/* What it means for --stop and --shutdown that no daemon answers: prints that none is running, and
+ * returns 0; -EBUSY if something else writes to the session. */
+int daemon_absent(const char *session_dir, struct error *err);
+
 /* Ends it and waits until the session is free. If none runs, prints that, which is no error. 0 or
  * -errno. */
 int daemon_end(const char *session_dir, struct error *err);
