@@ -23,6 +23,14 @@ OFFERS = [
     ("operf trunc", {"truncate"}),
 ]
 
+
+def some(shell):
+    """A line, and a word that is offered among others: this shell runs, in our cgroup."""
+    with open("/proc/self/cgroup", encoding="utf-8") as lines:
+        own = [line[3:].rstrip("\n") for line in lines if line.startswith("0::")]
+    return [(f"operf --name={shell[:-1]}", shell)] + [(f"operf --cgroup={path}", path) for path in own]
+
+
 # Each completion prints what it offers, then a line that ends it.
 ZSH = """PS1= PS2=; bindkey -e; fpath=({dir} $fpath); autoload -Uz compinit; compinit -u -D
 compadd() {{
@@ -95,14 +103,16 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         os.environ["HOME"] = directory
         tested = (Zsh if os.path.basename(shell) == "zsh" else Fish)(shell, file, directory)
-        for number, (line, expected) in enumerate(OFFERS, 1):
+        offers = OFFERS + [(line, {word}) for line, word in some(os.path.basename(shell))]
+        for number, (line, expected) in enumerate(offers, 1):
             got = tested.offers(line)
-            failures += got != expected
-            print("ok" if got == expected else "not ok", number, "-", line)
-            if got != expected:
+            is_right = got == expected or (number > len(OFFERS) and expected <= got)
+            failures += not is_right
+            print("ok" if is_right else "not ok", number, "-", line)
+            if not is_right:
                 print(f"# offers {sorted(got)}, not {sorted(expected)}")
         tested.close()
-    print(f"1..{len(OFFERS)}")
+    print(f"1..{len(offers)}")
     return failures > 0
 
 
