@@ -363,17 +363,17 @@ static void pack(struct job *j)
 
 	for (i = 0; i < j->count; i++) {
 		const struct history_source *s = &j->sources[i];
-		int64_t its;
+		bool is_next = s->kind->packs && !s->is_segment && is_open(j, s, 1);
+		int64_t its = is_next ? begin_of(j, s) / history_level(1)->span_ms : hour;
 
-		if (!s->kind->packs || !is_open(j, s, 1) || s->is_segment)
-			continue;
-		its = begin_of(j, s) / history_level(1)->span_ms;
-		if (count && its != hour) {
+		/* As in roll_level(): a segment does not span what another one has. */
+		if (count && (!is_next || its != hour)) {
 			pack_run(j, run, count);
 			count = 0;
 		}
 		hour = its;
-		run[count++] = *s;
+		if (is_next)
+			run[count++] = *s;
 	}
 	pack_run(j, run, count);
 }

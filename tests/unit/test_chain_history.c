@@ -342,6 +342,41 @@ static void many_pairs_become_one_file_with_the_same_slices(void)
 	check_sums(&p);
 }
 
+/* Hides a pair, or shows it again. */
+static void hide(const struct past *p, unsigned int pair, bool hidden)
+{
+	static const char *const names[] = { "nodes", "slices", "places", "names" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *here = xasprintf("%s/chains/%s.%u", p->dir, names[i], pair),
+				    *there = xasprintf("%s/%s.%u", p->dir, names[i], pair);
+
+		CHECK_EQ(hidden ? rename(here, there) : rename(there, here), 0);
+	}
+}
+
+/* As after an error when the first one was to be rolled up, and after the clock was set back: pairs
+ * of one hour are before and after those of another. */
+static void a_segment_does_not_span_pairs_that_another_one_has(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int pair, first = chain_history_next(dir);
+
+	for (pair = 0; pair < 8; pair++) {
+		p.now_ms += pair == 1 ? -HOUR : pair == 5 ? HOUR : 0;
+		write_time(&p, 5 * MINUTE, MINUTE);
+		if (pair == 7)
+			hide(&p, first, false);
+		(void)upkeep(&p, 0, 0);
+		if (pair == 0)
+			hide(&p, first, true);
+		CHECK_EQ(files_of(&p, "chain.0."), pair >= 4);
+	}
+	CHECK_EQ(read_whole(dir, &WINDOW_ALL), p.all);
+}
+
 /* --- folding --- */
 
 /* A program with a hot chain and @rare leaves that main called once each; and as many others that
@@ -771,7 +806,8 @@ static void lines_say_all_about_a_name(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(many_pairs_become_one_file_with_the_same_slices), T(what_is_rare_is_folded_and_counted),
+      T(many_pairs_become_one_file_with_the_same_slices),
+      T(a_segment_does_not_span_pairs_that_another_one_has), T(what_is_rare_is_folded_and_counted),
       T(what_is_rare_is_counted_for_its_function_if_that_is_not),
       T(old_files_are_deleted_but_not_their_sum), T(the_largest_history_has_all_kinds),
       T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
