@@ -5,6 +5,7 @@
 #include "tools/opweb/web_answers.h"
 #include "tools/opweb/web_maker.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -93,6 +94,28 @@ static void what_failed_is_asked_again(void)
 	stop(&m);
 }
 
+/* Else each reload of a page would leave a copy of its data. */
+static void what_is_too_old_is_dropped(void)
+{
+	struct maker m = start();
+	struct web_answers *a = web_answers_new(m.socket);
+	struct web_made *old = web_answers_ask(a, "one", -1);
+	int file;
+
+	CHECK(web_answers_take(a) == old);
+	file = old->file;
+	old->made_ms -= 100000;
+	old->users++;
+	CHECK(web_answers_ask(a, "one", 60000) != old);
+	CHECK(fcntl(file, F_GETFD) >= 0); /* somebody gets it */
+	old->users--;
+	(void)web_answers_take(a);
+	(void)web_answers_ask(a, "one", 60000);
+	CHECK(fcntl(file, F_GETFD) < 0);
+	web_answers_free(a);
+	stop(&m);
+}
+
 /* Those that somebody waits for stay. */
 static void what_is_forgotten_is_asked_again(void)
 {
@@ -136,5 +159,5 @@ static void many_are_answered(void)
 	stop(&m);
 }
 
-TESTS(T(a_question_is_asked_once), T(what_failed_is_asked_again),
+TESTS(T(a_question_is_asked_once), T(what_failed_is_asked_again), T(what_is_too_old_is_dropped),
       T(what_is_forgotten_is_asked_again), T(many_are_answered))

@@ -81,8 +81,12 @@ struct web_made *web_answers_ask(struct web_answers *a, const char *question, in
 
 	for (i = 0; i < KEPT; i++) {
 		m = &a->list[i];
-		if (m->number && !strcmp(m->question, question) && is_fresh(m, fresh_ms))
+		if (!m->number || strcmp(m->question, question) != 0)
+			continue;
+		if (is_fresh(m, fresh_ms))
 			return m;
+		if (!m->users) /* nobody will get it any more, and it may be large */
+			drop(m);
 	}
 	m = make_room(a);
 	a->last += a->last == UINT32_MAX ? 2 : 1;

@@ -39,8 +39,8 @@ void web_answers_free(struct web_answers *a);
 DEFINE_CLEANUP(struct web_answers *, web_answers_free);
 
 /* The answer to a question, ready or not: one made at most @fresh_ms ago (-1: ever), or else it is
- * asked for. Borrowed until the next call, longer while ->users is not 0. NULL if too much is being
- * asked. */
+ * asked for, and older ones are dropped. Borrowed until the next call, longer while ->users is not
+ * 0. NULL if too much is being asked. */
 struct web_made *web_answers_ask(struct web_answers *a, const char *question, int64_t fresh_ms);
 /* Takes an answer from the socket; waits if there is none. Returns it, borrowed as above; or NULL
  * if nobody makes answers any more. */
