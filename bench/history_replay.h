@@ -6,7 +6,7 @@
  * time, others are built again now and then, and of the chains that were sampled once, some become
  * others. A replay owns what it was made of.
  *
- *	how = (struct history_replay_how){ "SESSION/samples/current", dir, 2, false };
+ *	how = (struct history_replay_how){ "SESSION/samples/current", dir, 2, false, pack_pairs };
  *	r = history_replay_new(&how);
  *	history_replay_hour(r, begin_ms, &live, &live_chains);
  *	history_replay_free(r);
@@ -24,13 +24,14 @@ struct history_replay_how {
 	const char *dir;     /* where it is replayed to */
 	unsigned int cpus;
 	bool flat_only; /* without call chains */
-	/* Is called when there are so many pairs of files that the daemon would have them packed,
-	 * with the generations that are not complete. */
+	/* Called when there are so many pairs of files that the daemon would have them packed,
+	 * with the generations that are not complete. Must be set unless ->flat_only is. */
 	void (*crowded)(uint32_t live, uint32_t live_chains, int64_t now_ms, void *data);
 	void *data;
 };
 
-/* Begins a replay. Ends the program if the session cannot be read. Borrows @how for the call. */
+/* Begins a replay. Ends the program if the session cannot be read. Borrows @how until the replay is
+ * freed. */
 struct history_replay *history_replay_new(const struct history_replay_how *how);
 void history_replay_free(struct history_replay *r);
 /* Writes an hour of slices from @begin_ms on. Sets the generations that are not complete. */
