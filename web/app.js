@@ -105,7 +105,7 @@ function view(window, chosen) {
 
 const remembered = new Map(), VIEWS_KEPT = 3;
 
-/** The same; of those that were asked for last it is not computed again. */
+/** The same. The views that were asked for last are kept. */
 function viewOf(window, chosen) {
 	const key = JSON.stringify([window, chosen.map(f => [f.verb, f.f]), state.who, hasOption('merge')]), known = remembered.get(key) ?? view(window, chosen);
 	remembered.delete(key);
@@ -559,7 +559,7 @@ function filterOptions() {
 const SUMMARIES = { application: '--merge=cgroup,comm,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=comm,cpu,tid,tgid', process: '--merge=cgroup,comm,cpu,tid', thread: '--merge=cgroup,comm,cpu',
 	cpu: '--merge=cgroup,comm,tid,tgid' };
 
-/** The specification of the page without these tags, which are given anew: a tag is given once. */
+/** The specification of the page without these tags, which the caller adds: a tag is given once. */
 function selectionWords(tags) {
 	return tags.reduce((words, tag) => words.replace(new RegExp(` (?:'${tag}:(?:[^']|'\\\\'')*'|${tag}:\\S+)`, 'g'), ''), visible(profile.head.selection));
 }

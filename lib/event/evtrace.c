@@ -15,12 +15,12 @@
 static const char *const places[] = { "/sys/kernel/tracing/events",
 				      "/sys/kernel/debug/tracing/events" };
 
-/* Lists the directories below a path, sorted; returns their number, or -errno. */
 static int is_shown(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' && entry->d_type == DT_DIR;
 }
 
+/* Lists the directories below a path, sorted; returns their number, or -errno. */
 static int list_below(const char *path, struct dirent ***ret)
 {
 	int count = scandir(path, ret, is_shown, alphasort);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The levels of a history: the older, the longer the slices, and the more of what is rare is folded
- * (man ophistory.5). Level 0 are the generations as they are written, the others are segments. What
- * is folded is in history/history_kind.h.
+ * (man ophistory.5). Level 0 has the slices as they are written: generations, and segments that
+ * some were packed into. The others are segments. What is folded is in history/history_kind.h.
  *
  *	for (i = 1; i < HISTORY_LEVELS; i++)
  *		printf("%u: %" PRId64 " s\n", i, history_level(i)->slice_ms / 1000);

@@ -102,7 +102,7 @@ static const struct opt opts[] = {
 	{ 0, "driver", OPT_CALL, &given[SETTING_DRIVER], "NAME",
 	  "driver that takes the samples: auto, bpf, perf (auto)", setting_give },
 	{ 0, "off-cpu", OPT_CALL, &off_cpu, "[WHAT,...]",
-	  "also measure where, and for how long, it is off the CPU, but for waits for work (event "
+	  "also measure where, and for how long, it is off the CPU, except waits for work (event "
 	  "OFFCPU); reasons: an event for each reason; idle: with waits for work; blocked: without "
 	  "waits for a CPU; min=5ms: without shorter ones",
 	  set_off_cpu },

@@ -12,7 +12,7 @@ struct best {
 	size_t count, most;
 };
 
-/* Puts a symbol in its place, before those with as many samples only if it was there before. */
+/* Puts a symbol in its place: after those with as many samples, which were offered earlier. */
 static void offer(struct best *b, const struct annotate_choice *choice)
 {
 	size_t at = b->count;
