@@ -8,7 +8,6 @@
 #include "profile/rows/chains.h"
 #include "profile/select/gather.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* The number of a class with the unit of the chains. */
@@ -110,21 +109,25 @@ static void print_quality_table(const struct report *r, const struct chains *c, 
 			(void)fprintf(out, "%s: %s\n", c->ends[i].name, c->ends[i].meaning);
 }
 
+/* Prints how many chains end early because what was rare was not kept. */
+static void print_rare(const struct report *r, uint64_t samples, const char *where,
+		       const char *what, FILE *out)
+{
+	char count[REPORT_COUNT_MAX + 8];
+
+	report_count_noun(r, unit_class(r), samples, count);
+	if (samples)
+		(void)fprintf(out, "%.4g %% end %s: %s, whose %s were too rare to be kept\n",
+			      container_share(samples, r->chains->samples), where, count, what);
+}
+
 void chains_quality_print(const struct report *r, FILE *out)
 {
 	const struct chains *c = r->chains;
 
 	print_quality_line(r, c, out);
-	if (c->folded)
-		(void)fprintf(out,
-			      "%.4g %% end in [rare]: %" PRIu64
-			      " samples, whose other frames were too rare to be kept\n",
-			      container_share(c->folded, c->samples), c->folded);
-	if (c->of_functions)
-		(void)fprintf(out,
-			      "%.4g %% end at the beginning of a function: %" PRIu64
-			      " samples, whose places in it were too rare to be kept\n",
-			      container_share(c->of_functions, c->samples), c->of_functions);
+	print_rare(r, c->folded, "in [rare]", "other frames", out);
+	print_rare(r, c->of_functions, "at the beginning of a function", "places in it", out);
 	print_remedy(r, c, out);
 	if (r->view->quality)
 		print_quality_table(r, c, out);
