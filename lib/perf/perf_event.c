@@ -37,6 +37,10 @@ static int open_within_limit(const struct perf_attrs *attrs, struct perf_event_a
 	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? fd : open_event(attrs, attr, pid, cpu);
 }
 
+/* In a ring, the reader is woken for so many at the latest: it should ask for what chains need long
+ * before the ring is full of large samples. */
+enum { WAKE_BYTES = 1 << 20 };
+
 static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
 			struct perf_event_attr *attr)
 {
@@ -49,7 +53,7 @@ static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
+		.wakeup_watermark = (uint32_t)MIN(ring_bytes / 2, (size_t)WAKE_BYTES),
 	};
 }
 

@@ -21,7 +21,7 @@ typedef int perf_opener(const struct perf_event_attr *attr, pid_t pid, int cpu, 
 struct perf_attrs {
 	bool inherit;	     /* children of the process are sampled too */
 	bool enable_on_exec; /* sampling begins when the process executes something */
-	size_t sample_bytes; /* ring sizes: a half full ring wakes the reader */
+	size_t sample_bytes; /* ring sizes: the reader is woken when one is half full, or earlier */
 	size_t sideband_bytes;
 	uint16_t chain_depth; /* addresses of a sample's call chain; 0: none is taken */
 	uint32_t stack_bytes; /* of the user stack copied, with registers, for unwinding; the call

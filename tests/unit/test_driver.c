@@ -4,9 +4,12 @@
 
 #include "driver/perf_plan.h"
 #include "driver/perf_targets.h"
+#include "event/event.h"
+#include "perf/perf_event.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 
 static void drivers_are_found_by_name(void)
 {
@@ -113,6 +116,33 @@ static void rings_shrink_to_a_page(void)
 	CHECK(!perf_plan_shrink(&plan));
 }
 
+static int keep_watermark(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data)
+{
+	uint32_t *watermark = data;
+
+	*watermark = attr->wakeup_watermark;
+	return open_any(attr, pid, cpu, NULL);
+}
+
+/* Before the ring is half full, when chains no longer wait for unwind tables. */
+static void readers_of_large_rings_are_woken_early(void)
+{
+	static const size_t rings[][2] = { { 64 << 10, 32 << 10 }, { 8 << 20, 1 << 20 } };
+	const struct event event = { .name = "TIMER", .is_timer = true, .rate_hz = 99 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rings); i++) {
+		uint32_t watermark = 0;
+		struct perf_attrs attrs = { .sample_bytes = rings[i][0],
+					    .open = keep_watermark,
+					    .open_data = &watermark };
+		_cleanup_close_ int fd = perf_event_open_sampling(&attrs, &event, -1, 0);
+
+		CHECK(fd >= 0);
+		CHECK_EQ(watermark, rings[i][1]);
+	}
+}
+
 static void targets_are_the_threads_of_a_process(void)
 {
 	_cleanup_directory_ char *root = test_directory();
@@ -138,4 +168,4 @@ static void targets_are_the_threads_of_a_process(void)
 
 TESTS(T(drivers_are_found_by_name), T(failures_name_step_and_remedy),
       T(rates_above_the_limit_are_refused), T(rings_shrink_to_a_page),
-      T(targets_are_the_threads_of_a_process))
+      T(readers_of_large_rings_are_woken_early), T(targets_are_the_threads_of_a_process))
