@@ -258,12 +258,15 @@ void text_add_field(struct strbuf *b, const char *s)
 	else if (!strcmp(s, "-"))
 		strbuf_adds(b, "\\-");
 	else
-		for (; *s; s++) {
-			found = strchr(special, *s);
-			if (found)
-				strbuf_addf(b, "\\%c", letter[found - special]);
-			else
-				strbuf_add(b, s, 1);
+		for (;;) {
+			size_t plain = strcspn(s, special);
+
+			strbuf_add(b, s, plain);
+			s += plain;
+			if (!*s)
+				break;
+			found = strchr(special, *s++);
+			strbuf_addf(b, "\\%c", letter[found - special]);
 		}
 }
 
