@@ -339,14 +339,31 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, bo
 	if (n->fd >= 0 && n->image_count == CHAIN_IMAGES_MAX)
 		return error_set(err, -EOVERFLOW, "%s: more than %d images", n->path,
 				 CHAIN_IMAGES_MAX);
-	put_image(&line, image, is_kernel);
-	strbuf_adds(&line, "\n");
+	if (n->fd >= 0) {
+		put_image(&line, image, is_kernel);
+		strbuf_adds(&line, "\n");
+	}
 	r = append(n, &line, err);
 	if (r < 0)
 		return r;
 	add_image(n, image, is_kernel);
 	*ret = (uint32_t)n->image_count;
 	return 0;
+}
+
+static void put_context_line(struct strbuf *line, const struct chain_context *c)
+{
+	strbuf_addf(line, "context\t%" PRIu32 "\t", c->app);
+	put_context(line, c);
+	if (c->task.cgroup || c->task.comm) {
+		strbuf_adds(line, "\t");
+		text_add_field(line, c->task.cgroup ?: "");
+	}
+	if (c->task.comm) {
+		strbuf_adds(line, "\t");
+		text_add_field(line, c->task.comm);
+	}
+	strbuf_adds(line, "\n");
 }
 
 int chain_names_context(struct chain_names *n, const struct chain_context *context, uint32_t *ret,
@@ -362,17 +379,8 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 		*ret = (uint32_t)number;
 		return 0;
 	}
-	strbuf_addf(&line, "context\t%" PRIu32 "\t", context->app);
-	put_context(&line, context);
-	if (context->task.cgroup || context->task.comm) {
-		strbuf_adds(&line, "\t");
-		text_add_field(&line, context->task.cgroup ?: "");
-	}
-	if (context->task.comm) {
-		strbuf_adds(&line, "\t");
-		text_add_field(&line, context->task.comm);
-	}
-	strbuf_adds(&line, "\n");
+	if (n->fd >= 0)
+		put_context_line(&line, context);
 	r = append(n, &line, err);
 	if (r < 0)
 		return r;
