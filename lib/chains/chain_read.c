@@ -9,6 +9,7 @@
 #include "history/history_source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /* How often the directory is read again because a file was removed meanwhile. */
@@ -215,13 +216,13 @@ int chain_reader_each(struct chain_reader *r,
 {
 	struct chain chain = { .frames = r->frames };
 	uint32_t context, i;
-	size_t k;
+	size_t k, at;
 	int status;
 
 	for (k = 0; k < r->count; k++) {
 		const struct chain_generation *g = &r->generations[k];
 
-		for (i = 1; i < chain_generation_nodes(g); i++) {
+		for (at = 0; (i = chain_generation_sampled(g, at)); at++) {
 			chain.samples = chain_generation_count(g, i);
 			if (!chain.samples)
 				continue;
@@ -357,6 +358,8 @@ void chain_reader_keep_rest(struct chain_reader *r)
 		chain_past_read(slices, &WINDOW_ALL, &g->nodes, &past);
 		for (k = 1; k < g->nodes.count; k++)
 			past.counts[k] = chain_generation_stored(g, k).count - past.counts[k];
+		free(past.nodes);
+		past.nodes = NULL;
 		g->past = past;
 	}
 }

@@ -436,9 +436,41 @@ static void arbitrary_content_is_skipped(void)
 	}
 }
 
+/* Then only the nodes with samples are looked at. */
+static void a_short_window_of_a_large_tree_is_exact(void)
+{
+	enum { CHAINS = 400 };
+	static const uint8_t too_many[] = { 3, 0, 9 }; /* node 3 has 1 */
+	const struct slice slice = { .span = { 20, 30 } };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "chains/slices.0");
+	_cleanup_(slice_file_closep) struct slice_file *f = NULL;
+	struct chain_store *s = open_sliced(dir);
+	uint64_t i;
+
+	for (i = 0; i < CHAINS; i++)
+		add(s, 0x1000 + i, 1);
+	end(s, 0, 10);
+	add(s, 0x1000 + 300, 3);
+	add(s, 0x1000 + 7, 2);
+	end(s, 10, 20);
+	chain_store_close(s);
+	CHECK_EQ(slice_file_open(path, &f, NULL), 0);
+	CHECK_EQ(slice_file_add(f, &slice, too_many, sizeof(too_many), NULL), 0);
+
+	CHECK_EQ(between(dir, 10, 20, 0), 2 + 3);
+	CHECK_EQ(between(dir, 10, 20, 0x1000 + 7), 2);
+	CHECK_EQ(between(dir, 10, 20, 0x1000 + 300), 3);
+	CHECK_EQ(between(dir, 0, 10, 0), CHAINS);
+	CHECK_EQ(between(dir, 0, 20, 0), CHAINS + 2 + 3);
+	CHECK_EQ(between(dir, 20, 30, 0), 1);
+	CHECK_EQ(samples_in(dir, &WINDOW_ALL, 0), CHAINS + 2 + 3);
+	CHECK_EQ(skipped_in(dir).samples, 9);
+}
+
 TESTS(T(a_window_has_the_chains_of_its_slices), T(windows_that_partition_a_session_add_up),
       T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(numbers_of_images_do_not_run_out),
       T(a_slice_can_be_in_two_pairs_of_files), T(without_a_history_there_are_no_slices),
       T(chains_cover_what_the_history_covers), T(a_damaged_byte_costs_one_slice),
       T(slices_of_lost_nodes_are_skipped), T(a_repair_keeps_the_slices),
-      T(arbitrary_content_is_skipped))
+      T(arbitrary_content_is_skipped), T(a_short_window_of_a_large_tree_is_exact))

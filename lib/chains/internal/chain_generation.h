@@ -94,6 +94,14 @@ static inline uint64_t chain_generation_count(const struct chain_generation *g, 
 	return g->past.counts ? g->past.counts[i] : chain_generation_stored(g, i).count;
 }
 
+/* The @at-th of the nodes that may have samples, from 0 on, in ascending order; 0: none. */
+static inline uint32_t chain_generation_sampled(const struct chain_generation *g, size_t at)
+{
+	if (g->past.nodes)
+		return at < g->past.node_count ? g->past.nodes[at] : 0;
+	return at + 1 < chain_generation_nodes(g) ? (uint32_t)at + 1 : 0;
+}
+
 /* Whether a node is a whole function: it has the samples of offsets that were too rare. */
 static inline bool chain_generation_is_function(const struct chain_generation *g, uint32_t i)
 {

@@ -20,6 +20,9 @@ struct chain_table;
 
 struct chain_past {
 	uint32_t *counts; /* by the node's number, at most those of the node */
+	/* If they are few, the nodes with counts in ascending order; NULL: all may have some. */
+	uint32_t *nodes;
+	size_t node_count;
 	size_t slices;	  /* in the window */
 	size_t damaged;	  /* bytes, of all slices */
 	uint64_t unknown; /* samples in slices that no node has */
