@@ -72,6 +72,12 @@ static uint32_t number_of(struct reading *r, const char *line)
 	return number;
 }
 
+static void add_number(struct reading *r, uint32_t number)
+{
+	array_grow(&r->numbers, r->count + 1, &r->room);
+	r->numbers[r->count++] = number;
+}
+
 /* Adds a name. A bad line has no number, but counts: numbers are those of lines. */
 static void add_name(char *line, size_t bytes, void *data)
 {
@@ -79,8 +85,31 @@ static void add_name(char *line, size_t bytes, void *data)
 	uint32_t number = line ? number_of(r, line) : 0;
 
 	r->damaged += number ? 0 : bytes;
-	array_grow(&r->numbers, r->count + 1, &r->room);
-	r->numbers[r->count++] = number;
+	add_number(r, number);
+}
+
+/* Adds a name that is parsed when it is needed. */
+static void add_name_for_later(char *line, size_t bytes, void *data)
+{
+	struct reading *r = data;
+
+	array_grow(&r->lines, r->count + 1, &r->line_room);
+	r->lines[r->count] = line ? arena_strdup(&r->text, line) : NULL;
+	r->damaged += line ? 0 : bytes;
+	add_number(r, line ? READING_LATER : 0);
+}
+
+static uint32_t number_at(struct reading *r, uint32_t line)
+{
+	uint32_t *number = &r->numbers[line - 1];
+
+	if (*number == READING_LATER) {
+		const char *text = r->lines[line - 1];
+
+		*number = number_of(r, text);
+		r->damaged += *number ? 0 : strlen(text) + 1;
+	}
+	return *number;
 }
 
 /* --- slices --- */
@@ -117,9 +146,10 @@ static struct tally_entry entry_of(const struct reading *r, uint32_t file, uint6
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 {
 	struct reading *r = data;
+	uint32_t number = number_at(r, line);
 
-	if (r->numbers[line - 1])
-		tally_add(&r->tally, entry_of(r, r->numbers[line - 1], key, count));
+	if (number)
+		tally_add(&r->tally, entry_of(r, number, key, count));
 }
 
 /* Whether another source, which was read, has the generation. */
@@ -156,7 +186,7 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 			continue;
 		if (!named) {
 			r->count = 0;
-			(void)generation_each_line(names, add_name, r);
+			(void)generation_each_line(names, add_name_for_later, r);
 		}
 		named = true;
 		begin_slice(r, &slice);
@@ -352,6 +382,7 @@ void reading_done(struct reading *r)
 	map_done(&r->by_path);
 	arena_done(&r->text);
 	free(r->numbers);
+	free(r->lines);
 	free(r->keyless);
 	free(r->extents);
 	free(r->taken);

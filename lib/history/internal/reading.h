@@ -25,6 +25,10 @@
 
 struct history_source;
 
+/* The number of a name that is not parsed before a count needs it: most names have none in a short
+ * window. */
+#define READING_LATER UINT32_MAX
+
 /* A slice that was read. */
 struct extent {
 	struct slice slice;
@@ -63,7 +67,8 @@ struct reading {
 	struct map by_line; /* hash to struct known */
 	struct map by_path; /* the same, with paths of sample files */
 	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */
-	size_t count, room;
+	const char **lines; /* these, in ->text, where ->numbers has READING_LATER */
+	size_t count, room, line_room;
 };
 
 /* Adds the slices of a generation that are in the window. 0 or -errno: then nothing was added. */
