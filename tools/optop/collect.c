@@ -157,7 +157,8 @@ static int add_chains(struct rowsum *t, struct profile *p, struct rowsum_facts *
 
 	if (r < 0)
 		return r;
-	chains_name(&p->chains, &style);
+	/* The chains themselves are not shown, so they need no order. */
+	container_name(&p->chains.rows, &style);
 	facts->chains = p->chains.samples;
 	facts->complete = p->chains.ends[CHAIN_END_COMPLETE].samples;
 	add_rows(t, p, &p->chains.rows, classes, facts);

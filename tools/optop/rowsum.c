@@ -196,9 +196,22 @@ struct rowsum_facts rowsum_facts(const struct rowsum *t)
 	return sum;
 }
 
+/* Adds the line of a row; there are thousands for each answer. */
+static void add_line(struct strbuf *out, const struct sum *sum)
+{
+	strbuf_adds(out, "row\t");
+	strbuf_addu(out, sum->self);
+	strbuf_adds(out, "\t");
+	strbuf_addu(out, sum->total);
+	strbuf_adds(out, "\t");
+	strbuf_adds(out, sum->text);
+	strbuf_adds(out, "\n");
+}
+
 void rowsum_print(const struct rowsum *t, FILE *out)
 {
 	const struct rowsum_facts facts = rowsum_facts(t);
+	_cleanup_(strbuf_done) struct strbuf rows = STRBUF_INIT;
 	size_t i;
 
 	if (facts.begin_ms < facts.end_ms && facts.begin_ms > 0)
@@ -209,6 +222,6 @@ void rowsum_print(const struct rowsum *t, FILE *out)
 #undef X
 	for (i = 0; i < t->sum_count; i++)
 		if (t->sums[i].self || t->sums[i].total)
-			(void)fprintf(out, "row\t%" PRIu64 "\t%" PRIu64 "\t%s\n", t->sums[i].self,
-				      t->sums[i].total, t->sums[i].text);
+			add_line(&rows, &t->sums[i]);
+	(void)fwrite(strbuf_text(&rows), 1, rows.length, out);
 }
