@@ -57,8 +57,8 @@ enum counter_kind {
 	  "raise --unwind-memory")                                                                 \
 	X(unwind_moved_refused, TROUBLE, "pieces of moved text that had no room",                  \
 	  "pieces of text that was moved to memory had no room, which cuts call chains short")     \
-	X(unwind_moved_late, TROUBLE, "times moved text was not compared when due: too much",      \
-	  "times text that was moved to memory was not compared with its file when due: too much")
+	X(unwind_moved_late, TROUBLE, "times too much moved text was due to be compared",          \
+	  "times too much text that was moved to memory was due to be compared with its file")
 
 /* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
  * all sample_lost_no_... + sample_filtered; sample_lost_overflow is not in them, nor is
