@@ -53,6 +53,13 @@ opweb --address --secret-file="$secret" --listen="$port" >"$dir/address"
 is "--address prints it" "$(cat "$dir/address")" "http://127.0.0.1:$port/s/$(cat "$secret")/"
 is "the page is there" "$(status "/s/$(cat "$secret")/")" 200
 ok "  and is one" grep -q "<!doctype html>" "$dir/answer"
+# The process that makes answers is stopped for longer than the service may be idle.
+kill -STOP "$service"
+status "/s/$(cat "$secret")/data" >"$dir/late" &
+sleep 5
+kill -CONT "$service"
+wait $!
+is "while a request waits, it is not idle" "$(cat "$dir/late")" 500
 for _ in $(seq 40); do
 	kill -0 "$service" 2>/dev/null || break
 	sleep 0.5

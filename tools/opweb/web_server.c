@@ -295,7 +295,7 @@ int web_server_run(const struct web_server_config *config, const volatile sig_at
 	if (r == 0 && config->is_early) /* a browser will ask for them soon */
 		(void)web_answers_ask(answers, WEB_DATA_QUESTION, -1);
 	while (r == 0 && !*is_over && !is_late(config->lasts_ms, begin_ms) &&
-	       !is_late(config->idle_ms, s.asked_ms))
+	       (s.visits || !is_late(config->idle_ms, s.asked_ms)))
 		if (!serve_some(&s, daemon))
 			break;
 	wake(&s, NULL); /* else they could not be closed */
