@@ -82,21 +82,24 @@ static bool join(struct container *c, struct row_join *join, size_t i, size_t to
 	return false;
 }
 
-/* Changes what a row is of. Returns whether there may be others that are the same then. */
-typedef bool (*move_fn)(struct container *c, const struct gather *g, struct row *row);
+/* Changes what a row is of; @known is for what it finds. Returns whether there may be others that
+ * are the same then. */
+typedef bool (*move_fn)(struct container *c, const struct gather *g, struct row *row,
+			struct map *known);
 
 static void join_moved(struct container *c, const struct gather *g, move_fn move,
 		       struct callgraph *graph)
 {
 	_cleanup_free_ uint32_t *ids = xcalloc(c->count + 1, sizeof(*ids));
 	struct row_join programs = { .by_hash = MAP_INIT };
+	struct map known = MAP_INIT;
 	size_t i, n = 0;
 
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
 		ids[row->id] = (uint32_t)n;
-		if (move(c, g, row) && !join(c, &programs, i, n, ids))
+		if (move(c, g, row, &known) && !join(c, &programs, i, n, ids))
 			continue;
 		c->rows[n] = *row;
 		c->rows[n].id = (uint32_t)n;
@@ -104,16 +107,17 @@ static void join_moved(struct container *c, const struct gather *g, move_fn move
 	}
 	c->count = n;
 	row_join_done(&programs);
+	map_done(&known);
 	if (graph)
 		move_arcs(graph, ids);
 }
 
-static bool to_program(struct container *c, const struct gather *g, struct row *row)
+static bool to_program(struct container *c _unused_, const struct gather *g, struct row *row,
+		       struct map *known _unused_)
 {
 	const uint32_t shown = programs_shown(g, row->image);
 	const bool is_region = shown != row->image;
 
-	(void)c;
 	row->image = shown;
 	return is_region;
 }
@@ -150,7 +154,22 @@ static uint32_t find_interpreter(const struct gather *g, uint32_t app, enum code
 	return found;
 }
 
-static bool to_interpreter(struct container *c, const struct gather *g, struct row *row)
+/* The same; each is searched once. */
+static uint32_t interpreter_of(const struct gather *g, uint32_t app, enum code_kind kind,
+			       struct map *known)
+{
+	const uint64_t key = (uint64_t)app * CODE_KIND_COUNT_ + kind;
+	uintptr_t found = (uintptr_t)map_get(known, key);
+
+	if (!found) {
+		found = (uintptr_t)find_interpreter(g, app, kind) + 1;
+		(void)map_set(known, key, (void *)found);
+	}
+	return (uint32_t)(found - 1);
+}
+
+static bool to_interpreter(struct container *c, const struct gather *g, struct row *row,
+			   struct map *known)
 {
 	const enum code_kind kind = code_kind_of(g, row);
 	enum code_kind code;
@@ -159,7 +178,7 @@ static bool to_interpreter(struct container *c, const struct gather *g, struct r
 	if (!source_image_is(g->images[row->image].manifest))
 		return row->kind == ROW_SYMBOL && code_kind_is_runtime(g, row, &code) &&
 		       code_kind_loop(code) && !strcmp(name_of(row), code_kind_loop(code));
-	image = find_interpreter(g, row->app, kind);
+	image = interpreter_of(g, row->app, kind, known);
 	if (image == GATHER_NONE || !code_kind_loop(kind))
 		return false;
 	row->image = image;
