@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles of twenty real programs, with call chains, and without them by thread and CPU; and of threads, new
-# code, and interpreters with all of these and cgroups: all reports agree with each other, with what is stored,
-# with those of archives, and with the programs' code (tests/truth/check.py).
+# Profiles of twenty real programs and more, with call chains, and without them by thread and CPU; and of
+# threads, new code, and interpreters with all of these and cgroups: all reports agree with each other, with
+# what is stored, with those of archives, and with the programs' code (tests/truth/check.py).
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling
@@ -38,6 +38,22 @@ for i in 1 2 3 4 5 6 7 8; do tar -cf - -C /usr include | cat >/dev/null; done
 perl -ne '$n{length $_} .= substr $_, 0, 2; END { print join ",", map length, values %n }' "$dir/sorted" >/dev/null
 xz -T2 -3 -c "$dir/sorted" >/dev/null
 END
+# Compilers and assembler of other kinds, as far as they are installed.
+cat "$dir/work" - >"$dir/more" <<'END'
+also()
+{
+	! command -v "$1" >/dev/null || "$@" >/dev/null 2>&1
+}
+also bzip2 -c "$dir/sorted"
+also zstd -9 -q -c "$dir/long"
+also openssl dgst -sha256 "$dir/long" "$dir/long" "$dir/long"
+also openssl genrsa 2048
+also sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 100000)
+	select count(*), sum(x * x % 7), max(hex(x)) from c'
+also luajit -joff -e 'local s = 0 for i = 1, 2e6 do s = s + i % 7 end'
+also bash -c 'for ((i = 0; i < 60000; i++)); do s=$((s + i % 7)); [[ $i == *9 ]] && s=${s/1/2}; done'
+find /usr/include -name '*.h' -printf '%p %s\n' | grep -cE '([0-9])\1(.).*\2' >/dev/null
+END
 export dir
 
 # agree TITLE NAME: the session's reports.
@@ -48,7 +64,7 @@ agree()
 }
 
 ok "programs are sampled with chains" operf --driver="$driver" --rate=997 --callgraph \
-	--session-dir="$dir/chains" sh "$dir/work"
+	--session-dir="$dir/chains" sh "$dir/more"
 count=$(opreport --session-dir="$dir/chains" -n | grep -c "^ ")
 ok "  $count of them" [ "$count" -ge 20 ]
 agree "  reports agree" chains
