@@ -194,13 +194,17 @@ static void print_quality(const struct report *r, uint64_t recorded, FILE *out)
 	(void)fputs("\n", out);
 }
 
-static void print_samples(const uint64_t *totals, size_t classes, FILE *out)
+static void print_samples(const struct report *r, const uint64_t *totals, size_t classes, FILE *out)
 {
+	char count[REPORT_COUNT_MAX];
 	size_t i;
 
-	for (i = 0; i < classes; i++)
-		(void)fprintf(out, "%s%" PRIu64, i ? ", " : "", totals[i]);
-	(void)fputs(" samples", out);
+	for (i = 0; i < classes; i++) {
+		report_count(r, i, totals[i], count);
+		(void)fprintf(out, "%s%s", i ? ", " : "", count);
+		if (i + 1 == classes || report_is_time(r, i) != report_is_time(r, i + 1))
+			(void)fprintf(out, " %s", report_unit(r, i));
+	}
 }
 
 /* Prints which two profiles are compared and how. */
@@ -213,10 +217,10 @@ static void print_comparison(const struct report *r, FILE *out)
 
 	(void)fprintf(out, "First profile: {%s%s }, ", *before->words[0] ? " " : "",
 		      before->words[0]);
-	print_samples(c->before_totals, c->class_count, out);
+	print_samples(r, c->before_totals, c->class_count, out);
 	(void)fprintf(out, "\nSecond profile: {%s%s }, ", *before->words[1] ? " " : "",
 		      before->words[1]);
-	print_samples(c->totals, c->class_count, out);
+	print_samples(r, c->totals, c->class_count, out);
 	(void)fprintf(out,
 		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
 		      "~: a difference that chance alone makes in more than 1 of 20 cases\n"
