@@ -121,6 +121,11 @@ static __always_inline __u64 second_argument(const struct cpu_registers *r)
 	return r->si;
 }
 
+static __always_inline __u64 third_argument(const struct cpu_registers *r)
+{
+	return r->dx;
+}
+
 /* The address that pthread_self() returns in a thread, or one near it. */
 static __always_inline __u64 thread_pointer(const struct task_struct *task)
 {
@@ -202,6 +207,11 @@ static __always_inline __s64 system_call_of(const struct task_struct *task,
 static __always_inline __u64 second_argument(const struct cpu_registers *r)
 {
 	return r->x[1];
+}
+
+static __always_inline __u64 third_argument(const struct cpu_registers *r)
+{
+	return r->x[2];
 }
 
 /* The address that pthread_self() returns in a thread, or one near it. */

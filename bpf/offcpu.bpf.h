@@ -124,10 +124,12 @@ static __always_inline __u32 task_state(const struct task_struct *task)
 }
 
 /* Whether a thread waits for the end of another one: pthread_join() waits for a word that the
- * kernel clears, and so may not use a private futex, as condition variables do. */
+ * kernel clears, and so may not use a private futex, as condition variables do. The word has the
+ * thread's number; that of a semaphore that processes share, which is waited for alike, is 0. */
 static __always_inline bool joins(const struct cpu_registers *r, __s64 call)
 {
-	return (__u64)call == config.futex && (second_argument(r) & FUTEX_KIND) == FUTEX_JOINS;
+	return (__u64)call == config.futex && (second_argument(r) & FUTEX_KIND) == FUTEX_JOINS &&
+	       (__u32)third_argument(r);
 }
 
 /* The reason of a wait in a system call; false if the call says nothing about it. */

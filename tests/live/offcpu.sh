@@ -91,17 +91,19 @@ ok "a program that waits for all reasons" sh -c "operf --driver='$driver' --off-
 	--callgraph -d waits offcpu_waits 200 >waited 2>said"
 has "operf says how long" "; [0-9.]* ms off the CPU in [0-9]* interval" said
 if [ "$driver" = perf ]; then
-	for wait in lock io sleep fault idle; do
+	for wait in lock shared io sleep fault idle; do
 		ok "in for_$wait" sh -c "opreport --session-dir=waits --folded event:OFFCPU |
 			grep -q ';for_$wait[; ]'"
 	done
 	fails "its reasons are not known to perf" 1 operf --driver=perf --off-cpu=lock -d no true
 else
-	for wait in lock io sleep fault idle; do
-		event=OFFCPU_$(echo $wait | tr a-z A-Z)
+	for wait in lock shared io sleep fault idle; do
+		name=OFFCPU_$(echo $wait | tr a-z A-Z)
+		event=$name
+		[ $wait != shared ] || event=OFFCPU_LOCK
 		opreport --session-dir=waits --folded event:$event >folded
 		has "in for_$wait is $event" ";for_$wait[; ]" folded
-		ok "of the length that passed" awk -v us="$(told 2 waited $event)" -v at=";for_$wait" '
+		ok "of the length that passed" awk -v us="$(told 2 waited "$name")" -v at=";for_$wait" '
 			index($0, at) { n += $NF }
 			END { exit !(n >= 199000 && n <= us * 1.02) }' folded
 	done

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* "offcpu_waits MS": waits for MS milliseconds for each reason in a function of its name: in
- * for_lock() for a mutex, in for_io() for bytes of a pipe, in for_sleep() for time, in for_fault()
- * for a page, in for_idle() for a descriptor. Prints "OFFCPU_REASON US" for each: what passed. */
+ * for_lock() for a mutex, in for_shared() for a semaphore of several processes, in for_io() for
+ * bytes of a pipe, in for_sleep() for time, in for_fault() for a page, in for_idle() for a
+ * descriptor. Prints "OFFCPU_NAME US" for each: what passed. */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 #endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sem_t shared;
 static int ends[2], faults;
 static char *page;
 static long page_bytes;
@@ -47,6 +50,11 @@ FUNCTION static void for_lock(void)
 {
 	check(pthread_mutex_lock(&mutex) == 0, "lock");
 	check(pthread_mutex_unlock(&mutex) == 0, "unlock");
+}
+
+FUNCTION static void for_shared(void)
+{
+	check(sem_wait(&shared) == 0, "sem_wait");
 }
 
 FUNCTION static void for_io(void)
@@ -106,6 +114,9 @@ static void *helper(void *barrier)
 	(void)pthread_mutex_unlock(&mutex);
 	(void)pthread_barrier_wait(barrier);
 	(void)nanosleep(&nap, NULL);
+	check(sem_post(&shared) == 0, "sem_post");
+	(void)pthread_barrier_wait(barrier);
+	(void)nanosleep(&nap, NULL);
 	check(write(ends[1], "", 1) == 1, "write");
 	(void)pthread_barrier_wait(barrier);
 	(void)nanosleep(&nap, NULL);
@@ -123,9 +134,9 @@ int main(int argc, char **argv)
 		void (*wait)(void);
 		int helped;
 	} waits[] = {
-		{ "OFFCPU_LOCK", for_lock, 1 },	  { "OFFCPU_IO", for_io, 1 },
-		{ "OFFCPU_FAULT", for_fault, 1 }, { "OFFCPU_IDLE", for_idle, 1 },
-		{ "OFFCPU_SLEEP", for_sleep, 0 },
+		{ "OFFCPU_LOCK", for_lock, 1 }, { "OFFCPU_SHARED", for_shared, 1 },
+		{ "OFFCPU_IO", for_io, 1 },	{ "OFFCPU_FAULT", for_fault, 1 },
+		{ "OFFCPU_IDLE", for_idle, 1 }, { "OFFCPU_SLEEP", for_sleep, 0 },
 	};
 	int64_t ms = argc == 2 ? atoi(argv[1]) : 0, began;
 	pthread_barrier_t barrier;
@@ -135,6 +146,7 @@ int main(int argc, char **argv)
 	nap = (struct timespec){ ms / 1000, ms % 1000 * 1000000 };
 	prepare_page();
 	check(pipe(ends) == 0, "pipe");
+	check(sem_init(&shared, 1, 0) == 0, "sem_init");
 	check(pthread_barrier_init(&barrier, NULL, 2) == 0, "barrier");
 	check(pthread_create(&thread, NULL, helper, &barrier) == 0, "thread");
 	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
