@@ -12,6 +12,9 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+/* Above the numbers of all system calls. */
+enum { CALL_OF_32_BITS = 1 << 16 };
+
 #if defined(__TARGET_ARCH_x86)
 
 /* Where PHP's loop has its frame and its instruction, by DWARF number, if gcc compiled it. */
@@ -109,11 +112,14 @@ static __always_inline void registers_to_system_call(const struct cpu_registers 
 		unwind_to_system_call(frame, machine_of(machine), r->ax);
 }
 
-/* The number of the 64-bit system call that @task, with these registers, is in; -1: of none. */
+/* The number of the system call that @task, with these registers, is in; CALL_OF_32_BITS of a
+ * 32-bit program, whose calls have other numbers; -1: of none. */
 static __always_inline __s64 system_call_of(const struct task_struct *task,
 					    const struct cpu_registers *r)
 {
-	return r->cs == 0x23 ? -1 : (__s64)r->orig_ax;
+	__s64 call = (__s64)r->orig_ax;
+
+	return call >= 0 && r->cs == 0x23 ? CALL_OF_32_BITS : call;
 }
 
 static __always_inline __u64 second_argument(const struct cpu_registers *r)
@@ -195,13 +201,15 @@ static __always_inline void registers_to_system_call(const struct cpu_registers 
 {
 }
 
-/* The number of the 64-bit system call that @task, with these registers, is in; -1: of none. */
+/* The number of the system call that @task, with these registers, is in; CALL_OF_32_BITS of a
+ * 32-bit program, whose calls have other numbers; -1: of none. */
 static __always_inline __s64 system_call_of(const struct task_struct *task,
 					    const struct cpu_registers *r)
 {
 	const struct pt_regs___call *saved = (const void *)bpf_task_pt_regs((void *)task);
+	__s64 call = BPF_CORE_READ(saved, syscallno);
 
-	return r->pstate & 0x10 ? -1 : (__s64)BPF_CORE_READ(saved, syscallno);
+	return call >= 0 && r->pstate & 0x10 ? CALL_OF_32_BITS : call;
 }
 
 static __always_inline __u64 second_argument(const struct cpu_registers *r)
