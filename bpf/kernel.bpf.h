@@ -157,4 +157,9 @@ struct task_struct {
 enum { TASK_EXITING = 0x00000004, KERNEL_THREAD = 0x00200000 };
 
 /* task_struct.__state: the task has ended. The same bit since Linux 4.14. */
-enum { TASK_SLEEPS_DEEPLY = 2 /* TASK_UNINTERRUPTIBLE */, TASK_DEAD = 0x80, TASK_NO_LOAD = 0x400 };
+enum {
+	TASK_SLEEPS_DEEPLY = 2, /* TASK_UNINTERRUPTIBLE */
+	TASK_STOPPED_OR_TRACED = 4 | 8,
+	TASK_DEAD = 0x80,
+	TASK_NO_LOAD = 0x400,
+};

@@ -161,6 +161,9 @@ static __noinline __u32 reason_of(const struct run *run, const struct unwinding 
 	state = task_state(task);
 	if (preempted || !state)
 		return OFFCPU_QUEUE;
+	/* Wherever a signal or a debugger stopped it. */
+	if (state & TASK_STOPPED_OR_TRACED)
+		return OFFCPU_SLEEP;
 	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 		return OFFCPU_IO;
 	if (user && reason_of_call(run, u, &reason))
