@@ -189,7 +189,8 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	event = config.offcpu_events[reason_of(run, u, preempted, user) & REASON_MASK];
 	if (!event) {
 		/* Its last return was not seen if it is still there. */
-		(void)bpf_map_delete_elem(&left, &key->tid);
+		if (!bpf_map_delete_elem(&left, &key->tid))
+			run->totals->unwatched++;
 		return;
 	}
 	key->counter = event - 1;
