@@ -17,7 +17,11 @@ enum {
 	JAVA_HOPS = 64, /* in the map of a heap: code of 2 MB */
 	JAVA_CODE_PC = JAVA_CODE_BYTES / 2,
 	JAVA_FRAME_MAX = 1 << 20, /* bytes */
+	JAVA_STUB_BEGINS = 16,	  /* bytes of code that may make the frame of a stub */
 };
+
+/* CodeOffsets::frame_never_safe: not known where the frame is complete. */
+#define JAVA_NEVER_COMPLETE ((__u32)-1)
 
 /* --- the code --- */
 
@@ -82,7 +86,7 @@ static __noinline int read_java_blob(struct java_walk *w, const struct java_proc
 	w->blob.frame = (__u32)java_member(w, p, JAVA_BLOB_FRAME);
 	w->blob.complete = (__u32)java_member(w, p, JAVA_BLOB_COMPLETE);
 	if (o->is_short)
-		w->blob.complete = (__u16)w->blob.complete;
+		w->blob.complete = (__u32)(__s16)w->blob.complete;
 	w->blob.code = java_member(w, p, JAVA_BLOB_CODE);
 	if (o->is_offset)
 		w->blob.code = at + (__u32)w->blob.code;
@@ -138,9 +142,9 @@ static __always_inline bool java_reserves(const struct java_walk *w, __u32 at)
 	return JAVA_3(w, at - 4, 0x48, 0x83, 0xec) || JAVA_3(w, at - 7, 0x48, 0x81, 0xec);
 }
 
-/* The rule in code that makes the frame: push %rbp, perhaps mov %rsp, %rbp, and sub $n, %rsp; or
- * sub $n, %rsp and mov %rbp, n-16(%rsp). */
-static __always_inline void java_prologue(struct java_walk *w, struct unwind_rule *ret)
+/* The rule in code that makes the frame, after a part of it: push %rbp, perhaps mov %rsp, %rbp, and
+ * sub $n, %rsp; or sub $n, %rsp and mov %rbp, n-16(%rsp). False before. */
+static __always_inline bool java_begins(struct java_walk *w, struct unwind_rule *ret)
 {
 	const __u32 pc = JAVA_CODE_PC;
 	__u8 before = w->bytes[pc - 1];
@@ -154,7 +158,24 @@ static __always_inline void java_prologue(struct java_walk *w, struct unwind_rul
 		 JAVA_3(w, pc - 8, 0x41, 0x81, 0x7f))
 		java_framed(ret, w->blob.frame, true); /* an entry barrier: cmpl $n, m(%r15); jne */
 	else
-		java_entered(ret);
+		return false;
+	return true;
+}
+
+/* Stores the rule at byte @at of the code, if the frame is not complete there. Stubs do not say
+ * where it is, but begin with the first instruction of it. */
+static __always_inline bool java_prologue(struct java_walk *w, __u64 at, struct unwind_rule *ret)
+{
+	bool is_stub = w->blob.complete == JAVA_NEVER_COMPLETE;
+
+	if (at >= (is_stub ? JAVA_STUB_BEGINS : w->blob.complete))
+		return false;
+	if (java_begins(w, ret))
+		return true;
+	if (is_stub && at > 0)
+		return false;
+	java_entered(ret);
+	return true;
 }
 
 /* Whether byte @at of the code follows the end of the frame: pop %rbp or leave. */
@@ -203,9 +224,9 @@ static __always_inline void java_interrupted(struct java_walk *w, __u64 pc, stru
 	java_framed(ret, w->blob.frame, true);
 	if (bpf_probe_read_user(w->bytes, JAVA_CODE_BYTES, (void *)(pc - JAVA_CODE_PC)))
 		return;
-	if (pc - w->blob.code < w->blob.complete)
-		java_prologue(w, ret);
-	else if (w->bytes[JAVA_CODE_PC] == 0x5d && java_frees(w, JAVA_CODE_PC))
+	if (java_prologue(w, pc - w->blob.code, ret))
+		return;
+	if (w->bytes[JAVA_CODE_PC] == 0x5d && java_frees(w, JAVA_CODE_PC))
 		java_framed(ret, 2, true);
 	else if (java_goes_on(w))
 		java_gone_on(ret);
