@@ -81,6 +81,13 @@ struct java_reading {
 	__u32 read;
 };
 
+/* The largest offset of a member that makes sense. Of a CodeBlob, only the beginning is copied. */
+static __always_inline __u64 java_offset_max(__u32 field)
+{
+	return field >= JAVA_BLOB_NAME && field <= JAVA_BLOB_CODE ? JAVA_BLOB_BYTES - 8
+								  : JAVA_OFFSET_MAX;
+}
+
 /* Reads the offset of a member, for bpf_loop(): returns 1 if it makes no sense. */
 static long read_java_offset(__u32 i, struct java_reading *r)
 {
@@ -91,7 +98,7 @@ static long read_java_offset(__u32 i, struct java_reading *r)
 		return 1;
 	at = r->process->bias + (__u64)o->table + (__u64)o->entries[i] * JAVA_ENTRY_BYTES;
 	if (o->entries[i] != JAVA_NO_ENTRY &&
-	    (!read_word(&offset, at + JAVA_ENTRY_OFFSET) || offset > JAVA_OFFSET_MAX))
+	    (!read_word(&offset, at + JAVA_ENTRY_OFFSET) || offset > java_offset_max(i)))
 		return 1;
 	r->process->offsets[i] = (__u16)offset;
 	r->read++;
@@ -168,7 +175,7 @@ static __always_inline void find_java(struct run *run, const struct unwinding *u
 	struct sample_file id;
 	const __u32 *number;
 	struct file *file;
-	struct vma vma;
+	struct vma vma = { 0 };
 
 	if (!read_word(&class, u->registers[JAVA_REGISTER_THREAD]) ||
 	    vma_find(class, 0, &run->scratch->node, &vma) != VMA_FOUND || !vma.file)
