@@ -185,7 +185,7 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	struct sample_region region;
 	const __u32 *number;
 	struct mappings *m;
-	struct vma vma;
+	struct vma vma = { 0 };
 	int r, copy;
 
 	if (!run || !v)

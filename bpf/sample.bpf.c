@@ -81,7 +81,7 @@ int test_self(__u64 *context)
 	struct scratch *scratch;
 	struct file *file;
 	__u32 zero = 0;
-	struct vma vma;
+	struct vma vma = { 0 };
 
 	scratch = bpf_map_lookup_elem(&scratches, &zero);
 	if (!scratch || vma_find(context[0], VMA_EXECUTABLE, &scratch->node, &vma) != VMA_FOUND ||
