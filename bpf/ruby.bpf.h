@@ -106,12 +106,13 @@ static __noinline __u32 copy_ruby_text(char *to, __u64 address, const struct rub
 	if (flags & RUBY_OUTSIDE) {
 		if (!read_word(&text, text))
 			return 0;
-	} else if (o->is_short) {
+	}
+	if (!(flags & RUBY_OUTSIDE) && o->is_short) {
 		bytes = flags >> RUBY_LENGTH_SHIFT & 31;
 		text = address + 16;
-	}
-	if (!bytes && !read_word(&bytes, address + 16))
+	} else if (!read_word(&bytes, address + 16)) {
 		return 0;
+	}
 	if (bytes > SAMPLE_FUNCTION_TEXT)
 		bytes = SAMPLE_FUNCTION_TEXT;
 	asm volatile("" : "+r"(bytes));
