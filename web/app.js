@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
-import { clock, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
+import { amount, clock, count, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
 import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
@@ -33,7 +33,7 @@ const ASK_DELAY_MS = 250;
 
 function timeOf(samples) {
 	const { hz } = profile.head;
-	return hz ? cpuTime(samples / hz) : `${int(samples)} samples`;
+	return hz ? cpuTime(samples / hz) : amount(profile.head, samples);
 }
 
 /** A window of steps as the address and opreport take it. It counts the same slices as the steps: it begins
@@ -208,7 +208,7 @@ function frameTip(graph, i, event) {
 	const t = graph.tree, f = t.func[i], rows = state.v === 'diff' ?
 		[['A', page.tree.total[i], page.n, page.blocks.ofNode(i)], ['B', page.B.tree.total[i], page.B.n, page.B.blocks.ofNode(i)]] :
 		[['total', t.total[i], page.n, noiseOf(t, i)], ['self', t.self[i], page.n, noiseOf(t, i, true)]];
-	const cells = (/** @type {any[]} */ [name, k, n, noise]) => [name, shareText(k, n, noise), int(k), profile.head.hz ? timeOf(k) : ''];
+	const cells = (/** @type {any[]} */ [name, k, n, noise]) => [name, shareText(k, n, noise), count(profile.head, k), profile.head.hz ? timeOf(k) : ''];
 	showTip(event, el('b', {}, fullName(profile, f)), el('div', { class: 'dim' }, place(f)),
 		el('table', {}, rows.map(r => el('tr', {}, cells(r).map(c => el('td', {}, c))))),
 		state.v === 'diff' ? el('div', {}, frameDifference(page, i).differs ? 'more than chance, taken alone' : 'within chance') : '');
@@ -234,7 +234,7 @@ function showDetail(graph, i, f) {
 	$('detail').replaceChildren(
 		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
 		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
-			`${int(total)} samples${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
+			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
 		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
 			'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.'),
 		isAll ? '' : actions(f));
@@ -347,7 +347,7 @@ function renderBar() {
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
 	$('compare').hidden = profile.steps < 2;
 	$('compare').setAttribute('aria-pressed', String(isComparing));
-	$('amount').textContent = page.other ? '' : `${int(page.n)} samples${head.hz ? ', ' + timeOf(page.n) : ''}` +
+	$('amount').textContent = page.other ? '' : `${amount(head, page.n)}${head.hz ? ', ' + timeOf(page.n) : ''}` +
 		(page.n < head.samples ? `: ${pct(page.n / head.samples)} % of all` : '');
 	const facts = qualityFacts(page), worst = Math.max(...facts.map(f => f.level));
 	$('quality').className = 'quality ' + ['good', 'warn', 'bad'][worst];
@@ -629,7 +629,7 @@ function makeSeries() {
 }
 
 function makeTimeline() {
-	const s = profile.head.steps, hz = profile.head.hz;
+	const s = profile.head.steps, { hz, unit } = profile.head;
 	makeSeries();
 	$('over').hidden = !s;
 	if (!s) return;
@@ -638,7 +638,7 @@ function makeTimeline() {
 	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
 	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, gaps, marks: annotations, label: stepTime, palette: colours,
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
-		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : `${+v.toPrecision(2)}/s`) : '0'),
+		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : unit === 'us' ? `${+(v / 1000).toPrecision(2)} ms/s` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
 	makeLegend();
 }
@@ -681,7 +681,7 @@ function makeGraphs() {
 				return (d?.differs ? (d.change > 0 ? '▲ ' : '▼ ') : '') + shortName(profile, f);
 			},
 			title: i => (name === 'diff' ? `A ${pct(page.tree.total[i] / page.n)} %, B ${pct(page.B.tree.total[i] / page.B.n)} %` :
-				`${graphs[name].tree.total[i]} samples`),
+				amount(profile.head, graphs[name].tree.total[i])),
 			onHover: (i, e) => frameTip(graphs[name], i, e),
 			onSelect: i => showDetail(name === 'diff' ? null : graphs[name], i, graphs[name].tree.func[i]),
 			onZoom: i => { if (name === 'main' && state.dir === 'down') zoomed(graphs[name], i); else if (name === 'main') showPath(graphs[name], i); },

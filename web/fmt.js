@@ -8,6 +8,16 @@ export function int(n) {
 	return grouped.format(Math.round(n)).replace(/,/g, '\u202f');
 }
 
+/** A count of a profile: "12 345" or, if it is of microseconds, "12.345 ms". */
+export function count(head, n) {
+	return head.unit === 'us' ? `${int(Math.trunc(n / 1000))}.${String(Math.round(n) % 1000).padStart(3, '0')} ms` : int(n);
+}
+
+/** The same in a sentence: "12 345 samples", "12.345 ms". */
+export function amount(head, n) {
+	return head.unit === 'us' ? count(head, n) : `${int(n)} samples`;
+}
+
 /** A share of 1 in percent, with no more digits than it has meaning: "34.4", "4.26", "<0.01", "0". */
 export function pct(share) {
 	const v = share * 100;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The source lines and instructions of a function, side by side, each with its samples.
-import { el, int, pct, shorten, styled, visible } from './fmt.js';
+import { amount, el, pct, shorten, styled, visible } from './fmt.js';
 
 const LANES = 6, LINE_HEIGHT = 20;
 
@@ -100,7 +100,7 @@ export class Source {
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
 		const isWithin = code.address !== this.wanted.address;
 		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)),
-			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${int(code.samples)} samples, ${pct(code.samples / (page.before || 1))} %. `,
+			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
 			' A sample can be at the instruction after the one that took the time.');
@@ -117,7 +117,7 @@ export class Source {
 	row(r, cls, ...cells) {
 		const share = r.samples ? pct(r.samples / (this.code.samples || 1)) : '';
 		const e = el('div', { class: 'sl ' + cls, role: 'row', onclick: () => this.tie(r.key, e), onmouseenter: () => this.tie(r.key) },
-			el('span', { class: 'share', role: 'cell', title: r.samples ? `${int(r.samples)} samples` : '' }, share),
+			el('span', { class: 'share', role: 'cell', title: r.samples ? amount(this.page.profile.head, r.samples) : '' }, share),
 			styled('i', { background: this.heat(r.samples) }, { class: 'heat' }), ...cells);
 		r.element = e;
 		return e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The views that are tables and cards. Each is given the page, a struct of what app.js computes:
 // { profile, palette, self (of the window), n (samples), total, functions, B, ... }.
-import { el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
+import { amount, count, el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
 import { compareShares, independent, largestSure, wilson } from './statistics.js';
 import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
 import { TASK_PARTS } from './model.js';
@@ -71,9 +71,10 @@ function noiseText(head, ...blocks) {
 
 /** What shares do not have, of a tree that was too large for the page; alsoWhole: these do not have it in the whole
  * profile, either. */
-function missingText({ profile: { head: { hidden } }, isPart }, alsoWhole = '') {
+function missingText({ profile: { head }, isPart }, alsoWhole = '') {
+	const { hidden } = head;
 	if (!hidden || (!isPart && !alsoWhole)) return '';
-	return `${isPart ? 'shares' : alsoWhole} of what is in chains of fewer than ${hidden.below} samples are missing${isPart ? ' in this window' : ''}`;
+	return `${isPart ? 'shares' : alsoWhole} of what is in chains of ${head.unit ? 'less' : 'fewer'} than ${amount(head, hidden.below)} are missing${isPart ? ' in this window' : ''}`;
 }
 
 /** The name of a group of tasks: "CPU 3", or "1234 cc1plus" of a process or thread of one application. */
@@ -115,8 +116,8 @@ function functionColumns() {
 				c.textContent = pct(r.total / functionPage.n);
 				c.title = r.f < 0 ? '' : shareText(r.total, functionPage.n, functionPage.blocks.ofTotal(r.f));
 			} },
-		{ id: 'samples', title: 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
-			fill: (c, r) => { c.textContent = int(r.self); } },
+		{ id: 'samples', title: functionPage.profile.head.unit ? 'Off the CPU' : 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
+			fill: (c, r) => { c.textContent = count(functionPage.profile.head, r.self); } },
 		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
 			fill: (c, r) => { c.textContent = r.name; c.title = r.name; } },
 		{ id: 'image', title: 'Image', width: 'minmax(90px,190px)', narrow: '72px', cls: 'dim', key: r => r.image,
@@ -357,7 +358,7 @@ export function showDifference(page, host, note) {
 	diffTable ||= new Table(host, diffColumns(), { label: 'Functions that differ', by: 'change',
 		onOpen: r => diffPage.open(r.f), onPick: r => diffPage.pick(r.f) });
 	diffTable.set(rows);
-	note.textContent = `A ${int(page.n)} samples, B ${int(page.B.n)} samples` +
+	note.textContent = `A ${amount(page.profile.head, page.n)}, B ${amount(page.profile.head, page.B.n)}` +
 		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
 		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
 		`the rest of ${int(rows.length)} is within chance: grey. ` +
@@ -412,16 +413,16 @@ export function showQuality(page, host) {
 		old.images.push(e);
 		ends.set(e.end, old);
 	}
-	const samples = [['samples', int(n)], ['lost', int(head.lost)],
+	const samples = [[head.unit ? 'off the CPU' : 'samples', count(head, n)], ['lost', int(head.lost)],
 		['95 % interval of a share of 1 %, if samples are independent', plusMinus(n * 0.01, n, independent(page.weight))]];
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
-	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${head.hidden.below} samples`, `${pct(head.hidden.samples / n)} %`]);
+	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${amount(head, head.hidden.below)}`, `${pct(head.hidden.samples / n)} %`]);
 	host.replaceChildren(el('h2', {}, 'How good these numbers are'), el('div', { class: 'cards' },
 		card('Samples', rowsOf([...samples, ...head.losses.map(l => [visible(l.meaning), int(l.value)])])),
 		head.chains ? card('Where call chains end', rowsOf([...ends].sort((a, b) => b[1].samples - a[1].samples)
 			.map(([, e]) => [[visible(e.meaning), e.images[0].complete ? null : el('span', { class: 'remedy' },
-				e.images.slice(0, 4).map(i => visible(i.image.split('/').pop())).join(', '))], `${int(e.samples)} · ${pct(e.samples / n)} %`]))) : null,
+				e.images.slice(0, 4).map(i => visible(i.image.split('/').pop())).join(', '))], `${count(head, e.samples)} · ${pct(e.samples / n)} %`]))) : null,
 		card('Without symbols', head.unresolved.length ? rowsOf(head.unresolved.slice(0, 12).map(u =>
 			[[visible(u.image), el('span', { class: 'remedy' }, visible(u.remedy))], `${pct(u.samples / n)} %`])) : 'Every sample is in a function with a name.'),
 		card('How it was measured', el('pre', {}, head.header.map(visible).join('\n')),

@@ -74,6 +74,20 @@ file ./marked_first ./marked_first TIMER.0.0.all.all.all
     during 1 marked_first 200
 """
 
+# Microseconds off the CPU.
+OFF_CPU = """
+cpu 4
+slice 1795442400 1795442410
+slice 1795442410 1795442420
+file ./elf/exe-pie ./elf/exe-pie OFFCPU.1.0.all.all.all
+    during 1 main 2500
+    during 2 marked_first 1234567
+chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 2500 ./elf/exe-pie main ./elf/exe-pie _start+9
+chains 1
+chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 1234567 ./elf/exe-pie marked_first ./elf/exe-pie main+5
+chains 2
+"""
+
 # Slices shorter than a second.
 SHORT = """
 cpu 4
@@ -322,6 +336,14 @@ def each_view_opens_by_key(b, url):
 def dark_is_dark(b, url):
     b.open(url, "v=flame&theme=dark")
     return b.js("return getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+
+
+def time_off_the_cpu_is_in_milliseconds(b, url):
+    b.open(url, "v=functions")
+    shown = {row[4]: row[3] for row in table(b, "functions")}
+    b.open(url, "v=quality")
+    return shown == {"main": "2.500 ms", "marked_first": "1234.567 ms", "_start": "0.000 ms"} and \
+        b.text("amount") == "1237.067 ms" and "1237.067 ms" in b.text("v-quality") and "1237067" not in b.text("v-quality")
 
 
 def an_unknown_address_is_said(b, url):
@@ -632,7 +654,7 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("tasks", TASKS), ("builds", BUILDS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -817,6 +839,7 @@ def main():
             attempt(nothing_in_the_bar_is_cut, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text, wide, f"file://{work}/hostile.html")
             attempt(a_program_is_not_its_function, wide, f"file://{work}/twin.html")
+            attempt(time_off_the_cpu_is_in_milliseconds, wide, f"file://{work}/off.html")
             attempt(a_short_slice_can_be_chosen, wide, f"file://{work}/short.html")
             attempt(noise_is_that_of_opreport, wide, f"file://{work}/bursts.html")
             attempt(blocks_begin_in_local_time, wide, f"file://{work}/local.html")

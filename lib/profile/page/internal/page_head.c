@@ -261,6 +261,8 @@ void page_head_write(const struct report *r, struct json *j)
 	json_string(j, "event", event);
 	/* Only samples of the clock are time. */
 	json_u64(j, "hz", r->classes->count && !r->classes->classes[0].count ? r->timer_hz : 0);
+	if (report_is_time(r, 0))
+		json_string(j, "unit", "us");
 	json_u64(j, "samples", samples_of(r));
 	json_double(j, "weight", losses_weight(r->losses));
 	json_bool(j, "chains", r->view->chains);
