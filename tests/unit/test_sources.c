@@ -63,19 +63,29 @@ static void a_source_is_looked_for_in_every_place(void)
 	CHECK(finds(s, "sub/second.c", dir, "src2/sub/second.c"));
 }
 
-static void a_missing_source_is_warned_of_once(void)
+/* What is warned of if these files, each of one letter, were looked for. */
+static struct warnings warned_of(const char *files)
 {
-	_cleanup_(sources_freep) struct sources *s = sources_new(NULL, "/no/such", NULL);
+	struct sources *s = sources_new(NULL, "/no/such", NULL);
 	struct warnings w = { 0 };
 
 	log_to(LOG_LEVEL_WARNING, count_warning, &w);
-	CHECK(!sources_find(s, "/nowhere/a.c"));
-	CHECK(strstr(w.last, "/nowhere/a.c, /no/such/nowhere/a.c, /no/such/a.c"));
-	CHECK(!sources_find(s, "/nowhere/a.c"));
-	CHECK_EQ(w.count, 1);
-	CHECK(!sources_find(s, "/nowhere/b.c"));
-	CHECK_EQ(w.count, 2);
+	for (; *files; files++) {
+		char path[] = { '/', 'n', 'o', '/', *files, '\0' };
+
+		CHECK(!sources_find(s, path));
+	}
+	CHECK_EQ(w.count, 0);
+	sources_free(s);
 	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK_EQ(w.count, 1);
+	return w;
+}
+
+static void missing_sources_are_one_warning(void)
+{
+	CHECK(strstr(warned_of("aa").last, "source /no/a not found (tried /no/a, /no/such/no/a"));
+	CHECK(strstr(warned_of("abbcde").last, "5 sources not found (/no/a, /no/b, /no/c and 2 "));
 }
 
 static void a_directory_is_no_source(void)
@@ -168,5 +178,5 @@ static void root_shows_a_users_binary_only_what_that_user_may_read(void)
 }
 
 TESTS(T(root_shows_a_users_binary_only_what_that_user_may_read),
-      T(a_source_is_looked_for_in_every_place), T(a_missing_source_is_warned_of_once),
+      T(a_source_is_looked_for_in_every_place), T(missing_sources_are_one_warning),
       T(a_directory_is_no_source), T(lines_are_found_by_number), T(what_is_no_file_is_not_opened))

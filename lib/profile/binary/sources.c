@@ -20,8 +20,11 @@
 struct sources {
 	char *root;
 	struct patterns search, base; /* as lists of directories */
-	struct map missing;	      /* hash of each path already reported */
-	bool is_quiet;		      /* no warnings of missing files */
+	struct map missing;	      /* hash of each path that was not found */
+	size_t missing_count;
+	char *tried;		     /* where the first of them was looked for */
+	struct strbuf missing_names; /* the first of them */
+	bool is_quiet;		     /* no warnings of missing files */
 };
 
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs)
@@ -36,10 +39,30 @@ struct sources *sources_new(const char *root, const char *search_dirs, const cha
 	return s;
 }
 
+enum { MISSING_SHOWN = 3 };
+
+/* Warns of all files that were not found. */
+static void warn_missing(const struct sources *s)
+{
+	const char *names = strbuf_text(&s->missing_names);
+	size_t count = s->missing_count;
+
+	if (count > MISSING_SHOWN)
+		log_warn("%zu sources not found (%s and %zu more); use --search-dirs", count, names,
+			 count - MISSING_SHOWN);
+	else if (count > 1)
+		log_warn("%zu sources not found (%s); use --search-dirs", count, names);
+	else if (count)
+		log_warn("source %s not found (tried %s); use --search-dirs", names, s->tried);
+}
+
 void sources_free(struct sources *s)
 {
 	if (!s)
 		return;
+	warn_missing(s);
+	free(s->tried);
+	strbuf_done(&s->missing_names);
 	free(s->root);
 	patterns_done(&s->search);
 	patterns_done(&s->base);
@@ -91,12 +114,15 @@ void sources_be_quiet(struct sources *s)
 	s->is_quiet = true;
 }
 
-static void warn_missing(struct sources *s, const char *path, const struct look *l)
+/* Keeps what to say of a file that was not found. */
+static void note_missing(struct sources *s, const char *path, const struct look *l)
 {
 	if (s->is_quiet || map_set(&s->missing, hash_bytes(path, strlen(path)), s))
 		return;
-	log_warn("source %s not found (tried %s); use --search-dirs", path,
-		 strbuf_text(&l->places));
+	if (s->missing_count++ == 0)
+		s->tried = xstrdup(strbuf_text(&l->places));
+	if (s->missing_count <= MISSING_SHOWN)
+		strbuf_addf(&s->missing_names, "%s%s", s->missing_count > 1 ? ", " : "", path);
 }
 
 char *sources_find(struct sources *s, const char *path)
@@ -115,7 +141,7 @@ char *sources_find(struct sources *s, const char *path)
 		try_path(&look, path_join(directory, path_base(path)));
 	}
 	if (!look.found)
-		warn_missing(s, path, &look);
+		note_missing(s, path, &look);
 	strbuf_done(&look.places);
 	return look.found;
 }

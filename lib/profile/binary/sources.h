@@ -31,7 +31,7 @@ struct sourcetext;
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs);
 /* From now on, does not warn of files that are not found: the caller shows which they are. */
 void sources_be_quiet(struct sources *s);
-/* NULL is fine. */
+/* Warns in one line of all files that were not found. NULL is fine. */
 void sources_free(struct sources *s);
 DEFINE_CLEANUP(struct sources *, sources_free);
 
