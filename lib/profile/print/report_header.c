@@ -43,6 +43,25 @@ char *report_header_cpu(const struct report *r)
 	return xasprintf("CPU: %s, speed %.6g MHz (estimated)", name, r->header.cpu_mhz);
 }
 
+/* Prints that waits for work are among the time off the CPU: only the driver "bpf" knows them. */
+static void print_idle_waits(const struct report *r, FILE *out)
+{
+	static const char perf[] = "perf";
+	struct setup setup = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->classes->count && !report_is_time(r, i);)
+		i++;
+	if (i == r->classes->count || !r->gather ||
+	    setup_read(r->gather->sessions[0].samples, &setup, NULL) < 0)
+		return;
+	if (setup.driver && !strncmp(setup.driver, perf, sizeof(perf) - 1))
+		(void)fputs("Note: time off the CPU includes idle waits; only the driver bpf knows "
+			    "them\n",
+			    out);
+	setup_done(&setup);
+}
+
 /* Shorter periods do not wander. */
 enum { COUNT_LEAST = 1000 };
 
@@ -291,6 +310,7 @@ void report_header_text(const struct report *r, FILE *out)
 		text = report_header_class(r, i);
 		(void)fprintf(out, "%s\n", text);
 	}
+	print_idle_waits(r, out);
 	print_facts(r, SESSION_FACTS_TIME, out);
 	if (!r->timeline && !r->trend)
 		print_axis(r, out);
