@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "profile/print/gzip.h"
 #include "profile/print/report.h"
 #include "web/web_page.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 /* Where the data go, in the page, and then the sources. */
 static const char place_of_data[] = "@DATA@", place_of_sources[] = "@SOURCES@";
 
-/* A gzip header and trailer, for deflateInit2() and inflateInit2(). */
+/* A gzip header and trailer, for inflateInit2(). */
 enum { GZIP_WINDOW = 15 + 16 };
 
 /* Unpacks the page that is part of the program; caller frees. */
@@ -64,34 +64,6 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 	}
 }
 
-/* Prints bytes, compressed, as base64. They may be more than zlib's integers can count. */
-static void print_packed(const char *data, size_t size, FILE *out)
-{
-	enum { PORTION = 3 << 14 }; /* a multiple of 3, so that base64 has no end before the last */
-	_cleanup_free_ unsigned char *packed = xmalloc(PORTION);
-	z_stream z = { 0 };
-	int result = Z_OK;
-
-	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) !=
-	    Z_OK)
-		mem_exhausted();
-	while (result != Z_STREAM_END) {
-		z.next_out = packed;
-		z.avail_out = PORTION;
-		while (result != Z_STREAM_END && z.avail_out) {
-			z.next_in = (unsigned char *)(uintptr_t)data;
-			z.avail_in = (uInt)MIN(size, (size_t)INT_MAX);
-			result = deflate(&z, size > INT_MAX ? Z_NO_FLUSH : Z_FINISH);
-			if (result == Z_STREAM_ERROR)
-				abort();
-			size -= (size_t)((const char *)z.next_in - data);
-			data = (const char *)z.next_in;
-		}
-		print_base64(packed, PORTION - z.avail_out, out);
-	}
-	(void)deflateEnd(&z);
-}
-
 static void print_data(const struct report *r, FILE *out)
 {
 	_cleanup_free_ char *data = NULL;
@@ -100,7 +72,7 @@ static void print_data(const struct report *r, FILE *out)
 
 	page_data(r, memory);
 	xmemstream_close(memory, &data);
-	print_packed(data, size, out);
+	gzip_print(data, size, print_base64, out);
 }
 
 /* --- sources --- */
@@ -134,7 +106,7 @@ static char *pack_sources(const struct report *r, size_t room)
 		print_sources(r, count, memory);
 		xmemstream_close(memory, &text);
 		memory = xmemstream(&packed, &size);
-		print_packed(text, text_size, memory);
+		gzip_print(text, text_size, print_base64, memory);
 		xmemstream_close(memory, &packed);
 		if (size <= room || !count)
 			return STEAL(packed);
