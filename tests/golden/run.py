@@ -10,6 +10,7 @@
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened,
                "$PAGE" FILE prints what is in a page for a browser (opreport --html),
+               "$PPROF" FILE what is in a profile for pprof,
                "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile,
                "$DEBUGINFOD" for LD_LIBRARY_PATH has a libdebuginfod with a directory as server
  expect.out, expect.err    the expected output (no file: none)
@@ -53,7 +54,7 @@ def environment(build):
                 VALID_XML=os.path.join(here, "valid_xml.sh"),
                 TERMINAL=os.path.join(here, "terminal.py"),
                 OPENED=os.path.join(here, "opened.py"),
-                PAGE=os.path.join(here, "page.py"),
+                PAGE=os.path.join(here, "page.py"), PPROF=os.path.join(here, "pprof.py"),
                 DAEMON=os.path.join(here, "daemon.py"),
                 DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
                 LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_PAGER="", OPROFILE_SYMBOL_CACHE="no",

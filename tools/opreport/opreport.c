@@ -169,6 +169,8 @@ static const struct opt opts[] = {
 	{ 0, "csv", OPT_FLAG, &options.csv, NULL, "as comma-separated values" },
 	{ 0, "html", OPT_PATH, &options.html, "FILE",
 	  "into FILE, as one page for a browser with flame graph, functions and timeline" },
+	{ 0, "pprof", OPT_PATH, &options.pprof, "FILE",
+	  "into FILE, call chains as a compressed profile for pprof" },
 	{ 'o', "output-file", OPT_PATH, &options.output, "FILE", "into FILE" },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	REPORTING_SESSION_DIR(options.profile),

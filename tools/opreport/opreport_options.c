@@ -17,11 +17,12 @@ static int check_form(struct opreport_options *o, struct error *err)
 		return error_set(err, -EINVAL, "--all and --top cannot be combined");
 	if (o->xml + o->json + o->csv > 1)
 		return error_set(err, -EINVAL, "--xml, --json and --csv cannot be combined");
-	v->form = o->html   ? REPORT_HTML
-		  : o->xml  ? REPORT_XML
-		  : o->json ? REPORT_JSON
-		  : o->csv  ? REPORT_CSV
-			    : REPORT_TEXT;
+	v->form = o->html    ? REPORT_HTML
+		  : o->pprof ? REPORT_PPROF
+		  : o->xml   ? REPORT_XML
+		  : o->json  ? REPORT_JSON
+		  : o->csv   ? REPORT_CSV
+			     : REPORT_TEXT;
 	if (!report_form(v->form)->is_for_programs)
 		return 0;
 	if (v->accumulated)
@@ -127,7 +128,10 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 		{ o->xml, "--xml" },
 		{ v->errors, "--errors" },
 	};
-	const char *name = o->chains ? "--chains" : o->folded ? "--folded" : "--children";
+	const char *name = o->pprof    ? "--pprof"
+			   : o->chains ? "--chains"
+			   : o->folded ? "--folded"
+				       : "--children";
 	size_t i;
 
 	if (o->chains + o->folded + o->children > 1)
@@ -219,6 +223,23 @@ static int check_html(const struct opreport_options *o, struct error *err)
 	return o->html ? refuse("--html", others, ARRAY_SIZE(others), err) : 0;
 }
 
+/* Checks which options a profile for pprof can be combined with: it has whole chains, and is one
+ * file. */
+static int check_pprof(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+	const struct other others[] = {
+		{ o->chains || o->folded || o->children, "--chains, --folded or --children" },
+		{ v->threshold > 0, "--threshold" },
+		{ v->top, "--top" },
+		{ v->quality, "--quality" },
+		{ o->html, "--html" },
+		{ o->xml || o->json || o->csv, "--xml, --json or --csv" },
+		{ o->output, "--output-file" },
+	};
+	return o->pprof ? refuse("--pprof", others, ARRAY_SIZE(others), err) : 0;
+}
+
 /* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
@@ -228,8 +249,8 @@ static void complete(struct opreport_options *o)
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
 	/* The list of chains is long: people get the first ones unless they choose a number. */
-	if (v->chains == CHAINS_LIST && !o->json && !o->csv && v->threshold <= 0 && v->top == 0 &&
-	    !o->all) {
+	if (v->chains == CHAINS_LIST && !report_form(v->form)->is_for_programs &&
+	    v->threshold <= 0 && v->top == 0 && !o->all) {
 		v->top = CHAINS_SHOWN;
 		v->top_is_default = true;
 	}
@@ -239,7 +260,7 @@ static void complete(struct opreport_options *o)
 		if (!o->profile.division.length_ms)
 			o->profile.division.length_ms = DAY_MS;
 	}
-	o->output = o->html ?: o->output;
+	o->output = o->html ?: o->pprof ?: o->output;
 	o->profile.symbol_cache = !o->no_symbol_cache;
 	profile_report_configure(v, &o->profile);
 }
@@ -254,17 +275,19 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->chosen.merge_runtime = o->profile.merge & CLASSES_MERGE_RUNTIME;
 	v->sort.reverse = o->reverse;
 	v->sort.long_names = v->long_names;
-	v->chains = o->chains	  ? CHAINS_LIST
-		    : o->folded	  ? CHAINS_FOLDED
-		    : o->children ? CHAINS_CHILDREN
-				  : CHAINS_NONE;
+	v->chains = o->chains || o->pprof ? CHAINS_LIST
+		    : o->folded		  ? CHAINS_FOLDED
+		    : o->children	  ? CHAINS_CHILDREN
+					  : CHAINS_NONE;
 	v->rows.symbols |= v->timeline == TIMELINE_SYMBOL;
 	v->rows.merge_lib |= v->timeline == TIMELINE_IMAGE;
 	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
 	v->rows.symbols |= v->trend;
 	v->rows.merge_lib |= v->trend;
 	v->rows.only = v->trend ? &v->chosen.symbols : NULL;
-	r = check_trend(o, err);
+	r = check_pprof(o, err);
+	if (r == 0)
+		r = check_trend(o, err);
 	if (r == 0)
 		r = check_html(o, err);
 	v->rows.symbols |= o->html != NULL;
@@ -297,6 +320,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.timeline, "--timeline" },
 		{ o->view.trend, "--history-of" },
 		{ o->html, "--html" },
+		{ o->pprof, "--pprof" },
 	};
 	size_t i;
 

@@ -23,7 +23,8 @@ struct opreport_options {
 	bool reverse, all, no_symbol_cache;
 	struct screen screen;
 	const char *output;
-	const char *html; /* the page to write, or NULL */
+	const char *html;  /* the page to write, or NULL */
+	const char *pprof; /* the profile for pprof to write, or NULL */
 };
 
 /* Whether the options can be combined. Sets the forms of the report, and what the view and the

@@ -74,8 +74,7 @@ static unsigned int room_after(const struct report *r, unsigned int used)
 	return r->view->width ? MAX(r->view->width, used + LEAST) - used : 0;
 }
 
-/* Adds "[image]"; "[kernel]" and "[JIT node]" have their brackets. */
-static void add_bracketed(struct strbuf *b, const struct report *r, uint32_t image)
+void chains_add_bracketed(struct strbuf *b, const struct report *r, uint32_t image)
 {
 	const char *name = report_image(r, image);
 	bool is_bare = *name != '[';
@@ -115,7 +114,7 @@ static void add_frame(const struct report *r, const struct row *row, struct strb
 	_cleanup_(strbuf_done) struct strbuf image = STRBUF_INIT;
 
 	strbuf_adds(&image, " ");
-	add_bracketed(&image, r, row->image);
+	chains_add_bracketed(&image, r, row->image);
 	strbuf_adds(line, indent);
 	report_add_name(line, row,
 			room_after(r,
@@ -199,7 +198,7 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 	if (row->kind == ROW_SYMBOL) {
 		text_visible(b, row->text);
 	} else {
-		add_bracketed(b, r, row->image);
+		chains_add_bracketed(b, r, row->image);
 	}
 	for (at = b->text + from; *at; at++)
 		if (*at == ';')

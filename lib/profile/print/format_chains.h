@@ -21,3 +21,6 @@ void report_chains_text(const struct report *r, FILE *out);
 void report_chains_csv(const struct report *r, FILE *out);
 /* Prints them as one JSON object (man opreport-output.5). */
 void report_chains_json(const struct report *r, FILE *out);
+/* Prints them as a profile for pprof, compressed: samples of the chains as --folded has them, with
+ * the functions' addresses and the build-ids of their images (man opreport-output.5). */
+void report_chains_pprof(const struct report *r, FILE *out);

@@ -50,6 +50,7 @@ enum report_form {
 	REPORT_XML,
 	REPORT_HTML, /* a page for a browser */
 	REPORT_DATA, /* the data of such a page alone */
+	REPORT_PPROF,
 	REPORT_FORM_COUNT_
 };
 

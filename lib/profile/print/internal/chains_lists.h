@@ -19,6 +19,7 @@ struct chains;
 struct chains_line;
 struct report;
 struct row;
+struct strbuf;
 
 /* What --top and --threshold leave out: chains, stacks or functions, and their samples. */
 struct left_out {
@@ -46,6 +47,8 @@ struct child {
 	uint64_t rank;		  /* those with the lowest come first */
 };
 
+/* Adds "[image]"; "[kernel]" and "[JIT node]" have their brackets. */
+void chains_add_bracketed(struct strbuf *b, const struct report *r, uint32_t image);
 /* The samples of a line. */
 struct chains_samples chains_line_samples(const struct chains *c, const struct chains_line *line);
 /* The inclusive samples of a function or mark. */
