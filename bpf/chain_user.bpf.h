@@ -64,7 +64,7 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
 {
 	u->generated = CHAIN_END_UNKNOWN;
 	u->is_java = 0;
-	if (config.by_frame_pointers || v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO)
+	if (config.by_frame_pointers || is_image(v))
 		return;
 	if (look_up_code(&u->rule, unwind_lookup_pc(&u->frame), run->task->tgid) == CHAIN_GOES_ON) {
 		u->generated = CHAIN_GOES_ON;
@@ -80,15 +80,11 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
  * that look up a mapping, and all that are nested may not exceed 512 bytes together. */
 static __noinline __u32 go_to_caller(struct run *run, struct unwinding *u, const struct mapping *v)
 {
-	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE, end;
 	struct unwind_frame frame = u->frame;
 	const struct unwind_rule *rule = NULL;
 
-	/* A 64-bit process has no copy of the 32-bit vdso, and no table of it. */
-	if (!config.by_frame_pointers && v->place == SAMPLE_VDSO_32)
-		why = CHAIN_END_NO_TABLE;
-	if (!config.by_frame_pointers && is_file) {
+	if (!config.by_frame_pointers && is_image(v)) {
 		why = CHAIN_END_NO_RULE;
 		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);
 		if (!rule && why != CHAIN_END_NO_RULE && why != CHAIN_END_NO_TABLE)

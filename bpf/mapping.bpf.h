@@ -27,7 +27,7 @@ struct {
 	__uint(max_entries, 1);
 } tables SEC(".maps");
 
-/* Asks for the unwind table of @file, NULL for the vdso; again in each round until it is there. */
+/* Asks for the unwind table of @file, NULL for a vdso; again in each round until it is there. */
 static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
@@ -179,6 +179,12 @@ static __always_inline void set_region(struct mapping *v)
 		v->image.region = (struct sample_region){ 0, v->end - v->start };
 }
 
+/* Whether the memory is an image, which has an unwind table: a file, or a vdso. */
+static __always_inline bool is_image(const struct mapping *v)
+{
+	return v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO || v->place == SAMPLE_VDSO_32;
+}
+
 /* Looks up the mapping at @address and, if tables are in use, its unwind table. */
 static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 address)
 {
@@ -203,9 +209,9 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	v->table = SAMPLE_TABLE_NONE;
 	v->interpreter = 0;
 	copy = identify_mapping(run, v, &vma);
-	if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO) {
+	if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO)
 		set_region(v);
-	} else if (has_tables()) {
+	if (is_image(v) && has_tables()) {
 		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
 		v->table = number ? *number : SAMPLE_TABLE_WANTED;
 		v->interpreter = use_table(v->table);

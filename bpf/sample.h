@@ -20,7 +20,8 @@ enum {
 	SAMPLE_PAGE_SHIFT = 12,
 };
 
-/* A file, however it was opened: its identity in the kernel. */
+/* A file, however it was opened: its identity in the kernel. For its unwind table, the vdso is file
+ * 0, and that of 32-bit processes the one with the bytes of its struct sample_region. */
 struct sample_file {
 	__u64 inode;
 	__u32 device; /* the kernel's dev_t: major << 20 | minor */

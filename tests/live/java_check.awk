@@ -26,11 +26,10 @@ BEGIN {
 	if (chain !~ /TruthJava/)
 		next
 	all += count
-	# The first is the application; the reason follows, if there is one.
-	is_whole = frame[2] !~ /^\[(unknown|depth|fp_end|no_[a-z]*|not_loaded|unreadable|copy_short|signal|moved)\]$/
+	is_whole = frame[1] !~ /^\[(no_|not_|unr|depth|fp_)/
 	whole += is_whole ? count : 0
 	if (!is_whole)
-		ends[frame[2]] += count
+		ends[frame[1]] += count
 	for (i = 2; need_pairs && i <= frames; i++) {
 		if (frame[i] !~ /TruthJava[.$]/ || frame[i - 1] ~ /^(Interpreter|\[)/)
 			continue

@@ -356,7 +356,8 @@ static bool may_evict(const struct table_store *t)
 
 /* What a table is built from. */
 struct origin {
-	int fd;				  /* an open file; -1: the vdso of this process, or */
+	int fd;				  /* an open file; -1: a vdso, or */
+	bool is_32_bit;			  /* the vdso of 32-bit processes */
 	const struct sample_image *image; /* what ->opener opens, if not NULL */
 	struct opener *opener;
 };
@@ -371,7 +372,7 @@ static int build(struct table_store *t, const struct origin *from, struct unwind
 	else if (from->fd >= 0)
 		r = parser_table(t->parser, from->fd, t->rules, ret, NULL);
 	else
-		r = unwind_vdso_table(false, t->rules, ret);
+		r = unwind_vdso_table(from->is_32_bit, t->rules, ret);
 
 	t->stats.counters.unwind_build_ns += clock_now_ns() - begin_ns;
 	return r;
@@ -430,7 +431,7 @@ static void load(struct table_store *t, const struct sample_file *file, const st
 
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
 {
-	load(t, file, &(struct origin){ .fd = fd });
+	load(t, file, &(struct origin){ .fd = fd, .is_32_bit = fd < 0 && file->device });
 }
 
 void table_store_load_image(struct table_store *t, struct opener *opener,

@@ -32,9 +32,9 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 /* Frees the store; accepts NULL. The sampler must still exist. */
 void table_store_free(struct table_store *t);
 
-/* Builds the table of @file, open as @fd (-1: the vdso of this process), and makes it available to
- * the program. Remembers files without a table. If there is no room, drops the tables unused for
- * longest, but only every few drains. */
+/* Builds the table of @file, open as @fd (-1: a vdso, see struct sample_file), and makes it
+ * available to the program. Remembers files without a table. If there is no room, drops the tables
+ * unused for longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
 /* Does the same for the file of @image, which @opener opens and the parser of its own reads; if it
  * cannot be opened, as table_store_give_up(). */
