@@ -25,7 +25,7 @@ ok "and has become more" test "$(sum_of killed.after)" -gt "$(sum_of killed.befo
 
 mkdir small
 cleanup() { mountpoint -q "$dir/small" && umount "$dir/small"; }
-mount -t tmpfs -o size=140k tmpfs small 2>/dev/null || {
+mount -t tmpfs -o size=200k tmpfs small 2>/dev/null || {
 	result 0 "a small disk # SKIP cannot mount"
 	done_testing
 }
