@@ -67,7 +67,7 @@ known()
 		through "a signal in a handler" nested "$main;run_nested;($any;)+on_first;($any;)+on_second"
 	else
 		# The copy of one stack has nothing of the other.
-		through "a signal in a handler" nested "[[](unreadable|no_table)[]];($any;)+on_first;($any;)+on_second"
+		through "a signal in a handler" nested "[[](unreadable|copy_short|no_table)[]];($any;)+on_first;($any;)+on_second"
 	fi
 	[ $# = 0 ] || chain "a library in a namespace of its own" plug_a "$main;run_namespace"
 
