@@ -394,7 +394,6 @@ uint64_t session_stat_get(const char *samples, const char *name)
 	uint64_t value = 0;
 	ssize_t r = fd >= 0 ? read_stat(fd, &value) : 0;
 
-	/* A missing file counts as 0. What is no number is reported by session_stat_each(). */
 	if (r < 0 && r != -EINVAL && r != -ERANGE)
 		log_warn("%s: %s; counted as 0", path, strerror((int)-r));
 	return value;
