@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A tree of calls: a node has a number that says what it is, such as a function, and the samples
- * that were taken in it. The children of a node are told apart by that number. Node 0 is the root.
+ * that were taken in it. That number distinguishes the children of a node. Node 0 is the root.
  * The tree owns its memory.
  *
  *	struct call_tree t;
