@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The history of call chains through kills, full disks, damage and repairs. */
+#include "chain_past.h"
+
+#include "chains/chain_merge.h"
+#include "history/history_source.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* --- interruptions --- */
+
+static unsigned int kill_upkeep(const struct past *p, unsigned int times)
+{
+	unsigned int killed = 0, i;
+
+	for (i = 0; i < times; i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (pid == 0) {
+			(void)upkeep(p, 0, 0);
+			_exit(0);
+		}
+		(void)usleep((useconds_t)(rand() % 5000));
+		(void)kill(pid, SIGKILL);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		killed += WIFSIGNALED(status);
+		CHECK_EQ(read_chains(p->dir, NULL, NULL).all, p->all);
+		CHECK_EQ(read_chains(p->dir, &WINDOW_ALL, NULL).all, p->all);
+	}
+	return killed;
+}
+
+static void a_kill_at_any_time_changes_no_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int hour, killed = 0;
+
+	for (hour = 0; hour < 24 * 3; hour++) {
+		if (hour % 3)
+			write_hour(&p, 20 * MINUTE);
+		else
+			write_busy_hour(&p);
+		/* Much is due at once after some hours, as after a pause. */
+		if (hour % 16 == 15)
+			killed += kill_upkeep(&p, 16);
+	}
+	CHECK(killed > 0);
+	(void)upkeep(&p, 0, 0);
+	check_sums(&p);
+	CHECK_EQ(files_of(&p, "roll"), 0);
+	CHECK_EQ(files_of(&p, "sum."), 1);
+}
+
+/* A reader may read while files are rolled up and deleted. */
+static void readers_always_see_the_whole(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int hour;
+	pid_t pid;
+	int status = 0;
+
+	for (hour = 0; hour < 20; hour++) {
+		write_hour(&p, 20 * MINUTE);
+		write_busy_hour(&p);
+	}
+	pid = fork();
+	if (pid == 0) {
+		for (hour = 0; hour < 40; hour++) {
+			(void)upkeep(&p, 0, 0);
+			p.now_ms += HOUR;
+		}
+		_exit(0);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		CHECK_EQ(read_chains(dir, NULL, NULL).all, p.all);
+		CHECK_EQ(read_chains(dir, &WINDOW_ALL, NULL).all, p.all);
+	}
+	CHECK_EQ(status, 0);
+}
+
+/* A full disk in the middle of the upkeep: no file may be longer than some bytes. */
+static void a_full_disk_changes_no_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct rlimit most = { 0, RLIM_INFINITY };
+	struct upkeep how = { .chains = &history_chains };
+	unsigned int failed = 0;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	write_busy_hour(&p);
+	write_hour(&p, 20 * MINUTE);
+	p.now_ms += 3 * HOUR;
+	how.now_ms = p.now_ms;
+	how.live = p.generation + 1;
+	how.chains_live = chain_history_next(p.dir);
+	for (most.rlim_cur = 0; most.rlim_cur < 4096; most.rlim_cur += 64) {
+		_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &most), 0);
+		failed += history_upkeep(p.dir, &how, &log) == -EFBIG;
+		CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }),
+			 0);
+		check_sums(&p);
+	}
+	CHECK(failed > 3);
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "nodes."), 0);
+	CHECK_EQ(files_of(&p, "roll"), 0);
+	check_sums(&p);
+}
+
+/* What a killed writer counted since its last slice is in no slice, but in the sum. */
+static void what_is_in_no_slice_is_in_the_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct chain_store *s = NULL;
+
+	write_hour(&p, 20 * MINUTE);
+	CHECK_EQ(chain_store_open_sliced(dir, &s, NULL), 0);
+	add(s, "/bin/killed", (const uint64_t[]){ 1 }, 1, 1000);
+	chain_store_close(s);
+	set_time(&p);
+	(void)upkeep(&p, 0, 0);
+	p.now_ms += 5 * HOUR;
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "slices."), 0);
+	CHECK_EQ(read_chains(dir, NULL, NULL).all, p.all + 1000);
+	CHECK_EQ(read_chains(dir, &WINDOW_ALL, NULL).all, p.all);
+	/* The next writer's chains are added, whatever it continues. */
+	CHECK_EQ(chain_store_open(dir, &s, NULL), 0);
+	add(s, "/bin/next", (const uint64_t[]){ 1 }, 1, 5);
+	chain_store_close(s);
+	CHECK_EQ(read_chains(dir, NULL, NULL).all, p.all + 1005);
+}
+
+/* --- damage --- */
+
+/* The power was cut before the first page of the newest pair reached the disk. */
+static void a_pair_without_a_header_costs_only_itself(void)
+{
+	static const char *const files[] = { "nodes", "places" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_directory_ char *dir = test_directory();
+		struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+		_cleanup_free_ char *path = NULL;
+		uint64_t before;
+		int fd;
+
+		write_hour(&p, 20 * MINUTE);
+		before = p.all;
+		write_hour(&p, 20 * MINUTE);
+		path = xasprintf("%s/chains/%s.%u", dir, files[i], chain_history_next(dir) - 1);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		CHECK_EQ(pwrite(fd, (const char[4096]){ 0 }, 4096, 0), 4096);
+		(void)close(fd);
+		CHECK_EQ(read_whole(dir, NULL), before);
+		CHECK_EQ(read_whole(dir, &WINDOW_ALL), before);
+	}
+}
+
+static void a_repair_keeps_the_history(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int hour;
+
+	for (hour = 0; hour < 30; hour++) {
+		write_hour(&p, 20 * MINUTE);
+		if (hour != 29)
+			(void)upkeep(&p, 0, 0);
+	}
+	CHECK_EQ(chain_repair(dir, NULL), 0);
+	check_sums(&p);
+	check_window(&p, BEGIN_MS, BEGIN_MS + 5 * MINUTE);
+	CHECK_EQ(chain_repair(dir, NULL), 0);
+	(void)upkeep(&p, 0, 0);
+	check_sums(&p);
+}
+
+static void a_repair_counts_nothing_twice_without_a_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	_cleanup_free_ char *chains = path_join(dir, CHAIN_DIRECTORY), *sum = NULL;
+	uint32_t last = 0;
+
+	write_hour(&p, 20 * MINUTE);
+	write_hour(&p, 20 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	CHECK(files_of(&p, "chain.1.") > 0);
+	CHECK(sources_sum(chains, &last));
+	sum = source_sum_path(chains, last);
+	CHECK_EQ(unlink(sum), 0);
+	check_sums(&p);
+	CHECK_EQ(chain_repair(dir, NULL), 0);
+	check_sums(&p);
+}
+
+/* Damages each byte of the file whose name begins with @prefix, and reads. */
+static void damage(const struct past *p, const char *prefix, const struct window *window)
+{
+	_cleanup_free_ char *chains = path_join(p->dir, CHAIN_DIRECTORY), *path = NULL;
+	_cleanup_close_ int fd = -1;
+	DIR *d = opendir(chains);
+	struct dirent *e;
+	uint8_t byte, other;
+	struct stat st;
+	off_t at;
+
+	while ((e = readdir(d)) && !path)
+		if (!strncmp(e->d_name, prefix, strlen(prefix)))
+			path = path_join(chains, e->d_name);
+	(void)closedir(d);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK_EQ(fstat(fd, &st), 0);
+	for (at = 0; at < st.st_size; at += 1 + st.st_size / 300) {
+		_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+		struct sums s = { 0 };
+
+		CHECK_EQ(pread(fd, &byte, 1, at), 1);
+		other = byte ^ 0x10;
+		CHECK_EQ(pwrite(fd, &other, 1, at), 1);
+		if (chain_reader_open(p->dir, window, &r, NULL) == 0) {
+			s.names = chain_reader_names(r);
+			CHECK_EQ(chain_reader_each(r, take, &s), 0);
+			CHECK(s.all == p->all || chain_reader_skipped(r).bytes > 0);
+			CHECK(s.all <= p->all);
+		}
+		CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
+	}
+	CHECK_EQ(read_chains(p->dir, window, NULL).all, p->all);
+}
+
+static void damage_is_skipped_and_counted(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int hour;
+
+	for (hour = 0; hour < 3; hour++)
+		write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	p.now_ms += 4 * HOUR;
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "nodes."), 0);
+	damage(&p, "sum.", NULL);
+	damage(&p, "chain.1.", &WINDOW_ALL);
+}
+
+TESTS(T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
+      T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
+      T(a_pair_without_a_header_costs_only_itself), T(a_repair_keeps_the_history),
+      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted))
