@@ -143,7 +143,7 @@ static char *words_of_end(int signal)
 	(void)dup2(before, STDERR_FILENO);
 	(void)close(before);
 	(void)close(said);
-	CHECK_EQ(c.status, 1);
+	CHECK_EQ(c.status, signal ? 1 : MEM_EXHAUSTED);
 	CHECK(path_read(NULL, path, &text, NULL) > 0);
 	return text;
 }

@@ -335,7 +335,8 @@ static int wait_for(pid_t pid, const char *reading)
 	strbuf_adds(&text, "the process that reads files ");
 	add_reason(&text, signal);
 	(void)error_set(&err, -ECHILD, "%s", strbuf_text(&text));
-	return tool_fail(&err);
+	(void)tool_fail(&err);
+	return signal ? TOOL_FAILURE : MEM_EXHAUSTED;
 }
 
 /* Makes the directories that are missing, because Landlock needs them; notes which. */
