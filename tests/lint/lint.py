@@ -344,6 +344,16 @@ def check_options(root, build):
                      [f"--{o} is not in --help" for o in sorted(options) if f"--{o}" not in text])
 
 
+def check_exits(root, _build):
+    """Each man page of a program has the exit status without memory (MEM_EXHAUSTED)."""
+    status = re.search(r"MEM_EXHAUSTED = (\d+)", read(root, "lib/base/mem.h"))[1]
+    for name in sorted(os.listdir(f"{root}/man")):
+        if re.search(r"\.[18]\.scd$", name):
+            section = read(root, f"man/{name}").partition("# EXIT STATUS\n")[2].partition("\n# ")[0]
+            missing = not re.search(rf"\b{status}\b", section)
+            yield f"man/{name}", [f"EXIT STATUS lacks {status}"] if missing else []
+
+
 def check_settings(root, build):
     """daemonrc(5) documents the keys of the table of settings, and only those; --help its options."""
     rows = re.findall(r'^\tX\((\w+), (\w+),.*?"([a-z-]+)",\s*\\?\s*"[^"]+",\s*\\?\s*(NULL|")',
@@ -504,6 +514,7 @@ CHECKS = {
     "opens": check_opens,
     "changes": check_changes,
     "options": check_options,
+    "exits": check_exits,
     "settings": check_settings,
     "chainends": check_chain_ends,
     "cputypes": check_cpu_types,
