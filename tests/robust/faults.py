@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""faults.py BUILD [--long] [--only=SCENARIO,...]: makes each system call site of the tools fail once.
+"""faults.py BUILD [--long] [--memory] [--only=SCENARIO,...]: makes each system call site of the tools fail
+once.
 
 A scenario is a command on a session. It runs once to list its system calls (inject.c), then once for
 each call site and error: ENOSPC and EIO for writes, EIO for reads, EMFILE for new descriptors, ENOMEM for
@@ -9,8 +10,9 @@ later allocations failing; there our own code may report that it is out of memor
 program must not crash or hang. It must do all of its work, or say on standard error what it could not
 do, or exit with an error and the reason. Prints TAP.
 
-Without --long only some sites of each scenario are tried. The choice depends only on the site, so it is the
-same on every machine and day. Needs root, because the session is one of this machine."""
+With --memory no system call fails, only allocations do. Without --long only some sites of each scenario
+are tried. The choice depends only on the site, so it is the same on every machine and day. Needs root,
+because the session is one of this machine."""
 import collections
 import concurrent.futures
 import json
@@ -68,8 +70,9 @@ class Scenario:
 
 
 class Bench:
-    def __init__(self, build, long):
+    def __init__(self, build, long, only_memory):
         self.build, self.long = pathlib.Path(build).resolve(), long
+        self.only_memory = only_memory
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="opfault."))
         self.env = dict(os.environ, LC_ALL="C", HOME=str(self.dir),
                         OPROFILE_SYMBOL_CACHE="no", DEBUGINFOD_URLS="",
@@ -218,7 +221,7 @@ class Bench:
             self.result(False, f"{scenario.name} works undisturbed", [want.err.decode()])
             return
         sites, chosen = self.choose(calls)
-        if scenario.only_memory:
+        if scenario.only_memory or self.only_memory:
             chosen = []
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             bad = list(filter(None, pool.map(lambda c: self.one(scenario, *c, want), chosen)))
@@ -375,7 +378,7 @@ def main():
     options = [a for a in sys.argv[1:] if a.startswith("--")]
     build, = [a for a in sys.argv[1:] if not a.startswith("--")]
     only = [o[7:].split(",") for o in options if o.startswith("--only=")]
-    bench = Bench(build, "--long" in options)
+    bench = Bench(build, "--long" in options, "--memory" in options)
     robust.end_when_told()
     try:
         if os.geteuid() or not shutil.which("taskset") or not bench.inject.exists():
