@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /* Symbols outside kernel and modules have no size: an address belongs to the symbol before it if it
@@ -478,6 +479,17 @@ int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_
 	return r;
 }
 
+/* A confined report may not write files anywhere. */
+static FILE *memory_file(void)
+{
+	_cleanup_close_ int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (f)
+		fd = -1;
+	return f;
+}
+
 int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err)
 {
 	struct kallsyms_ranges ranges = { 0 };
@@ -487,7 +499,7 @@ int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *er
 
 	if (r < 0)
 		return r;
-	f = tmpfile();
+	f = memory_file();
 	s = (struct saving){ .r = &ranges, .loose = true, .out = f };
 	if (ranges.hidden)
 		r = error_set(err, -EACCES,
@@ -495,7 +507,7 @@ int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *er
 			      "kernel.kptr_restrict=1' if it is 2, or 'sysctl "
 			      "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	else if (!f)
-		r = error_errno(err, -errno, "cannot create a temporary file");
+		r = error_errno(err, -errno, "cannot create a file in memory");
 	else
 		r = each_text_symbol(root, save_symbol, &s, err);
 	kallsyms_ranges_done(&ranges);

@@ -2,6 +2,7 @@
 /* tools/common/confine.c: what a child can do that a hostile file took over, and how it may end. */
 #include "test.h"
 
+#include "symbol/kallsyms.h"
 #include "tools/common/confine.h"
 
 #include <errno.h>
@@ -29,6 +30,14 @@ static int read_and_print(void)
 	char byte;
 
 	return fd >= 0 && read(fd, &byte, 1) == 1 && may_write(inside) ? 0 : 1;
+}
+
+/* A session of another tool has no copy of the kernel's symbols. */
+static int read_running_kernel(void)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+
+	return kallsyms_load_live(inside, &k, NULL) < 0 || kallsyms_image_count(k) != 1;
 }
 
 static int write_elsewhere(void)
@@ -87,6 +96,16 @@ static int status_of(int (*act)(void))
 	return c.status;
 }
 
+static void put_kernel(const char *root)
+{
+	_cleanup_free_ char *path = path_join(root, "proc/kallsyms");
+
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	CHECK_EQ(path_write(path, "ffffffff81000000 T _text\nffffffff81001000 T _etext\n", 0644,
+			    NULL),
+		 0);
+}
+
 static void child_reads_and_prints_only(void)
 {
 	static const struct {
@@ -95,6 +114,7 @@ static void child_reads_and_prints_only(void)
 		bool by_filter; /* of system calls, which a build with sanitizers has not */
 	} acts[] = {
 		{ "read and print", read_and_print, false },
+		{ "read the running kernel", read_running_kernel, false },
 		{ "write elsewhere", write_elsewhere, false },
 		{ "open a socket", open_socket, true },
 		{ "start a process", start_process, true },
@@ -107,6 +127,7 @@ static void child_reads_and_prints_only(void)
 
 	inside = test_directory();
 	outside = test_directory();
+	put_kernel(inside);
 	(void)setenv("OPROFILE_SANDBOX", "yes", 1);
 	for (i = 0; i < ARRAY_SIZE(acts); i++) {
 		bool skipped = SANITIZED && acts[i].by_filter;
