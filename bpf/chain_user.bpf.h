@@ -56,6 +56,21 @@ static __always_inline bool append_frame(struct run *run, struct unwinding *u,
 	return true;
 }
 
+/* Adds the frame of the interpreted function @id to the chain. Returns false if that is full. */
+static __always_inline bool append_function(struct unwinding *u, __u64 id, __u64 at)
+{
+	at |= (__u64)SAMPLE_CODE_OBJECT << SAMPLE_FRAME_PLACE_SHIFT;
+	return append_words(u, at, id, 0);
+}
+
+/* Makes the sample count at the interpreted function @id. */
+static __always_inline void count_function(struct run *run, __u64 id, __u64 at)
+{
+	run->scratch->key.place = SAMPLE_CODE_OBJECT;
+	run->scratch->key.offset = at;
+	run->scratch->key.image.region = (struct sample_region){ id, 0 };
+}
+
 /* Looks for the rule of code in memory that a process generated, with what it wrote about it, or
  * what Java's virtual machine has in memory. Not part of go_to_caller(), because that needs much
  * stack, too. */
@@ -64,6 +79,7 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
 {
 	u->generated = CHAIN_END_UNKNOWN;
 	u->is_java = 0;
+	u->script.method = 0;
 	if (config.by_frame_pointers || is_image(v))
 		return;
 	if (look_up_code(&u->rule, unwind_lookup_pc(&u->frame), run->task->tgid) == CHAIN_GOES_ON) {
@@ -125,16 +141,28 @@ static __noinline int put_script(struct run *run, struct unwinding *u)
 	}
 	if (u->script.puts == SCRIPT_PUTS_SAMPLE) {
 		u->script.puts = SCRIPT_PUTS_CALLER;
-		run->scratch->key.place = SAMPLE_CODE_OBJECT;
-		run->scratch->key.offset = frame.at;
-		run->scratch->key.image.region = (struct sample_region){ frame.id, 0 };
+		count_function(run, frame.id, frame.at);
 		return 0;
 	}
-	frame.at |= (__u64)SAMPLE_CODE_OBJECT << SAMPLE_FRAME_PLACE_SHIFT;
-	if (append_words(u, frame.at, frame.id, 0))
+	if (append_function(u, frame.id, frame.at))
 		return 0;
 	u->end = CHAIN_END_DEPTH;
 	return 1;
+}
+
+/* Puts the frame at @address, which is in @v, into the chain, or the method that Java interprets
+ * there; the first one is the sample. Returns false if the chain is full. */
+static __always_inline bool put_frame(struct run *run, struct unwinding *u, const struct mapping *v,
+				      __u64 address)
+{
+	const struct script_state *s = &u->script;
+
+	if (!u->append && s->method)
+		count_function(run, s->method, s->method_at);
+	if (!u->append)
+		return true;
+	return s->method ? append_function(u, s->method, s->method_at)
+			 : append_frame(run, u, v, address);
 }
 
 /* Whether the chain ends at a frame of the C stack that has no known caller, so that only the
@@ -181,7 +209,7 @@ static long chain_step(__u32 index, struct chain_run *c)
 	    runs_script(&u->script, frame.pc, frame.sp, u->frame.sp, !u->append))
 		u->script.puts = u->append ? SCRIPT_PUTS_CALLER : SCRIPT_PUTS_SAMPLE;
 	address = unwind_chain_address(&frame, u->end == CHAIN_GOES_ON && u->frame.exact);
-	if (u->append && !append_frame(c->run, u, v, address))
+	if (!put_frame(c->run, u, v, address))
 		u->end = CHAIN_END_DEPTH;
 	u->append = 1;
 	if (u->end == CHAIN_GOES_ON)

@@ -135,6 +135,8 @@ enum java_field {
 	JAVA_CONST_BYTES,
 	JAVA_CONST_NAME,
 	JAVA_CONST_SIGNATURE,
+	JAVA_CONST_SIZE,
+	JAVA_CONST_FLAGS,
 	JAVA_POOL_HOLDER, /* ConstantPool: */
 	JAVA_POOL_SOURCE, /* since 15 */
 	JAVA_KLASS_NAME,
@@ -164,9 +166,9 @@ struct java_layout {
 	__u8 is_known;			  /* 0: no frames */
 	__u8 is_offset;			  /* JAVA_BLOB_CODE is an offset, not an address */
 	__u8 is_short;			  /* JAVA_BLOB_COMPLETE has 2 bytes, not 4 */
-	__u8 reserved[3];
+	__u8 reserved[7];
 };
-_Static_assert(sizeof(struct java_layout) == 88, "no padding");
+_Static_assert(sizeof(struct java_layout) == 96, "no padding");
 
 /* What is known of an interpreter. */
 struct interpreter {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "arch.bpf.h"
+#include "java_method.bpf.h"
 #include "java_process.bpf.h"
 #include "rule.bpf.h"
 #include "stack.bpf.h"
@@ -244,33 +245,36 @@ enum {
 };
 
 /* Whether a frame of the interpreter is at @fp: it has a method, and a place in its bytecode. That
- * of the innermost frame is in a register. */
+ * of the innermost frame is in a register. Stores them in @m. */
 static __always_inline bool is_java_frame(const struct java_process *p, const struct unwinding *u,
-					  __u64 fp)
+					  __u64 fp, struct java_method *m)
 {
 	const struct java_layout *o = java_layout_of(p->interpreter);
-	__u64 method, code, at = u->registers[JAVA_REGISTER_BYTECODE];
+	__u64 at = u->registers[JAVA_REGISTER_BYTECODE];
 	__u16 bytes;
 
 	if (!o || fp - u->frame.sp > JAVA_FRAME_MAX ||
-	    !read_word(&method, fp + JAVA_FRAME_METHOD) ||
+	    !read_word(&m->method, fp + JAVA_FRAME_METHOD) ||
 	    (!u->frame.first && !read_word(&at, fp + JAVA_FRAME_BYTECODE)) ||
-	    !read_word(&code, method + p->offsets[JAVA_METHOD_CONST]) ||
+	    !read_word(&m->code, m->method + p->offsets[JAVA_METHOD_CONST]) ||
 	    bpf_probe_read_user(&bytes, sizeof(bytes),
-				(void *)(code + p->offsets[JAVA_CONST_BYTES])))
+				(void *)(m->code + p->offsets[JAVA_CONST_BYTES])))
 		return false;
-	return at - (code + o->const_bytes) < bytes || (!at && !u->frame.first);
+	m->bytes = bytes;
+	m->at = at ? at - (m->code + o->const_bytes) : 0;
+	return at ? m->at < bytes : !u->frame.first;
 }
 
 /* The rule in a frame of the interpreter. */
 static __always_inline int java_interpreted(struct run *run, struct unwinding *u,
-					    const struct java_process *p)
+					    struct java_walk *w, const struct java_process *p)
 {
 	__u64 fp = 0;
 
 	if (unwind_reg_value(&u->frame.fp, read_stack, u, &fp) != CHAIN_GOES_ON ||
-	    !is_java_frame(p, u, fp))
+	    !is_java_frame(p, u, fp, &w->method))
 		return CHAIN_END_NO_CODE;
+	meet_java_method(run, u, w, p);
 	u->rule = (struct unwind_rule){
 		.cfa = UNWIND_CFA_DEREF,
 		.base = UNWIND_BASE_FP,
@@ -318,7 +322,7 @@ static __always_inline int java_blob_rule(struct run *run, struct unwinding *u, 
 		if (u->frame.first &&
 		    u->registers[JAVA_REGISTER_BYTECODE] - u->frame.sp < JAVA_FRAME_MAX)
 			return java_called(u, p);
-		return java_interpreted(run, u, p);
+		return java_interpreted(run, u, w, p);
 	}
 	if (u->frame.exact && w->blob.name == JAVA_ADAPTERS)
 		return u->frame.first ? java_called(u, p) : CHAIN_END_NO_CODE;

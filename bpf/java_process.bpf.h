@@ -33,7 +33,6 @@ struct java_process {
 	__u32 heap_count, shift;   /* segments have 1 << shift bytes */
 	struct java_heap heaps[JAVA_HEAPS];
 	__u16 offsets[JAVA_FIELD_COUNT_ + 1]; /* of members, by enum java_field */
-	__u32 reserved;
 };
 
 /* A piece of code. */
@@ -44,9 +43,19 @@ struct java_blob {
 	__u64 name;	/* the first 8 bytes */
 };
 
+/* The method of an interpreted frame. */
+struct java_method {
+	__u64 method, code; /* Method, ConstMethod */
+	__u64 pool;	    /* ConstantPool */
+	__u64 at;	    /* the instruction in its bytecode */
+	__u32 bytes;	    /* of bytecode */
+	__u32 reserved;
+};
+
 struct java_walk {
 	struct java_process processes[JAVA_PROCESSES];
 	struct java_blob blob;
+	struct java_method method;
 	__u16 header[JAVA_BLOB_BYTES / 2]; /* copies of what is looked at */
 	__u8 bytes[JAVA_CODE_BYTES];
 };

@@ -177,10 +177,19 @@ struct sample_function {
 	__u32 language; /* enum interpreter_kind */
 	__u32 reserved;
 	char name[SAMPLE_FUNCTION_TEXT], file[SAMPLE_FUNCTION_TEXT];
-	/* PHP: the name of the class, in UTF-8. Only the bytes in use are sent. */
+	/* PHP: the name of the class, in UTF-8. Java: struct sample_method. Only the bytes in use
+	 * are sent. */
 	char lines[SAMPLE_FUNCTION_LINES];
 };
 _Static_assert(sizeof(struct sample_function) == 48 + 2 * 1024 + 8192, "no padding");
+
+/* What is sent of a method of Java, in sample_function.lines. */
+struct sample_method {
+	__u32 class_bytes, signature_bytes;
+	char class_name[SAMPLE_FUNCTION_TEXT], signature[SAMPLE_FUNCTION_TEXT];
+	char lines[SAMPLE_FUNCTION_LINES / 2]; /* as HotSpot has it, with what follows it */
+};
+_Static_assert(sizeof(struct sample_method) <= SAMPLE_FUNCTION_LINES, "fits");
 
 enum {
 	SAMPLE_DEPTH_MAX = 1024,

@@ -25,10 +25,14 @@ struct script_state {
 	__u32 is_cut;		      /* there are more frames than were read */
 	/* "cold" is a function that the loop calls, and then: */
 	__u32 nests;
-	__u32 is_inside; /* that function was passed, and its caller comes next */
-	__u32 is_fresh;	 /* the innermost interpreted frame may not have begun */
-	__u32 is_over;	 /* the innermost call of the loop runs none any more */
-	__u32 java;	 /* the number of Java's virtual machine, if it was met */
+	__u32 is_inside;    /* that function was passed, and its caller comes next */
+	__u32 is_fresh;	    /* the innermost interpreted frame may not have begun */
+	__u32 is_over;	    /* the innermost call of the loop runs none any more */
+	__u32 java;	    /* the number of Java's virtual machine, if it was met */
+	__u32 java_methods; /* the number of its interpreted frames */
+	__u32 reserved;
+	/* The method of the frame and the place in it, if Java interprets it; 0: none */
+	__u64 method, method_at;
 };
 
 /* What the next step of a walk puts into the chain. */

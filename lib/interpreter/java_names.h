@@ -12,8 +12,8 @@
  * no @source, it is the name of a class, and the file is named after the outermost one. Caller
  * frees. */
 char *java_names_file(const char *class_name, const char *source);
-/* The path of the source in the image called @file, as compilers have it: "com/acme/Shop.java". That
- * of other languages is the name itself. Borrowed. */
+/* The path of the source in the image called @file, as compilers have it: "com/acme/Shop.java".
+ * That of other languages is the name itself. Borrowed. */
 const char *java_names_source(const char *file);
 /* The name of a method with its class and @signature, as linkers would have it, without the address
  * of a class that was made at run time: "Lcom/acme/Shop;sell(I)V". Caller frees. */

@@ -13,6 +13,7 @@ static const struct build_id ids[] = {
 	[SOURCE_PYTHON] = { .size = 6, .bytes = "source" },
 	[SOURCE_PHP] = { .size = 10, .bytes = "source-php" },
 	[SOURCE_RUBY] = { .size = 11, .bytes = "source-ruby" },
+	[SOURCE_JAVA] = { .size = 11, .bytes = "source-java" },
 };
 static_assert(ARRAY_SIZE(ids) == SOURCE_LANGUAGE_COUNT_, "one each");
 

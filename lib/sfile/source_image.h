@@ -16,7 +16,13 @@
 struct manifest_image;
 
 /* The language of a source file. */
-enum source_language { SOURCE_PYTHON, SOURCE_PHP, SOURCE_RUBY, SOURCE_LANGUAGE_COUNT_ };
+enum source_language {
+	SOURCE_PYTHON,
+	SOURCE_PHP,
+	SOURCE_RUBY,
+	SOURCE_JAVA,
+	SOURCE_LANGUAGE_COUNT_
+};
 
 /* The build-id in the manifest of source files in this language. Static. */
 const struct build_id *source_image_id(enum source_language language);

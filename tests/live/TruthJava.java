@@ -2,16 +2,28 @@
 /*
  * A program with known call chains for java_walked.sh: each of its methods has only certain callers.
  * There are recursion, exceptions, methods called by the library, threads, and calls of which only
- * the object knows the method.
+ * the object knows the method. With an argument more, it prints its stacks, the outermost method first.
  */
 import java.util.Arrays;
 import java.util.Random;
 
 public class TruthJava {
 	static volatile boolean over;
+	static boolean tells;
 	static int sink;
 
+	static void tell() {
+		if (!tells)
+			return;
+		StringBuilder stack = new StringBuilder();
+		for (StackTraceElement e : Thread.currentThread().getStackTrace())
+			if (e.getClassName().startsWith("TruthJava") && !e.getMethodName().equals("tell"))
+				stack.insert(0, ";" + e.getClassName() + "." + e.getMethodName());
+		System.out.println(stack.substring(1));
+	}
+
 	static int spin(int n) {
+		tell();
 		int s = 0;
 		for (int i = 0; i < n; i++)
 			s = s * 31 + i;
@@ -31,6 +43,7 @@ public class TruthJava {
 	}
 
 	static int bottom(int n) {
+		tell();
 		int s = 1;
 		for (int i = 0; i < n; i++)
 			s = s * 17 ^ i;
@@ -52,6 +65,7 @@ public class TruthJava {
 	}
 
 	static int handled(int n) {
+		tell();
 		int s = 2;
 		for (int i = 0; i < n; i++)
 			s = s * 13 + i;
@@ -77,6 +91,7 @@ public class TruthJava {
 	}
 
 	static int inThread(int n) {
+		tell();
 		int s = 3;
 		for (int i = 0; i < n; i++)
 			s = s * 11 + i;
@@ -106,6 +121,7 @@ public class TruthJava {
 	}
 
 	static int ofRound(int n) {
+		tell();
 		int s = 4;
 		for (int i = 0; i < n; i++)
 			s = s * 5 + i;
@@ -113,6 +129,7 @@ public class TruthJava {
 	}
 
 	static int ofSquare(int n) {
+		tell();
 		int s = 5;
 		for (int i = 0; i < n; i++)
 			s = s * 3 + i;
@@ -136,6 +153,7 @@ public class TruthJava {
 	}
 
 	public static void main(String[] args) {
+		tells = args.length > 1;
 		Thread thread = new Thread(() -> {
 			while (!over)
 				sink += worker(3000);
@@ -146,7 +164,7 @@ public class TruthJava {
 			all[i] = random.nextInt();
 		Shape[] shapes = { new Round(), new Square(), new Flat() };
 		thread.start();
-		long end = System.nanoTime() + Long.parseLong(args[0]) * 1000000000L;
+		long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
 		while (System.nanoTime() < end)
 			round(all, shapes);
 		over = true;

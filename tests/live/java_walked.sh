@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains go through code that HotSpot compiled without frame pointers: whole, and with the callers
-# that the program has. For each JDK that is installed.
+# Call chains go through code that HotSpot compiled without frame pointers, or interprets: whole, and with
+# the callers that the program has. For each JDK that is installed.
 OP_DRIVER=bpf
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
@@ -18,13 +18,14 @@ walked()
 	shift 2
 	ok "$title" profile java --callgraph=200 --attach-java "$@"
 	opreport --session-dir="$dir/java" --folded >"$dir/folded" 2>/dev/null
-	awk -v need_pairs="$pairs" -f "$OP_SOURCE_ROOT/tests/live/java_check.awk" "$dir/folded" >"$dir/output"
+	awk -v need_pairs="$pairs" -v stacks="$stacks" -f "$OP_SOURCE_ROOT/tests/live/java_check.awk" "$dir/folded" >"$dir/output"
 	held=$?
 	head -20 "$dir/output" | sed 's/^/# /'
 	grep -l TruthJava /tmp/perf-*.map 2>/dev/null | xargs -r rm -f
 	result $held "  its chains are complete and right"
 }
 
+stacks=
 for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done | sort -u); do
 	version=$("$java" -XX:-UsePerfData -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
 	if [ "${version:-0}" -lt 17 ] || [ "$version" -lt "$(javac -J-XX:-UsePerfData -version 2>&1 | tr -cd '0-9.' | cut -d. -f1)" ]; then
@@ -35,6 +36,19 @@ for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done 
 	# Else there are few calls left.
 	walked "JDK $version, nothing inlined" 1 "$java" -XX:-UsePerfData -XX:CompileCommand=quiet \
 		"-XX:CompileCommand=dontinline,TruthJava*::*" -cp "$dir" TruthJava 5
+	# Nothing is compiled. Lines are those of the source, and methods have their kind.
+	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 0.2 tell | sort -u >"$dir/stacks"
+	stacks=$dir/stacks
+	walked "JDK $version, only interpreted" 1 "$java" -XX:-UsePerfData -Xint -cp "$dir" TruthJava 5
+	stacks=
+	is "  all frames had names" $(($(stat_of java script_bad_code) + $(stat_of java script_unreadable))) 0
+	opreport --session-dir="$dir/java" -l --json >"$dir/rows" 2>/dev/null
+	ok "  the kind of its methods is java" grep -q '"symbol":"int TruthJava.inThread(int)".*"kind":"java"' "$dir/rows"
+	opannotate --session-dir="$dir/java" --source --search-dirs="$OP_SOURCE_ROOT/tests/live" TruthJava.java \
+		>"$dir/annotated" 2>/dev/null
+	awk '/^ *[0-9]+ .*:/ { all += $1; if (/for \(int i = 0|s = s \*/) loops += $1 }
+	END { printf "%d of %d samples\n", loops, all; exit !(all > 200 && loops >= 0.85 * all) }' "$dir/annotated" >"$dir/output"
+	result $? "  its own time is in the lines of its loops"
 	# Its threads are in generated code, not in libjvm.so, when they are seen first.
 	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 12 &
 	worker=$!

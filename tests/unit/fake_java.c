@@ -59,6 +59,12 @@ static struct struct_entry structs[] = {
 	MEMBER(ConstMethod, _code_size, "u2"),
 	MEMBER(ConstMethod, _name_index, "u2"),
 	MEMBER(ConstMethod, _signature_index, "u2"),
+	MEMBER(ConstMethod, _constMethod_size, "int"),
+#if JDK < 21
+	MEMBER(ConstMethod, _flags, "u2"),
+#else
+	MEMBER(ConstMethod, _flags._flags, "u4"),
+#endif
 	MEMBER(ConstantPool, _pool_holder, "InstanceKlass*"),
 	MEMBER(Klass, _name, "Symbol*"),
 	{ NULL, NULL, NULL, 0, 0, NULL },

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "driver/bpf/sampler.h"
 #include "identity/cookie.h"
+#include "interpreter/java_lines.h"
+#include "interpreter/java_names.h"
 #include "interpreter/php_names.h"
 #include "interpreter/python_lines.h"
 #include "interpreter/ruby_lines.h"
@@ -130,6 +132,44 @@ static void add_component(struct strbuf *path, const char *name, size_t length)
 	strbuf_add(path, name, MIN(length, (size_t)COMPONENT_MAX));
 }
 
+/* The method of Java that was sent as @f. */
+static const struct sample_method *method_of(const struct sample_function *f)
+{
+	return (const void *)f->lines;
+}
+
+/* The name of the class of a method. Caller frees. */
+static char *class_of(const struct sample_function *f)
+{
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+	const struct sample_method *m = method_of(f);
+
+	add_text_of_utf8(&name, m->class_name, MIN(m->class_bytes, (uint32_t)SAMPLE_FUNCTION_TEXT));
+	return xstrdup(strbuf_text(&name));
+}
+
+/* The name that a language has for the source file @text, as an absolute path or in brackets. NULL:
+ * @text itself. Caller frees. */
+static char *name_of_language(const struct sample_function *f, const char *text)
+{
+	_cleanup_free_ char *class = NULL;
+
+	switch ((enum interpreter_kind)f->language) {
+	case INTERPRETER_PHP:
+		return php_names_file(text);
+	case INTERPRETER_RUBY:
+		return ruby_names_file(text);
+	case INTERPRETER_JAVA:
+		class = class_of(f);
+		return java_names_file(class, text);
+	case INTERPRETER_NONE:
+	case INTERPRETER_PYTHON:
+	case INTERPRETER_COUNT_:
+		break;
+	}
+	return NULL;
+}
+
 /* The name of a source file: an absolute path, or in brackets (<string>), which are no file. A
  * relative path begins in the process's directory. Caller frees. */
 static char *source_name(const struct sampler_functions *t, const struct sample_function *f)
@@ -141,11 +181,8 @@ static char *source_name(const struct sampler_functions *t, const struct sample_
 	ssize_t n;
 
 	add_text(&text, f->file, f->file_bytes, f->file_width);
-	at = strbuf_text(&text);
-	if (f->language == INTERPRETER_PHP)
-		at = name = php_names_file(at);
-	else if (f->language == INTERPRETER_RUBY)
-		at = name = ruby_names_file(at);
+	name = name_of_language(f, strbuf_text(&text));
+	at = name ? name : strbuf_text(&text);
 	n = *at != '/' && *at != '<' ? readlink(link, cwd, sizeof(cwd)) : 0;
 	if (n > 1)
 		strbuf_add(&path, cwd, (size_t)n);
@@ -207,6 +244,22 @@ static void fill_ruby(const struct sample_function *f, struct cookie_function *r
 	ret->line_count = lines.count;
 }
 
+/* The same from the line table of a method. */
+static void fill_java(const struct sample_function *f, struct cookie_function *ret)
+{
+	const uint32_t head = offsetof(struct sample_method, lines);
+	const char *table = method_of(f)->lines;
+	struct java_lines lines = { 0 };
+	size_t bytes = f->lines_bytes > head ? f->lines_bytes - head : 0;
+
+	bytes = MIN(bytes, sizeof(method_of(f)->lines));
+	ret->bytes = f->code_bytes ? MIN(f->code_bytes, (uint32_t)CODE_BYTES_MAX) : 1;
+	bytes = java_lines_decode(&lines, f->version, ret->bytes, span_of(table, bytes));
+	ret->digest = hash_add(hash_bytes(table, bytes), f->code_bytes);
+	ret->lines = lines.rows;
+	ret->line_count = lines.count;
+}
+
 /* Fills in the lines of a function from its line table. */
 static void fill_python(const struct sample_function *f, struct cookie_function *ret)
 {
@@ -222,12 +275,26 @@ static void fill_python(const struct sample_function *f, struct cookie_function 
 	ret->digest = hash_add(hash_add(hash_bytes(f->lines, bytes), f->line), f->code_bytes);
 }
 
+/* The name of a method of Java. Caller frees. */
+static char *method_name(const struct sample_function *f, const char *name)
+{
+	_cleanup_(strbuf_done) struct strbuf signature = STRBUF_INIT;
+	const struct sample_method *m = method_of(f);
+	_cleanup_free_ char *class = class_of(f);
+
+	add_text_of_utf8(&signature, m->signature,
+			 MIN(m->signature_bytes, (uint32_t)SAMPLE_FUNCTION_TEXT));
+	return java_names_method(class, name, strbuf_text(&signature));
+}
+
 /* The name of a function. Caller frees. */
 static char *function_name(const struct sample_function *f)
 {
 	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT, class = STRBUF_INIT;
 
 	add_text(&name, f->name, f->name_bytes, f->name_width);
+	if (f->language == INTERPRETER_JAVA)
+		return method_name(f, strbuf_text(&name));
 	if (f->language != INTERPRETER_PHP)
 		return xstrdup(strbuf_text(&name));
 	add_text(&class, f->lines, f->lines_bytes, SAMPLE_TEXT_UTF8);
@@ -244,6 +311,8 @@ static uint64_t cookie_of(struct sampler_functions *t, const struct sample_funct
 		fill_php(f, &function);
 	else if (f->language == INTERPRETER_RUBY)
 		fill_ruby(f, &function);
+	else if (f->language == INTERPRETER_JAVA)
+		fill_java(f, &function);
 	else
 		fill_python(f, &function);
 	function.digest |= COOKIE_DIGEST_SET;

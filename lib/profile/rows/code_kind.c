@@ -106,6 +106,7 @@ enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 		[SOURCE_PYTHON] = CODE_PYTHON,
 		[SOURCE_PHP] = CODE_PHP,
 		[SOURCE_RUBY] = CODE_RUBY,
+		[SOURCE_JAVA] = CODE_JAVA,
 	};
 	const struct gather_image *i = &g->images[row->image];
 	int language = source_image_language(i->manifest);

@@ -23,7 +23,7 @@ struct row;
 	X(PYTHON, "python") /* in a source file that an interpreter runs, or made of it */         \
 	X(PHP, "php")	    /* the same for PHP */                                                 \
 	X(RUBY, "ruby")	    /* the same for Ruby */                                                \
-	X(JAVA, "java")	    /* made at run time by a Java virtual machine */                       \
+	X(JAVA, "java")	    /* made at run time by a Java virtual machine, or interpreted */       \
 	X(JS, "javascript") /* made at run time by Node */                                         \
 	X(JIT, "run-time")  /* made at run time by another program */
 

@@ -12,6 +12,7 @@
 #include "elfwrite/kept_code.h"
 #include "identity/cookie_image.h"
 #include "jit/jit.h"
+#include "interpreter/java_names.h"
 #include "interpreter/python_lines.h"
 #include "record/code/jit_writer.h"
 #include "sfile/source_image.h"
@@ -311,7 +312,7 @@ static const struct jit_code *add_function(struct source_files *t, struct source
 
 	for (i = 0; i < f->line_count; i++)
 		lines[i] = (struct jit_line){ code.address + f->lines[i].offset, f->lines[i].line,
-					      from->path };
+					      java_names_source(from->path) };
 	return reserve(t, s, code.size) ? add_code(s, &code) : NULL;
 }
 

@@ -332,10 +332,9 @@ static struct sampled_image *source_binary(struct sampled_images *t, const struc
 {
 	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
 	static const enum source_language languages[INTERPRETER_COUNT_] = {
-		[INTERPRETER_NONE] = SOURCE_PYTHON,
-		[INTERPRETER_PYTHON] = SOURCE_PYTHON,
-		[INTERPRETER_PHP] = SOURCE_PHP,
-		[INTERPRETER_RUBY] = SOURCE_RUBY,
+		[INTERPRETER_NONE] = SOURCE_PYTHON, [INTERPRETER_PYTHON] = SOURCE_PYTHON,
+		[INTERPRETER_PHP] = SOURCE_PHP,	    [INTERPRETER_RUBY] = SOURCE_RUBY,
+		[INTERPRETER_JAVA] = SOURCE_JAVA,
 	};
 	const uint32_t language = c->function ? c->function->language : INTERPRETER_NONE;
 	struct manifest_image file = {
