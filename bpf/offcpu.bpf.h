@@ -213,6 +213,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 static __noinline int come_back(struct run *run, __u32 tid)
 {
 	struct sample_left *place = bpf_map_lookup_elem(&left, &tid);
+	__u32 event;
 	__u64 us;
 
 	if (!run || !place)
@@ -220,11 +221,13 @@ static __noinline int come_back(struct run *run, __u32 tid)
 	us = (bpf_ktime_get_ns() - place->since_ns + 500) / 1000;
 	run->scratch->key = place->key;
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
+	event = place->key.counter & (SAMPLE_OFFCPU_EVENTS - 1);
 	run->scratch->key.counter += (__u8)(control.offcpu - 1);
 	bpf_map_delete_elem(&left, &tid);
 	if (us < config.offcpu_min_us)
 		return 0;
 	run->totals->received++;
+	offcpu_square(&run->totals->waits[event], us);
 	run->weight = us;
 	count(run);
 	return 0;

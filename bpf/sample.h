@@ -7,6 +7,7 @@
 
 #include "interpreter.h"
 #include "offcpu_reason.h"
+#include "offcpu_squares.h"
 #include "stretch.h"
 #include "unwind_step.h"
 
@@ -18,6 +19,7 @@ enum {
 	SAMPLE_PATH_NAMES = 128,  /* and mounts, in one path */
 	SAMPLE_COMM_BYTES = 16,
 	SAMPLE_PAGE_SHIFT = 12,
+	SAMPLE_OFFCPU_EVENTS = 8, /* one for each reason, and one for all others */
 };
 
 /* A file, however it was opened: its identity in the kernel. For its unwind table, the vdso is file
@@ -117,6 +119,7 @@ struct sample_counters {
 	__u64 script_unreadable; /* names that could not be read */
 	__u64 script_ring_full;
 	__u64 unwatched; /* times off the CPU that were not measured: no room, or no end seen */
+	struct offcpu_squares waits[SAMPLE_OFFCPU_EVENTS]; /* by event of time off the CPU */
 };
 
 /* Programs that may interrupt each other on a CPU have their own counters and working memory. */
@@ -337,10 +340,10 @@ enum sample_follow {
 };
 
 enum {
-	SAMPLE_OFFCPU_REASONS = 8,
+	SAMPLE_OFFCPU_REASONS = SAMPLE_OFFCPU_EVENTS,
 	SAMPLE_CALLS_MAX = 512, /* system calls whose waits have a reason */
 };
-_Static_assert((int)OFFCPU_REASON_COUNT_ <= (int)SAMPLE_OFFCPU_REASONS, "room for each reason");
+_Static_assert((int)OFFCPU_REASON_COUNT_ < (int)SAMPLE_OFFCPU_REASONS, "room for each reason");
 
 /* Settings, which cannot change once the program is loaded. */
 struct sample_config {

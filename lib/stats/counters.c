@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 /* Makes two counters of one name an error of the compiler. */
 enum {
@@ -49,6 +50,20 @@ const struct counter *counter_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		if (!strcmp(counters[i].name, name))
+			return &counters[i];
+	return NULL;
+}
+
+const struct counter *counter_of_waits(const char *event)
+{
+	static const char prefix[] = "OFFCPU", squares[] = "offcpu_squares";
+	size_t i, length = sizeof(prefix) - 1;
+
+	if (strncmp(event, prefix, length) != 0)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		if (!strncmp(counters[i].name, squares, sizeof(squares) - 1) &&
+		    !strcasecmp(counters[i].name + sizeof(squares) - 1, event + length))
 			return &counters[i];
 	return NULL;
 }

@@ -60,6 +60,16 @@ enum counter_kind {
 	X(unwind_moved_late, TROUBLE, "times too much moved text was due to be compared",          \
 	  "times too much text that was moved to memory was due to be compared with its file")
 
+/* How much time off the CPU varies, by event (counter_of_waits()). */
+#define COUNTERS_OF_WAITS(X)                                                                       \
+	X(offcpu_squares, INFO, "ms^2, the squares of all times off the CPU")                      \
+	X(offcpu_squares_lock, INFO, "ms^2, the squares of all waits for locks")                   \
+	X(offcpu_squares_io, INFO, "ms^2, the squares of all waits for input and output")          \
+	X(offcpu_squares_sleep, INFO, "ms^2, the squares of all sleeps")                           \
+	X(offcpu_squares_queue, INFO, "ms^2, the squares of all waits for a CPU")                  \
+	X(offcpu_squares_fault, INFO, "ms^2, the squares of all waits for memory")                 \
+	X(offcpu_squares_idle, INFO, "ms^2, the squares of all idle waits")
+
 /* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
  * all sample_lost_no_... + sample_filtered; sample_lost_overflow is not in them, nor is
  * sample_lost_skipped, which is known of clocks only. All are sums of weights: sample_stretched of
@@ -96,6 +106,7 @@ enum counter_kind {
 	X(offcpu_intervals, INFO, "times a task was off the CPU")                                  \
 	X(offcpu_lost, TROUBLE,                                                                    \
 	  "off-CPU intervals that could not be attributed, or whose end was not seen")             \
+	COUNTERS_OF_WAITS(X)                                                                       \
 	X(waited_ns, INFO, "nanoseconds that events waited for a shared counter")                  \
 	X(cpu_hotplug, INFO, "CPUs that came or went")                                             \
 	X(path_ring_full, INFO, "times a path was reported late: ring full")                       \
@@ -261,6 +272,8 @@ struct counter {
 const struct counter *counter_at(size_t i);
 /* The counter called @name, or NULL. */
 const struct counter *counter_find(const char *name);
+/* The counter of the squares of the waits that @event, such as "OFFCPU_LOCK", counts; or NULL. */
+const struct counter *counter_of_waits(const char *event);
 /* Its value in the struct of its source; the other may be NULL. 0 of a COUNTER_OF_SESSION. */
 uint64_t counter_value(const struct counter *c, const struct driver_stats *driver,
 		       const struct record_stats *record);

@@ -72,6 +72,8 @@ else
 	between "and work its own" "$(under work naps)" $((480000 * 98 / 100 - unseen * 24000)) \
 		$(($(told 3 slept work) * 102 / 100))
 	ok "each time is counted" test $(($(stat_of naps offcpu_intervals) + unseen)) -ge 40
+	# Twenty times 8 ms and twenty times 24 ms, squared, and the waits of the shell.
+	ok "with its square" test "$(stat_of naps offcpu_squares)" -ge $((12000 - unseen * 576))
 fi
 ok "and is sampled as ever" opreport --session-dir=naps event:OFFCPU
 has "with a title that says what it is" "^Counted OFFCPU events (Microseconds"

@@ -84,6 +84,15 @@ static void see(struct bench *b, const char *lines, uint64_t intervals, uint64_t
 	CHECK_EQ(stats.offcpu_lost, lost);
 }
 
+/* The sum of the squares of the intervals, in milliseconds. */
+static uint64_t squares(const struct bench *b)
+{
+	struct driver_stats stats = { 0 };
+
+	perf_offcpu_stats(&b->o, &stats);
+	return stats.offcpu_squares;
+}
+
 #define KERNEL_PART (uint64_t) PERF_CONTEXT_KERNEL, schedule, waits, reads
 #define USER_PART   (uint64_t) PERF_CONTEXT_USER, 0x400010, 0x400020
 
@@ -97,6 +106,10 @@ static void interval_counts_where_the_program_entered_the_kernel(void)
 	see(&b, "/bin/a /bin/a+1010 x2000\n", 1, 0);
 	come_back(&b, 70, 9 * MS); /* once */
 	see(&b, "", 1, 0);
+	CHECK_EQ(squares(&b), 4);
+	LEAVE(b, 70, 10 * MS, KERNEL_PART, USER_PART);
+	come_back(&b, 70, 13 * MS);
+	CHECK_EQ(squares(&b), 13);
 }
 
 static void chain_has_the_callers_in_the_program(void)

@@ -11,6 +11,7 @@
 #include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/code_store.h"
 #include "driver/bpf/executables.h"
+#include "driver/offcpu_stats.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/kernel_events.h"
@@ -52,8 +53,9 @@ struct driver {
 	size_t unwind_bytes;
 	char *why;
 	struct bpf_follow follow;
-	bool offcpu; /* measure time off the CPU; its counters follow those of the events */
-	uint64_t offcpu_ended; /* intervals cut off by the stop of the driver */
+	struct evoffcpu offcpu; /* of time off the CPU; its counters follow those of the events */
+	uint64_t offcpu_ended; /* intervals cut off by the stop of the driver, and their squares: */
+	struct offcpu_squares ended[SAMPLE_OFFCPU_EVENTS];
 
 	bool kernel_changed;
 	uint64_t module_count;
@@ -70,6 +72,11 @@ static uint32_t tables_for(const struct driver_config *config)
 	size_t tables = MAX(bytes >> 12, (size_t)TABLES_MIN);
 
 	return (uint32_t)MIN(tables, (size_t)SAMPLE_TABLES_MAX);
+}
+
+static bool has_offcpu(const struct driver *d)
+{
+	return evoffcpu_count(&d->offcpu) > 0;
 }
 
 static size_t keys_for(const struct driver_config *config)
@@ -228,8 +235,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	if (config->scope == DRIVER_TREE)
 		d->follow = (struct bpf_follow){ config->pid, config->others, config->other_count,
 						 config->enable_on_exec };
-	d->offcpu = evoffcpu_count(&config->derived.offcpu);
-	d->samples.offcpu = d->offcpu ? (unsigned int)d->sampling.plan.count : UINT_MAX;
+	d->offcpu = config->derived.offcpu;
+	d->samples.offcpu = has_offcpu(d) ? (unsigned int)d->sampling.plan.count : UINT_MAX;
 	*ret = STEAL(d);
 	return 0;
 }
@@ -251,7 +258,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	struct perf_cpuset cpus = d->sampling.cpus;
 	int r;
 
-	if (check(config, NULL) < 0 || keys_for(config) != d->keys || d->offcpu ||
+	if (check(config, NULL) < 0 || keys_for(config) != d->keys || has_offcpu(d) ||
 	    evoffcpu_count(&config->derived.offcpu) || config->callgraph_depth != d->depth_asked ||
 	    config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
@@ -356,7 +363,7 @@ static int bpf_start(struct driver *d, struct error *err)
 	r = perf_cpuset_enable_sideband(&d->sampling.cpus, true);
 	if (r == 0)
 		r = perf_cpuset_enable_samples(&d->sampling.cpus, true);
-	if (r == 0 && d->offcpu)
+	if (r == 0 && has_offcpu(d))
 		sampler_offcpu(d->sampler, (unsigned int)d->sampling.plan.count);
 	if (r < 0) {
 		bpf_stop(d);
@@ -387,9 +394,15 @@ static void read_offcpu_counters(struct driver *d)
 {
 	struct driver_stats *s = &d->sampling.stats;
 	struct sample_counters c;
+	size_t i;
 
 	sampler_counters(d->sampler, SAMPLE_SLOT_SWITCH, &c);
 	s->offcpu_intervals = c.received + d->offcpu_ended;
+	for (i = 0; i < SAMPLE_OFFCPU_EVENTS; i++) {
+		c.waits[i].of_short += d->ended[i].of_short;
+		c.waits[i].of_long += d->ended[i].of_long;
+	}
+	offcpu_stats_squares(&d->offcpu, c.waits, s);
 	s->offcpu_lost =
 		d->samples.offcpu_no_path + c.map_full + c.no_mapping + c.no_tree + c.unwatched;
 	s->path_ring_full += c.ring_full;
@@ -436,7 +449,7 @@ static void read_counters(struct driver *d)
 	s->unwound_frames = c.frames;
 	bpf_samples_count_scripts(d->sampler, s);
 	read_process_counters(d);
-	if (d->offcpu)
+	if (has_offcpu(d))
 		read_offcpu_counters(d);
 	if (!d->tables)
 		return;
@@ -497,7 +510,7 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 		const struct sampler_handler ended = bpf_samples_handler(&d->samples);
 
 		listen(d);
-		d->offcpu_ended += sampler_offcpu_end(d->sampler, &ended);
+		d->offcpu_ended += sampler_offcpu_end(d->sampler, &ended, d->ended);
 	}
 	r = evbuf_flush(d->samples.out);
 	evbuf_restart(d->samples.out);

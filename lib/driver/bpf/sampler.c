@@ -473,25 +473,25 @@ void sampler_offcpu(struct sampler *s, unsigned int counter)
 	__atomic_store_n(&s->control->offcpu, counter + 1, __ATOMIC_SEQ_CST);
 }
 
-size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler)
+size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *h,
+			  struct offcpu_squares squares[SAMPLE_OFFCPU_EVENTS])
 {
-	const struct sample_config *config = &s->skeleton->rodata_config->config;
+	const uint64_t min_ns = 1000 * s->skeleton->rodata_config->config.offcpu_min_us;
 	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST), tid;
 	struct sample_left left;
 	int map = bpf_map__fd(s->skeleton->maps.left);
-	uint64_t now_ns = clock_now_ns();
-	size_t count = 0;
+	uint64_t now_ns = clock_now_ns() + 500 /* rounds */, us, count = 0;
 
 	if (!counter)
 		return 0;
 	settle(s);
 	while (bpf_map_get_next_key(map, NULL, &tid) == 0) {
-		if (bpf_map_lookup_elem(map, &tid, &left) == 0 &&
-		    now_ns + 500 >= left.since_ns + 1000 * config->offcpu_min_us) {
+		if (!bpf_map_lookup_elem(map, &tid, &left) && now_ns >= left.since_ns + min_ns) {
+			us = (now_ns - left.since_ns) / 1000;
+			offcpu_square(&squares[left.key.counter % SAMPLE_OFFCPU_EVENTS], us);
 			left.key.counter = (uint8_t)(left.key.counter + counter - 1);
 			count++;
-			handler->sample(&left.key, handler->number(left.key.chain, handler->data),
-					(now_ns - left.since_ns + 500) / 1000, handler->data);
+			h->sample(&left.key, h->number(left.key.chain, h->data), us, h->data);
 		}
 		if (bpf_map_delete_elem(map, &tid) < 0)
 			break;

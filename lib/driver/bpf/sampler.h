@@ -83,8 +83,10 @@ void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch);
  * of these. */
 void sampler_offcpu(struct sampler *s, unsigned int counter);
 /* Stops measuring time off the CPU. Passes the time up to now of tasks that have not come back to
- * @handler and forgets them. Returns their number; 0 if it was not on. */
-size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler);
+ * @handler, adds it to @squares, by event, and forgets them. Returns their number; 0 if it was not
+ * on. */
+size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler,
+			  struct offcpu_squares squares[SAMPLE_OFFCPU_EVENTS]);
 
 /* Sets the range of the kernel's own text. From then on, samples in other kernel code, which may be
  * replaced by different code, carry a timestamp. */

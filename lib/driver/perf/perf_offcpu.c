@@ -120,6 +120,7 @@ static void put(const void *where, uint64_t us, void *data)
 	if (us < o->min_us)
 		return;
 	o->stats.offcpu_intervals++;
+	offcpu_square(&o->squares, us);
 	context.cpu = o->cpu;
 	evbuf_context(out, &context);
 	if (o->chains)
@@ -149,6 +150,8 @@ void perf_offcpu_end(struct perf_offcpu *o, uint64_t now_ns)
 void perf_offcpu_stats(const struct perf_offcpu *o, struct driver_stats *ret)
 {
 	ret->offcpu_intervals = o->stats.offcpu_intervals;
+	if (o->stats.offcpu_intervals)
+		offcpu_stats_squares(&(struct evoffcpu){ .total = true }, &o->squares, ret);
 	ret->offcpu_lost = o->stats.sample_lost_no_mapping + o->stats.sample_lost_no_mm +
 			   o->stats.sample_lost_no_tree + o->stats.sample_lost_no_path;
 }

@@ -13,12 +13,14 @@
  */
 #pragma once
 
+#include "driver/offcpu_stats.h"
 #include "driver/perf/attribution.h"
 #include "driver/perf/offcpu.h"
 
 struct perf_offcpu {
 	struct offcpu offcpu;
 	uint64_t min_us;		/* shorter intervals are not counted */
+	struct offcpu_squares squares;	/* of those that are */
 	struct attribution attribution; /* translates the places; its stats are ->stats */
 	struct driver_stats stats;	/* counts of the resulting samples */
 	struct evbuf_frame one;		/* room for the frame if no chains are recorded */
