@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/mem.h"
 #include "profile/page/page.h"
 #include "profile/print/format_chains.h"
 #include "profile/print/report_header.h"
@@ -16,6 +17,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 const struct report_form_info *report_form(enum report_form form)
 {
@@ -83,6 +85,30 @@ static struct sfile_header some_header(const struct gather *g)
 	return header;
 }
 
+/* Sets what the sessions say about the noise of single samples. */
+static void set_noise(const struct profile *p, struct container *rows)
+{
+	const struct class *classes = p->classes.classes;
+	size_t i;
+
+	rows->weight = losses_weight(&p->losses);
+	for (i = 0; i < rows->class_count; i++)
+		rows->squares[i] = i && classes[i].event == classes[i - 1].event
+					   ? rows->squares[i - 1]
+					   : losses_wait_squares(p->gather, classes[i].event);
+}
+
+/* The same of chains, which are of one event. */
+static void set_chain_noise(struct profile *p)
+{
+	_cleanup_free_ char *event = xstrndup(p->chains.event, strcspn(p->chains.event, "."));
+	struct container *rows = &p->chains.rows;
+
+	rows->weight = losses_weight(&p->losses);
+	rows->squares[CHAINS_SELF] = rows->squares[CHAINS_INCLUSIVE] =
+		losses_wait_squares(p->gather, event);
+}
+
 static int collect_chains(struct profile_report *r, struct error *err)
 {
 	struct chains *c = &r->profile->chains;
@@ -102,7 +128,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 		return status;
 	if (c->gather->blocks)
 		classes_join_blocks(&r->profile->classes);
-	c->rows.weight = losses_weight(&r->profile->losses);
+	set_chain_noise(r->profile);
 	r->stats.header = some_header(r->profile->gather);
 	return 0;
 }
@@ -152,7 +178,6 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (r->view->calls)
 		collect_calls(r, &job);
 	r->stats = job.stats;
-	r->rows.weight = losses_weight(&p->losses);
 	if (r->rows.count == 0 && r->view->trend && r->stats.read)
 		return error_set(err, -ENODATA, "%s: none of these functions or images was sampled",
 				 p->gather->sessions[0].samples);
@@ -166,6 +191,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		row_join_native(&r->rows, p->gather);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
+	set_noise(p, &r->rows);
 	if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)
 		container_choose(&r->rows, p->gather, &r->view->chosen.symbols, r->view->calls);
 	return 0;

@@ -73,8 +73,8 @@ def main():
         when = f" @ {' '.join(moments[i])}" if i in moments else ""
         print(f"{'  ' * depth}{functions['name'][f]} [{image['path'].split('/')[-1]}] kind "
               f"{functions['kind'][f]}, {own}{when}")
-    for key in ("format", "event", "hz", "samples", "weight", "chains", "selection", "options", "lost", "hidden",
-                "ends", "unresolved", "steps", "tasks"):
+    for key in ("format", "event", "hz", "samples", "weight", "squares", "chains", "selection", "options",
+                "lost", "hidden", "ends", "unresolved", "steps", "tasks"):
         if key in head:
             print(f"{key}: {json.dumps(head[key])}")
 

@@ -21,6 +21,8 @@ static bool counts_differ(struct statistics_part a, struct statistics_part b)
 	return statistics_counts_chance(a, b) <= STATISTICS_LEVEL;
 }
 
+static const struct statistics_noise one_each = { .weight = 1 };
+
 static struct statistics_part part(uint64_t count, uint64_t total)
 {
 	return (struct statistics_part){ count, total, { 1, 0, 0 } };
@@ -227,8 +229,8 @@ static struct statistics_part whole_of(const struct profile *p, bool of_share)
 		whole.count += p->counts[i];
 		whole.total += p->totals[i];
 	}
-	whole.noise =
-		of_share ? statistics_share_noise(&blocks, 1) : statistics_count_noise(&blocks, 1);
+	whole.noise = of_share ? statistics_share_noise(&blocks, one_each)
+			       : statistics_count_noise(&blocks, one_each);
 	return whole;
 }
 
@@ -245,13 +247,13 @@ static void lengths_of_blocks_are_no_noise(void)
 		counts[i] = lengths[i] / 10;
 		totals[i] = lengths[i] / 4;
 	}
-	CHECK(statistics_count_noise(&blocks, 1).factor > 10);
+	CHECK(statistics_count_noise(&blocks, one_each).factor > 10);
 	blocks.lengths = lengths;
-	CHECK_EQ(statistics_count_noise(&blocks, 1).factor, 1);
+	CHECK_EQ(statistics_count_noise(&blocks, one_each).factor, 1);
 	/* One without samples was recorded, too. */
 	counts[3] = totals[3] = 0;
-	CHECK(statistics_count_noise(&blocks, 1).factor > 10);
-	CHECK_EQ(statistics_share_noise(&blocks, 1).factor, 1);
+	CHECK(statistics_count_noise(&blocks, one_each).factor > 10);
+	CHECK_EQ(statistics_share_noise(&blocks, one_each).factor, 1);
 }
 
 /* Bursts of several lengths, in profiles of ten minutes and more: the interval holds the truth
@@ -362,7 +364,7 @@ static void sessions_show_what_repeats(void)
 				parts[side].count += counts[side][j];
 				parts[side].total += totals[j];
 			}
-			parts[side].noise = statistics_share_noise(&blocks, 1);
+			parts[side].noise = statistics_share_noise(&blocks, one_each);
 		}
 		differ += shares_differ(parts[0], parts[1]);
 		found += shares_differ(parts[0], parts[2]);

@@ -6,9 +6,11 @@
 #include "history/history.h"
 #include "profile/select/gather.h"
 #include "sfile/session.h"
+#include "sfile/sname.h"
 #include "stats/counters.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 /* A session being read: a counter of one CPU counts only if there is none for all CPUs. */
@@ -123,6 +125,35 @@ double losses_weight(const struct losses *l)
 	return l->stretched < l->received
 		       ? (double)l->received / (double)(l->received - l->stretched)
 		       : 1;
+}
+
+static bool has_event(const struct gather *g, size_t session, const char *event)
+{
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++)
+		if (g->files[i].session == session && !strcmp(g->files[i].event, event))
+			return true;
+	return false;
+}
+
+double losses_wait_squares(const struct gather *g, const char *event)
+{
+	const double us2 = 1e6; /* in a millisecond squared */
+	const struct counter *counter = counter_of_waits(event);
+	double sum = 0;
+	size_t i;
+
+	if (!sname_event_is_time(event))
+		return 0;
+	for (i = 0; counter && i < g->session_count; i++) {
+		uint64_t squares = session_stat_get(g->sessions[i].samples, counter->name);
+
+		if (!squares && has_event(g, i, event))
+			return HUGE_VAL;
+		sum += (double)squares * us2;
+	}
+	return sum > 0 ? sum : HUGE_VAL;
 }
 
 void losses_done(struct losses *l)

@@ -38,5 +38,8 @@ struct losses {
 void losses_collect(const struct gather *g, struct losses *ret);
 /* The average number of samples that one sample of the sessions represents; 1 if unknown. */
 double losses_weight(const struct losses *l);
+/* The sum of the squares of the waits that @event of the sessions counts, in microseconds, as in
+ * struct statistics_noise: 0 if it counts none, HUGE_VAL if a session does not say. */
+double losses_wait_squares(const struct gather *g, const char *event);
 /* Frees what losses_collect() allocated. */
 void losses_done(struct losses *l);

@@ -14,6 +14,7 @@
 #include "sfile/setup.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const struct cpu_type *report_header_type(const struct report *r)
@@ -257,11 +258,27 @@ static void print_comparison(const struct report *r, FILE *out)
 	}
 }
 
+/* Whether a class is of waits whose lengths are not known. */
+static bool has_unknown_waits(const struct container *c)
+{
+	size_t i;
+
+	for (i = 0; c && i < c->class_count; i++)
+		if (isinf(c->squares[i]))
+			return true;
+	return false;
+}
+
 /* Prints where it is known from how much counts vary, if not from the number of samples alone. */
 static void print_noise(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
+	bool is_used = r->before || (r->view && (r->view->errors || r->trend));
 
+	if (is_used && !c->block_count && (has_unknown_waits(c) || has_unknown_waits(c->first)))
+		(void)fputs("Noise: of time off the CPU it is not known, as its single waits were "
+			    "not recorded\n",
+			    out);
 	if (c->block_count)
 		(void)fprintf(out, "Noise: measured between %zu %s\n", c->block_count,
 			      c->blocks_are_sessions ? "sessions" : "parts of the time");

@@ -105,6 +105,7 @@ static void make_lines(struct chains *c)
 
 	container_init(&c->by_line, 1);
 	c->by_line.weight = c->rows.weight;
+	c->by_line.squares[0] = c->rows.squares[CHAINS_SELF];
 	c->by_line.totals[0] = c->samples;
 	for (i = 0; i < c->line_count; i++)
 		container_add_row(&c->by_line, &(struct row){ .image = c->lines[i].app,

@@ -30,6 +30,7 @@ void container_init(struct container *c, size_t class_count)
 	*c = (struct container){ .class_count = class_count, .weight = 1 };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
 	c->events = xcalloc(class_count, sizeof(*c->events));
+	c->squares = xcalloc(class_count, sizeof(*c->squares));
 	c->none = xcalloc(class_count, sizeof(*c->none));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
 	c->beyond = xcalloc(class_count, sizeof(*c->beyond));
@@ -57,6 +58,7 @@ void container_done(struct container *c)
 {
 	free(c->rows);
 	free(c->events);
+	free(c->squares);
 	free(c->totals);
 	free(c->none);
 	free(c->hidden);
@@ -96,10 +98,16 @@ uint64_t container_sum(const uint64_t *counts, size_t class_count)
 	return sum;
 }
 
-struct statistics_interval container_interval(const struct container *c, uint64_t count,
-					      uint64_t total)
+struct statistics_noise container_noise(const struct container *c, size_t class)
 {
-	return statistics_share((struct statistics_part){ count, total, { c->weight, 0, 0 } });
+	return (struct statistics_noise){ .weight = c->weight, .squares = c->squares[class] };
+}
+
+struct statistics_interval container_interval(const struct container *c, size_t class,
+					      uint64_t count, uint64_t total)
+{
+	return statistics_share(
+		(struct statistics_part){ count, total, container_noise(c, class) });
 }
 
 struct statistics_blocks container_blocks(const struct container *c, const uint64_t *blocks,
@@ -122,7 +130,7 @@ struct statistics_interval container_row_interval(const struct container *c, con
 
 	return statistics_share((struct statistics_part){
 		container_counts(c, row)[class], (whole ? whole->counts : c->totals)[class],
-		statistics_share_noise(&blocks, c->weight) });
+		statistics_share_noise(&blocks, container_noise(c, class)) });
 }
 
 /* Makes the count of each class from those of its slots. */

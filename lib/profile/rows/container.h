@@ -98,6 +98,8 @@ struct container {
 	const struct container *first; /* that profile, else NULL */
 	unsigned int compared_by;      /* enum diff_by, once rows have verdicts */
 	double weight;		       /* average number of samples that one represents */
+	double *squares;	       /* of each class of time off the CPU: struct
+					* statistics_noise; else 0 */
 	size_t block_count;	       /* 0: there are none */
 	bool blocks_are_sessions;      /* else parts of the time */
 	uint64_t *block_totals;	       /* as row->blocks */
@@ -157,9 +159,11 @@ uint64_t container_sum(const uint64_t *counts, size_t class_count);
 void container_name(struct container *c, const struct name_style *style);
 /* The row's samples, one count per class; zeros if it is gone. */
 const uint64_t *container_counts(const struct container *c, const struct row *row);
-/* The confidence interval of the share of @count in @total, as if samples were independent. */
-struct statistics_interval container_interval(const struct container *c, uint64_t count,
-					      uint64_t total);
+/* How much the counts of @class vary, as if samples were independent. */
+struct statistics_noise container_noise(const struct container *c, size_t class);
+/* The confidence interval of the share of @count in @total, of @class, with that noise. */
+struct statistics_interval container_interval(const struct container *c, size_t class,
+					      uint64_t count, uint64_t total);
 /* The confidence interval of the row's share in those of @whole; NULL: in all of the class. */
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
 						  const struct row *whole, size_t class);

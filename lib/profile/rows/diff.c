@@ -203,10 +203,12 @@ static struct statistics_part part_of(const struct container *c, const uint64_t 
 	const struct statistics_blocks blocks =
 		container_blocks(c, block_counts, c->block_totals, class);
 
+	const struct statistics_noise alone = container_noise(c, class);
+
 	return (struct statistics_part){ counts ? counts[class] : 0, c->totals[class],
 					 by == DIFF_SHARE
-						 ? statistics_share_noise(&blocks, c->weight)
-						 : statistics_count_noise(&blocks, c->weight) };
+						 ? statistics_share_noise(&blocks, alone)
+						 : statistics_count_noise(&blocks, alone) };
 }
 
 /* The counts of a row in both profiles. */

@@ -161,8 +161,16 @@ static struct statistics_noise noise_of(const struct deviation *d, bool are_sess
 	return (struct statistics_noise){ factor, factor / weight, degrees };
 }
 
-static struct statistics_noise measure(const struct statistics_blocks *b, double weight,
-				       bool of_share)
+/* What each sample weighs if it is one of waits with the average of these squares. */
+static double average_weight(struct statistics_noise alone, double total)
+{
+	double average = MIN(alone.squares / total, total);
+
+	return alone.squares > 0 ? MAX(average, 1.0) : alone.weight;
+}
+
+static struct statistics_noise measure(const struct statistics_blocks *b,
+				       struct statistics_noise noise, bool of_share)
 {
 	struct sums s = sums_of(b, of_share);
 	struct deviation d = { .waves = waves_of(s.blocks) };
@@ -170,8 +178,9 @@ static struct statistics_noise measure(const struct statistics_blocks *b, double
 	double alone = of_share ? s.count * (1 - share) : s.count;
 	size_t i;
 
+	noise.factor = noise.degrees = 0;
 	if (s.blocks < (b->are_sessions ? 2 : STATISTICS_BLOCKS_LEAST))
-		return (struct statistics_noise){ weight, 0, 0 };
+		return noise;
 	for (i = 0; i < b->count; i++) {
 		double base = base_of(b, i, of_share);
 
@@ -179,19 +188,35 @@ static struct statistics_noise measure(const struct statistics_blocks *b, double
 			add_deviation(&d, (double)b->counts[i] - s.count * base / s.base, s.blocks);
 	}
 	return noise_of(&d, b->are_sessions, alone > 0 ? variance(&d, b->are_sessions) / alone : 0,
-			weight);
+			average_weight(noise, s.total));
 }
 
 struct statistics_noise statistics_share_noise(const struct statistics_blocks *blocks,
-					       double weight)
+					       struct statistics_noise alone)
 {
-	return measure(blocks, weight, true);
+	return measure(blocks, alone, true);
 }
 
 struct statistics_noise statistics_count_noise(const struct statistics_blocks *blocks,
-					       double weight)
+					       struct statistics_noise alone)
 {
-	return measure(blocks, weight, false);
+	return measure(blocks, alone, false);
+}
+
+/* What each sample of the part weighs. Not measured, the squares of its waits are at most those of
+ * all waits; so are those of the rest, which the share varies by as well. No wait is longer than
+ * the root of the squares, nor than all waits together. */
+static double weight_of(const struct statistics_part *p, bool of_share)
+{
+	double total = (double)p->total, count = (double)p->count, longest, weight;
+
+	if (p->noise.squares <= 0 || p->noise.factor > 0)
+		return p->noise.weight;
+	if (of_share)
+		count = MIN(count, total - count);
+	longest = MIN(sqrt(p->noise.squares), total);
+	weight = longest > count ? longest : longest * longest / count;
+	return MAX(weight, 1.0);
 }
 
 /* What two parts vary by, if they vary alike. */
@@ -201,14 +226,14 @@ struct both {
 };
 
 /* A part with few samples shows little of how much they vary, so each has a say by its count. */
-static struct both pool(struct statistics_part a, struct statistics_part b)
+static struct both pool(struct statistics_part a, struct statistics_part b, bool of_share)
 {
 	double says[2] = { a.noise.factor * (double)a.count, b.noise.factor * (double)b.count };
 	double count = (a.noise.factor > 0 ? (double)a.count : 0) +
 		       (b.noise.factor > 0 ? (double)b.count : 0);
 	double sum = says[0] + says[1], squares = 0, factor = count > 0 ? sum / count : 1;
-	double alone[2] = { a.noise.weight / (a.noise.factor > 0 ? a.noise.factor : 1),
-			    b.noise.weight / (b.noise.factor > 0 ? b.noise.factor : 1) };
+	double alone[2] = { weight_of(&a, of_share) / (a.noise.factor > 0 ? a.noise.factor : 1),
+			    weight_of(&b, of_share) / (b.noise.factor > 0 ? b.noise.factor : 1) };
 
 	if (says[0] > 0)
 		squares += says[0] * says[0] / a.noise.degrees;
@@ -223,7 +248,7 @@ static struct both pool(struct statistics_part a, struct statistics_part b)
 struct statistics_interval statistics_share(struct statistics_part part)
 {
 	double far = part.noise.factor > 0 ? deviations_of(part.noise.degrees) : deviations;
-	double n = (double)part.total / part.noise.weight, share, squared = far * far;
+	double n = (double)part.total / weight_of(&part, true), share, squared = far * far;
 	double centre, spread, scale;
 
 	if (part.total == 0)
@@ -240,7 +265,7 @@ struct statistics_interval statistics_share(struct statistics_part part)
 
 double statistics_shares_chance(struct statistics_part a, struct statistics_part b)
 {
-	struct both w = pool(a, b);
+	struct both w = pool(a, b, true);
 	double n = (double)a.total / w.a, m = (double)b.total / w.b, k = (double)a.count / w.a,
 	       l = (double)b.count / w.b, pooled, difference, error;
 
@@ -254,7 +279,7 @@ double statistics_shares_chance(struct statistics_part a, struct statistics_part
 
 double statistics_counts_chance(struct statistics_part a, struct statistics_part b)
 {
-	struct both w = pool(a, b);
+	struct both w = pool(a, b, false);
 	double k = (double)a.count, l = (double)b.count;
 	double difference = fabs(k - l) - (w.a + w.b) / 2;
 

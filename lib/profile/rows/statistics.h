@@ -21,12 +21,15 @@
 #define STATISTICS_LEVEL 0.05
 
 /* How much counts vary. If all samples are independent, ->weight is the number of samples that each
- * one taken represents: with a budget that can be more than 1, but it is one random event. */
+ * one taken represents: with a budget that can be more than 1, but it is one random event. So is a
+ * wait, whose microseconds are the samples: a sum of waits varies by the sum of their squares, and
+ * those of any part of the waits are at most ->squares. */
 struct statistics_noise {
 	double weight;	/* the variance of a count is so many times the count */
 	double factor;	/* by so much ->weight is more than if samples were independent; 0: that
 			 * is not known, and is 1 */
 	double degrees; /* of freedom that ->factor was measured with; HUGE_VAL: it is certain */
+	double squares; /* of all waits; HUGE_VAL: not known, it may be one wait; 0: no waits */
 };
 
 /* A part of the samples of a profile. */
@@ -52,15 +55,15 @@ struct statistics_blocks {
 /* The fewest parts of the time that show how much counts vary. */
 enum { STATISTICS_BLOCKS_LEAST = 8 };
 
-/* The noise of the share that a part has, whose samples have @weight each; as if samples were
- * independent, if there are too few blocks, and never less than that. Parts of the time that follow
- * each other may be alike; only slow changes are taken for noise, which any such likeness is part
- * of. */
+/* The noise of the share that a part has, whose samples have the weight and the squares of @alone;
+ * as if samples were independent, if there are too few blocks, and never less than that. Parts of
+ * the time that follow each other may be alike; only slow changes are taken for noise, which any
+ * such likeness is part of. */
 struct statistics_noise statistics_share_noise(const struct statistics_blocks *blocks,
-					       double weight);
+					       struct statistics_noise alone);
 /* The same of the count. */
 struct statistics_noise statistics_count_noise(const struct statistics_blocks *blocks,
-					       double weight);
+					       struct statistics_noise alone);
 
 /* Wilson's score interval of the share. Of no samples it is 0 to 1. */
 struct statistics_interval statistics_share(struct statistics_part part);

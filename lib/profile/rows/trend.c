@@ -44,7 +44,8 @@ static struct trend_entry entry_of(const struct parts *p, uint32_t image, size_t
 		.image = image,
 		.part = { container_sum(blocks.counts, blocks.count),
 			  container_sum(blocks.totals, blocks.count),
-			  statistics_share_noise(&blocks, p->container->weight) },
+			  statistics_share_noise(&blocks,
+						 container_noise(p->container, p->first)) },
 	};
 
 	e.share = statistics_share(e.part);

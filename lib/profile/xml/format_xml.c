@@ -126,7 +126,7 @@ static struct statistics_interval interval_of(const struct container *c, const s
 					      const uint64_t *counts, size_t class)
 {
 	return row ? container_row_interval(c, row, NULL, class)
-		   : container_interval(c, counts[class], c->totals[class]);
+		   : container_interval(c, class, counts[class], c->totals[class]);
 }
 
 /* Writes counts, which are those of @row unless that is NULL. */

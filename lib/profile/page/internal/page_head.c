@@ -2,6 +2,7 @@
 #include "profile/page/internal/page_head.h"
 
 #include "base/json.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
@@ -249,6 +250,15 @@ static void write_unresolved(const struct report *r, struct json *j)
 	unresolved_done(&u);
 }
 
+/* Writes how much the waits of time off the CPU vary, if the samples are that. */
+static void write_squares(const struct report *r, struct json *j)
+{
+	double squares = r->container->squares[0], total = (double)samples_of(r);
+
+	if (squares > 0)
+		json_double(j, "squares", MIN(squares, total * total));
+}
+
 void page_head_write(const struct report *r, struct json *j)
 {
 	_cleanup_free_ char *event = NULL;
@@ -265,6 +275,7 @@ void page_head_write(const struct report *r, struct json *j)
 		json_string(j, "unit", "us");
 	json_u64(j, "samples", samples_of(r));
 	json_double(j, "weight", losses_weight(r->losses));
+	write_squares(r, j);
 	json_bool(j, "chains", r->view->chains);
 	write_setup(r, j);
 	write_command(r, j);

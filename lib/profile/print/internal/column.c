@@ -96,7 +96,7 @@ static struct statistics_interval interval_of(const struct cell *cell)
 	if (cell->counts == cell->row->counts && cell->totals == cell->report->container->totals)
 		return container_row_interval(cell->report->container, cell->row, NULL,
 					      cell->class);
-	return container_interval(cell->report->container, cell->counts[cell->class],
+	return container_interval(cell->report->container, cell->class, cell->counts[cell->class],
 				  cell->totals[cell->class]);
 }
 

@@ -111,7 +111,7 @@ static struct statistics_interval interval_of(const struct csv_line *l, size_t c
 {
 	if (!l->detail && !l->arc)
 		return container_row_interval(l->report->container, l->row, NULL, class);
-	return container_interval(l->report->container, l->counts[class],
+	return container_interval(l->report->container, class, l->counts[class],
 				  l->report->container->totals[class]);
 }
 

@@ -22,7 +22,7 @@ static void write_intervals(const struct report *r, const struct row *row, const
 
 	for (i = 0; i < r->container->class_count; i++)
 		all[i] = row ? container_row_interval(r->container, row, NULL, i)
-			     : container_interval(r->container, counts[i], totals[i]);
+			     : container_interval(r->container, i, counts[i], totals[i]);
 
 	json_open(j, "percent_from", '[');
 	for (i = 0; i < r->container->class_count; i++)
