@@ -142,7 +142,7 @@ function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
-	page = { profile, palette: colours(), weight: profile.head.weight || 1, window, other, chosen, sort: state.sort,
+	page = { profile, palette: colours(), window, other, chosen, sort: state.sort,
 		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...viewOf(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
@@ -199,7 +199,7 @@ function place(f) {
 
 /** The noise of a node; that of a tree of callers is not measured. */
 function noiseOf(t, i, isAlone = false) {
-	if (t !== page.tree) return independent(page.weight);
+	if (t !== page.tree) return independent(profile.head);
 	return isAlone ? page.blocks.ofNodeAlone(i) : page.blocks.ofNode(i);
 }
 

@@ -4,10 +4,19 @@
 
 const Z = 1.959963984540054, LEAST_BLOCKS = 8, MOST_BLOCKS = 64, SLICE_MS = 10000;
 
-/** The noise of independent samples, each of which counts as weight samples: { weight, factor, degrees }. The
- * variance of a count is weight times the count; a factor of 0 is not measured. */
-export function independent(weight) {
-	return { weight, factor: 0, degrees: 0 };
+/** The noise of the independent samples of a profile's head: { weight, factor, degrees, squares }. The variance of a
+ * count is weight times the count; a factor of 0 is not measured. Microseconds off the CPU are not independent, but
+ * waits are, and squares is the sum of theirs. */
+export function independent(head) {
+	return { weight: head.weight || 1, factor: 0, degrees: 0, squares: head.squares || 0 };
+}
+
+/** What each of k samples of n weighs. The squares of their waits, and of the other waits, are at most those of all; no
+ * wait is longer than the root of the squares, nor than all waits together. */
+function weightOf(k, n, noise) {
+	if (!noise.squares || noise.factor) return noise.weight;
+	const least = Math.min(k, n - k), longest = Math.min(Math.sqrt(noise.squares), n);
+	return Math.max(1, longest > least ? longest : longest * longest / least);
 }
 
 /** So many standard deviations have 95 % between them: Student's t. */
@@ -24,7 +33,7 @@ function deviationsOf(d) {
 /** Wilson's interval. */
 export function wilson(k, n, noise) {
 	if (!n) return [0, 1];
-	const z = noise.factor ? deviationsOf(noise.degrees) : Z, m = n / noise.weight, p = k / n, z2 = z * z / m;
+	const z = noise.factor ? deviationsOf(noise.degrees) : Z, m = n / weightOf(k, n, noise), p = k / n, z2 = z * z / m;
 	const middle = (p + z2 / 2) / (1 + z2);
 	const half = z / (1 + z2) * Math.sqrt(p * (1 - p) / m + z2 / (4 * m));
 	return [k ? Math.max(0, middle - half) : 0, k < n ? Math.min(1, middle + half) : 1];
@@ -71,13 +80,13 @@ function chanceOf(far, degrees) {
 }
 
 /** What two counts vary by if they vary alike; each has a say by its count. */
-function pool(k1, noise1, k2, noise2) {
+function pool(k1, n1, noise1, k2, n2, noise2) {
 	const says = [noise1.factor * k1, noise2.factor * k2], sum = says[0] + says[1];
 	const count = (noise1.factor ? k1 : 0) + (noise2.factor ? k2 : 0), factor = count ? sum / count : 1;
 	let squares = 0;
 	if (says[0]) squares += says[0] ** 2 / noise1.degrees;
 	if (says[1]) squares += says[1] ** 2 / noise2.degrees;
-	return { a: noise1.weight / (noise1.factor || 1) * factor, b: noise2.weight / (noise2.factor || 1) * factor,
+	return { a: weightOf(k1, n1, noise1) / (noise1.factor || 1) * factor, b: weightOf(k2, n2, noise2) / (noise2.factor || 1) * factor,
 		degrees: squares ? sum * sum / squares : Infinity };
 }
 
@@ -85,7 +94,7 @@ function pool(k1, noise1, k2, noise2) {
  * difference: { chance, half }. */
 export function compareShares(k1, n1, noise1, k2, n2, noise2) {
 	if (!n1 || !n2) return { chance: 1, half: 1 };
-	const w = pool(k1, noise1, k2, noise2), a = k1 / n1, b = k2 / n2, r = w.a / n1 + w.b / n2;
+	const w = pool(k1, n1, noise1, k2, n2, noise2), a = k1 / n1, b = k2 / n2, r = w.a / n1 + w.b / n2;
 	const pooled = (k1 / w.a + k2 / w.b) / (n1 / w.a + n2 / w.b), deviation = Math.sqrt(pooled * (1 - pooled) * r);
 	return { chance: deviation ? chanceOf((Math.abs(a - b) - r / 2) / deviation, w.degrees) : 1,
 		half: deviationsOf(w.degrees) * Math.sqrt(w.a * a * (1 - a) / n1 + w.b * b * (1 - b) / n2) };
@@ -126,8 +135,9 @@ function addCount(shape, sums, block, count) {
 
 /** The noise of a share of k samples from the sums of its counts along the waves: the slowest changes show it (Lazarus
  * and others 2018). */
-function measureNoise(k, sums, shape, weight) {
+function measureNoise(k, sums, shape, single) {
 	const { waves, along, sum } = shape, share = k / sum, alone = k * (1 - share);
+	const weight = single.squares ? Math.max(1, Math.min(single.squares / sum, sum)) : single.weight;
 	let variance = 0;
 	for (let w = 0; w < waves; w++) variance += 2 * (sums[w] - share * along[w]) ** 2 / waves;
 	const factor = alone > 0 ? variance / alone : 0;
@@ -154,7 +164,7 @@ export class Blocks {
 	 * filters reject them; map: their nodes in tree; mask: which tasks are in the view, null: all. */
 	constructor(profile, window, view) {
 		this.source = { profile, window, view };
-		this.independent = independent(profile.head.weight || 1);
+		this.independent = independent(profile.head);
 		this.tree = view.tree;
 		this.known = new Map();
 	}
@@ -205,7 +215,7 @@ export class Blocks {
 				all += this.count[k];
 				addCount(this.shape, sums, this.block[k], this.count[k]);
 			}
-		return measureNoise(all, sums, this.shape, this.independent.weight);
+		return measureNoise(all, sums, this.shape, this.independent);
 	}
 
 	/** The noise of the samples of the moments that a test chooses. */
@@ -220,7 +230,7 @@ export class Blocks {
 				all += count[i];
 				addCount(this.shape, sums, of(i), count[i]);
 			}
-			this.known.set(key, measureNoise(all, sums, this.shape, this.independent.weight));
+			this.known.set(key, measureNoise(all, sums, this.shape, this.independent));
 		}
 		return this.known.get(key);
 	}

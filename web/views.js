@@ -63,10 +63,10 @@ function isShown(profile, f) {
 
 /** Where intervals come from. */
 function noiseText(head, ...blocks) {
-	const used = Math.min(...blocks.map(b => b.used));
-	if (head.session_count > 1) return 'Intervals at 95 %, as if samples were independent: those of opreport --errors are measured between the sessions.';
+	const used = Math.min(...blocks.map(b => b.used)), alone = `Intervals at 95 %, as if ${head.unit ? 'waits' : 'samples'} were independent`;
+	if (head.session_count > 1) return `${alone}: those of opreport --errors are measured between the sessions.`;
 	return used ? `Intervals at 95 %: how much counts vary is measured between ${used} parts of the time.` :
-		'Intervals at 95 %, as if samples were independent: less than 8 slices of time show no more.';
+		`${alone}: less than 8 slices of time show no more.`;
 }
 
 /** What shares do not have, of a tree that was too large for the page; alsoWhole: these do not have it in the whole
@@ -414,7 +414,7 @@ export function showQuality(page, host) {
 		ends.set(e.end, old);
 	}
 	const samples = [[head.unit ? 'off the CPU' : 'samples', count(head, n)], ['lost', int(head.lost)],
-		['95 % interval of a share of 1 %, if samples are independent', plusMinus(n * 0.01, n, independent(page.weight))]];
+		[`95 % interval of a share of 1 %, if ${head.unit ? 'waits' : 'samples'} are independent`, plusMinus(n * 0.01, n, independent(head))]];
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${amount(head, head.hidden.below)}`, `${pct(head.hidden.samples / n)} %`]);

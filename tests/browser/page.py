@@ -74,9 +74,10 @@ file ./marked_first ./marked_first TIMER.0.0.all.all.all
     during 1 marked_first 200
 """
 
-# Microseconds off the CPU.
+# Microseconds off the CPU: of two waits, say the squares.
 OFF_CPU = """
 cpu 4
+stat offcpu_squares 900000
 slice 1795442400 1795442410
 slice 1795442410 1795442420
 file ./elf/exe-pie ./elf/exe-pie OFFCPU.1.0.all.all.all
@@ -437,6 +438,12 @@ def noise_is_that_of_opreport(b, url):
     halves = ("2026-11-23T14:00:00Z..2026-11-23T14:01:40Z", "2026-11-23T14:01:40Z..2026-11-23T14:03:20Z")
     b.open(url, f"v=diff&a={halves[0]}&b={halves[1]}")
     return len(rows) == 3 and [row[4] for row in table(b, "diff-table")] == ["chance"] * 3
+
+
+def waits_are_as_certain_as_in_opreport(b, url):
+    """A wait is one event, however many microseconds it has."""
+    b.open(url, "v=functions")
+    return bool(intervals_are_those_of_opreport(b, "off"))
 
 
 def groups_add_functions_up(b, url):
@@ -842,6 +849,7 @@ def main():
             attempt(time_off_the_cpu_is_in_milliseconds, wide, f"file://{work}/off.html")
             attempt(a_short_slice_can_be_chosen, wide, f"file://{work}/short.html")
             attempt(noise_is_that_of_opreport, wide, f"file://{work}/bursts.html")
+            attempt(waits_are_as_certain_as_in_opreport, wide, f"file://{work}/off.html")
             attempt(blocks_begin_in_local_time, wide, f"file://{work}/local.html")
             attempt(sessions_are_no_blocks, wide, f"file://{work}/sessions.html")
             attempt(groups_add_functions_up, wide, f"file://{work}/one.html")
