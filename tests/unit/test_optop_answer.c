@@ -3,6 +3,8 @@
 
 #include "tools/optop/optop_answer.h"
 
+#include <math.h>
+
 static void add(struct answer *a, const char *text)
 {
 	char line[256];
@@ -28,6 +30,27 @@ static void lines_become_facts_and_rows(void)
 	CHECK_STR(a.rows[1].image, "");
 	CHECK_STR(strbuf_text(&a.complaint), "");
 	CHECK(answer_percent(&a, 25) == 2.5);
+}
+
+/* 60 waits of 10 ms say as much as 60 samples, not as 600000. */
+static void a_wait_is_one_event_however_long(void)
+{
+	static const struct {
+		const char *squares;
+		double width; /* of the interval, in percent */
+	} rows[] = { { "fact\tsquares\t6000", 38.2 }, { "fact\tsquares\t0", 88 } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(answer_done) struct answer a = ANSWER_INIT, before = ANSWER_INIT;
+
+		add(&a, "fact\tsamples\t600000");
+		add(&a, "fact\tis_time\t1");
+		add(&a, rows[i].squares);
+		add(&a, "row\t400000\t400000\tmain\tfib");
+		answer_arrange(&a, &before, ANSWER_SELF, false);
+		CHECK(fabs(a.rows[0].high - a.rows[0].low - rows[i].width) < 0.1);
+	}
 }
 
 static void what_is_no_answer_is_a_complaint(void)
@@ -111,6 +134,6 @@ static void rows_stay_unless_it_is_no_chance(void)
 	CHECK_STR(far.rows[1].name, "first");
 }
 
-TESTS(T(lines_become_facts_and_rows), T(what_is_no_answer_is_a_complaint),
-      T(nothing_that_a_terminal_obeys_is_kept), T(rows_are_sorted),
-      T(rows_stay_unless_it_is_no_chance))
+TESTS(T(lines_become_facts_and_rows), T(a_wait_is_one_event_however_long),
+      T(what_is_no_answer_is_a_complaint), T(nothing_that_a_terminal_obeys_is_kept),
+      T(rows_are_sorted), T(rows_stay_unless_it_is_no_chance))

@@ -6,15 +6,18 @@
 #include "base/strbuf.h"
 #include "history/history.h"
 #include "history/window.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/profile.h"
 #include "profile/profile_report.h"
+#include "sfile/sname.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 #include "tools/optop/rowsum.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,7 +103,9 @@ struct collect {
 	dev_t device;	    /* of the session's directory, with ->inode: another one is another */
 	ino_t inode;
 	uint64_t hz;
-	bool is_whole; /* the window is read whole for each answer */
+	bool is_time;	/* samples are microseconds off the CPU, and the squares of these waits, */
+	double squares; /* all of the session's */
+	bool is_whole;	/* the window is read whole for each answer */
 	/* Profiles that have opened images, which the next ones need not open again. */
 	struct profile *lenders[LENDERS_MAX];
 	size_t lender_count;
@@ -266,6 +271,15 @@ static bool is_live(const struct profile *p)
 	       g->sessions[0].history && !spec_value(&p->spec, SPEC_ARCHIVE);
 }
 
+/* Notes what a sample is: "OFFCPU" or "OFFCPU.1.0". */
+static void note_event(struct collect *c, const struct profile *p, const char *event)
+{
+	_cleanup_free_ char *name = xstrndup(event, strcspn(event, "."));
+
+	c->is_time = sname_event_is_time(name);
+	c->squares = losses_wait_squares(p->gather, name);
+}
+
 static int add_profile(struct collect *c, struct profile *p, struct rowsum_facts *facts,
 		       struct error *err)
 {
@@ -275,7 +289,11 @@ static int add_profile(struct collect *c, struct profile *p, struct rowsum_facts
 	c->hz = report_header_timer_hz(p->gather);
 	if (p->chains.source_count)
 		r = add_chains(c->sum, p, facts, err);
-	return r == -ENODATA ? add_flat(c, p, facts, err) : r;
+	if (r == 0)
+		note_event(c, p, p->chains.event);
+	else if (r == -ENODATA && (r = add_flat(c, p, facts, err)) == 0)
+		note_event(c, p, p->classes.classes[0].event);
+	return r;
 }
 
 /* Adds what the session has in the time @time (NULL: all) to the sum. 0, with the end of that in
@@ -401,6 +419,14 @@ static int update(struct collect *c, struct error *err)
 
 /* --- the process --- */
 
+/* In milliseconds squared; 0: not known. */
+static uint64_t squares_ms(const struct collect *c)
+{
+	double squares = ceil(c->squares / 1e6);
+
+	return isinf(squares) ? 0 : (uint64_t)MIN(squares, (double)(INT64_MAX >> 1));
+}
+
 static void answer(struct collect *c, FILE *out)
 {
 	struct error err = ERROR_INIT;
@@ -413,6 +439,8 @@ static void answer(struct collect *c, FILE *out)
 	print_fact(out, "spent_us",
 		   (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000);
 	print_fact(out, "hz", c->hz);
+	print_fact(out, "is_time", c->is_time);
+	print_fact(out, "squares", squares_ms(c));
 	print_fact(out, "whole", c->is_whole || !c->window_ms);
 	rowsum_print(c->sum, out);
 	(void)fflush(out);

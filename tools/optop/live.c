@@ -307,7 +307,7 @@ size_t live_matches(const struct live *l, uint64_t *ret_samples)
 
 double live_cpu_seconds(const struct live *l, uint64_t samples)
 {
-	return l->rows.hz ? (double)samples / (double)l->rows.hz : -1;
+	return l->rows.hz && !l->rows.is_time ? (double)samples / (double)l->rows.hz : -1;
 }
 
 char *live_command(const struct live *l)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "profile/rows/statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,17 +143,28 @@ static void calm(struct answer *a, const struct answer *before)
 		}
 }
 
+/* How much the counts vary. Time off the CPU consists of waits, in the worst case of one. */
+static struct statistics_noise noise_of(const struct answer *a)
+{
+	const double us2 = 1e6; /* in a millisecond squared */
+	struct statistics_noise noise = { .weight = 1 };
+
+	if (a->is_time)
+		noise.squares = a->squares ? (double)a->squares * us2 : HUGE_VAL;
+	else if (a->taken && a->samples > a->taken)
+		noise.weight = (double)a->samples / (double)a->taken;
+	return noise;
+}
+
 void answer_arrange(struct answer *a, const struct answer *before, enum answer_order order,
 		    bool is_calm)
 {
-	double weight =
-		a->taken && a->samples > a->taken ? (double)a->samples / (double)a->taken : 1;
+	const struct statistics_noise noise = noise_of(a);
 	size_t i;
 
 	for (i = 0; i < a->count; i++) {
 		struct statistics_part part = { MIN(key_of(&a->rows[i], order), a->samples),
-						a->samples,
-						{ weight } };
+						a->samples, noise };
 		struct statistics_interval share = statistics_share(part);
 
 		a->rows[i].low = share.low * 100;

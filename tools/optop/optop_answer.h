@@ -29,6 +29,8 @@ enum { ANSWER_ROWS_MAX = 1 << 16, ANSWER_TEXT_MAX = 8 << 20 };
 	X(end_ms)                                                                                  \
 	X(cpu_ms)   /* time that there was, of all CPUs */                                         \
 	X(hz)	    /* samples per second per busy CPU; 0: not known */                            \
+	X(is_time)  /* 1: samples are microseconds off the CPU */                                  \
+	X(squares)  /* of their waits, in milliseconds; 0: not known */                            \
 	X(chains)   /* samples with call chains; 0: there are none */                              \
 	X(complete) /* of these: chains that are complete */                                       \
 	X(unnamed)  /* samples without a symbol */                                                 \

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "profile/print/report.h"
 #include "tools/optop/live.h"
 
 #include <curses.h>
@@ -40,9 +41,20 @@ static void add_cpu_seconds(struct strbuf *out, double seconds)
 		strbuf_addf(out, "%.1f CPU-s", seconds);
 }
 
+/* "1712 samples", "1234.57 ms off the CPU" */
+static void add_count(struct strbuf *out, const struct answer *a)
+{
+	char text[REPORT_COUNT_MAX];
+
+	report_value(a->is_time, 2, a->samples, text);
+	strbuf_addf(out, "%s %s%s", text, report_unit_of(a->is_time),
+		    a->is_time ? " off the CPU" : "");
+}
+
+/* Losses are samples, which have no share in time off the CPU. */
 static double lost_percent(const struct answer *a)
 {
-	return a->lost ? (double)a->lost / (double)(a->samples + a->lost) * 100 : 0;
+	return a->lost && !a->is_time ? (double)a->lost / (double)(a->samples + a->lost) * 100 : 0;
 }
 
 /* "10.2 s  19.2 CPU-s  0 lost, 29.7 % no symbol, 99.1 % whole, own 0.3 %" */
@@ -56,13 +68,13 @@ static void add_quality(struct strbuf *out, const struct live *l)
 	if (seconds >= 0)
 		add_cpu_seconds(out, seconds);
 	else
-		strbuf_addf(out, "%llu samples", (unsigned long long)a->samples);
-	if (a->samples > a->taken && a->taken)
+		add_count(out, a);
+	if (a->samples > a->taken && a->taken && !a->is_time)
 		strbuf_addf(out, " of %llu samples", (unsigned long long)a->taken);
-	if (a->lost)
+	if (a->lost && !a->is_time)
 		strbuf_addf(out, "  %.2g %% lost", lost_percent(a));
 	else
-		strbuf_adds(out, "  0 lost");
+		strbuf_addf(out, "  %llu lost", (unsigned long long)a->lost);
 	if (l->question.view == COLLECT_FUNCTIONS)
 		strbuf_addf(out, ", %.1f %% no symbol", answer_percent(a, a->unnamed));
 	if (a->chains)

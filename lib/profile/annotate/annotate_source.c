@@ -412,7 +412,7 @@ static void print_file_heading(struct printing *p)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "Total samples for file : \"%s\"\n\n", p->file->path);
+	strbuf_addf(&text, "Total %s for file : \"%s\"\n\n", annotate_unit(p->a), p->file->path);
 	annotate_numbers(p->a, p->file->counts, &text);
 	annotate_comment(strbuf_text(&text), &p->text);
 	put(p);

@@ -7,23 +7,38 @@
 #include "profile/print/report_header.h"
 #include "symbol/short_name.h"
 
-#include <inttypes.h>
+#include <ctype.h>
 #include <string.h>
 
 enum { COUNT_WIDTH = 6, PERCENT_WIDTH = 7 };
 
-/* Digits of the largest count that can occur, so that columns line up. */
+static void write_count(const struct annotate *a, size_t class, uint64_t count,
+			char text[REPORT_COUNT_MAX])
+{
+	report_value(report_is_time(&a->report, class), a->config->decimals, count, text);
+}
+
+/* Characters of the largest count that can occur, so that columns line up. */
 static int count_width(const struct annotate *a)
 {
-	int width = 0;
+	char text[REPORT_COUNT_MAX];
+	int width = COUNT_WIDTH;
 	size_t i;
 
 	for (i = 0; i < a->totals.class_count; i++) {
-		int digits = snprintf(NULL, 0, "%" PRIu64, a->totals.totals[i]);
-
-		width = MAX(width, digits);
+		write_count(a, i, a->totals.totals[i], text);
+		width = MAX(width, (int)strlen(text));
 	}
-	return MAX(width, (int)COUNT_WIDTH);
+	return width;
+}
+
+const char *annotate_unit(const struct annotate *a)
+{
+	size_t i = 0;
+
+	while (i < a->totals.class_count && report_is_time(&a->report, i))
+		i++;
+	return i && i == a->totals.class_count ? "milliseconds off the CPU" : "samples";
 }
 
 void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
@@ -32,11 +47,12 @@ void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct s
 	size_t i;
 
 	for (i = 0; i < a->totals.class_count; i++) {
-		char share[16];
+		char share[16], count[REPORT_COUNT_MAX];
 
+		write_count(a, i, counts[i], count);
 		report_percent(a->config->decimals, container_percent(&a->totals, counts[i], i),
 			       share);
-		strbuf_addf(out, "%s%*" PRIu64 " %s", i ? "  " : "", width, counts[i], share);
+		strbuf_addf(out, "%s%*s %s", i ? "  " : "", width, count, share);
 	}
 }
 
@@ -131,7 +147,9 @@ void annotate_rest_text(const struct annotate *a, struct strbuf *out)
 
 	if (a->rest_count == 0)
 		return;
-	strbuf_adds(&text, "Samples that are not shown above:\n\n");
+	strbuf_adds(&text, annotate_unit(a));
+	text.text[0] = (char)toupper((unsigned char)text.text[0]);
+	strbuf_adds(&text, " that are not shown above:\n\n");
 	for (i = 0; i < a->rest_count; i++) {
 		const struct annotate_rest *rest = &a->rest[i];
 

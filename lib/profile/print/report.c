@@ -156,19 +156,29 @@ bool report_is_time(const struct report *r, size_t class)
 
 const char *report_unit(const struct report *r, size_t class)
 {
-	return report_is_time(r, class) ? "ms" : "samples";
+	return report_unit_of(report_is_time(r, class));
 }
 
-void report_count(const struct report *r, size_t class, uint64_t count, char text[REPORT_COUNT_MAX])
+const char *report_unit_of(bool is_time)
 {
-	if (!report_is_time(r, class))
+	return is_time ? "ms" : "samples";
+}
+
+void report_value(bool is_time, unsigned int decimals, uint64_t count, char text[REPORT_COUNT_MAX])
+{
+	if (!is_time)
 		(void)snprintf(text, REPORT_COUNT_MAX, "%" PRIu64, count);
-	else if (r->view->decimals)
-		(void)snprintf(text, REPORT_COUNT_MAX, "%.*f", (int)MIN(r->view->decimals, 3u),
+	else if (decimals)
+		(void)snprintf(text, REPORT_COUNT_MAX, "%.*f", (int)MIN(decimals, 3u),
 			       (double)count / 1000);
 	else
 		(void)snprintf(text, REPORT_COUNT_MAX, "%" PRIu64 ".%03u", count / 1000,
 			       (unsigned int)(count % 1000));
+}
+
+void report_count(const struct report *r, size_t class, uint64_t count, char text[REPORT_COUNT_MAX])
+{
+	report_value(report_is_time(r, class), r->view->decimals, count, text);
 }
 
 void report_count_noun(const struct report *r, size_t class, uint64_t count,

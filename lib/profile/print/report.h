@@ -152,7 +152,12 @@ enum { REPORT_COUNT_MAX = 24 }; /* characters of a count, with a NUL */
 bool report_is_time(const struct report *r, size_t class);
 /* The unit of a class's counts as text: "samples", or "ms" for time off the CPU. */
 const char *report_unit(const struct report *r, size_t class);
-/* A count in that unit: "4711", or "4.711" for as many microseconds; "4.71" on a terminal. */
+/* The same of a class that is known to be of time, or not to be. */
+const char *report_unit_of(bool is_time);
+/* A count in that unit: "4711", or "4.711" for as many microseconds; with so many @decimals, unless
+ * that is 0. */
+void report_value(bool is_time, unsigned int decimals, uint64_t count, char text[REPORT_COUNT_MAX]);
+/* The same of a class, as the view has it: "4.71" on a terminal. */
 void report_count(const struct report *r, size_t class, uint64_t count,
 		  char text[REPORT_COUNT_MAX]);
 /* The same in a sentence: "4711 samples", "1 sample", "4.711 ms". */
