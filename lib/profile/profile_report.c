@@ -188,7 +188,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (!r->view->rows.regions)
 		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
 	if (r->view->native)
-		row_join_native(&r->rows, p->gather);
+		row_join_native(&r->rows, p->gather, r->view->rows.merge_lib);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
 	set_noise(p, &r->rows);

@@ -284,6 +284,7 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
 	v->rows.symbols |= v->trend;
 	v->rows.merge_lib |= v->trend;
+	v->rows.by_interpreter = v->native;
 	v->rows.only = v->trend ? &v->chosen.symbols : NULL;
 	r = check_pprof(o, err);
 	if (r == 0)

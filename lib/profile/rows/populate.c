@@ -15,6 +15,7 @@
 #include "profile/select/file_prefetch.h"
 #include "profile/select/samples.h"
 #include "profile/select/symfilter.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 
@@ -51,7 +52,12 @@ struct current {
 
 static uint32_t app_of(const struct populate *p, uint32_t file)
 {
-	return p->job->config->merge_lib ? GATHER_NONE : p->job->gather->files[file].app;
+	const struct populate_config *c = p->job->config;
+	const struct gather *g = p->job->gather;
+	const struct gather_file *f = &g->files[file];
+	bool is_kept = c->by_interpreter && source_image_is(g->images[f->image].manifest);
+
+	return c->merge_lib && !is_kept ? GATHER_NONE : f->app;
 }
 
 static bool is_wanted(const struct populate *p, const struct gather_file *f)

@@ -23,9 +23,10 @@ struct by_image;
 struct symbol_filter;
 
 struct populate_config {
-	bool symbols;		/* rows by symbol, else by image */
-	bool merge_lib;		/* the rows of all applications are one */
-	bool regions;		/* each region of JIT code has rows of its own (row_join.h) */
+	bool symbols;	     /* rows by symbol, else by image */
+	bool merge_lib;	     /* the rows of all applications are one */
+	bool by_interpreter; /* but not those of interpreted code: row_join_native() needs them */
+	bool regions;	     /* each region of JIT code has rows of its own (row_join.h) */
 	bool exclude_dependent; /* only samples in the application's own image */
 	bool details;		/* with symbols: keep the samples of each row (row_detail.h) */
 	bool code;		/* with symbols: their size and code; binaries are kept open */

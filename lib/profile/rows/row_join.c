@@ -82,24 +82,27 @@ static bool join(struct container *c, struct row_join *join, size_t i, size_t to
 	return false;
 }
 
-/* Changes what a row is of; @known is for what it finds. Returns whether there may be others that
- * are the same then. */
-typedef bool (*move_fn)(struct container *c, const struct gather *g, struct row *row,
-			struct map *known);
+struct moving {
+	struct map known; /* for what a move_fn finds */
+	bool merge_lib;	  /* the rows of all applications are one */
+};
 
-static void join_moved(struct container *c, const struct gather *g, move_fn move,
+/* Changes what a row is of. Returns whether there may be others that are the same then. */
+typedef bool (*move_fn)(struct container *c, const struct gather *g, struct row *row,
+			struct moving *m);
+
+static void join_moved(struct container *c, const struct gather *g, move_fn move, struct moving *m,
 		       struct callgraph *graph)
 {
 	_cleanup_free_ uint32_t *ids = xcalloc(c->count + 1, sizeof(*ids));
 	struct row_join programs = { .by_hash = MAP_INIT };
-	struct map known = MAP_INIT;
 	size_t i, n = 0;
 
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
 		ids[row->id] = (uint32_t)n;
-		if (move(c, g, row, &known) && !join(c, &programs, i, n, ids))
+		if (move(c, g, row, m) && !join(c, &programs, i, n, ids))
 			continue;
 		c->rows[n] = *row;
 		c->rows[n].id = (uint32_t)n;
@@ -107,13 +110,13 @@ static void join_moved(struct container *c, const struct gather *g, move_fn move
 	}
 	c->count = n;
 	row_join_done(&programs);
-	map_done(&known);
+	map_done(&m->known);
 	if (graph)
 		move_arcs(graph, ids);
 }
 
 static bool to_program(struct container *c _unused_, const struct gather *g, struct row *row,
-		       struct map *known _unused_)
+		       struct moving *m _unused_)
 {
 	const uint32_t shown = programs_shown(g, row->image);
 	const bool is_region = shown != row->image;
@@ -124,7 +127,7 @@ static bool to_program(struct container *c _unused_, const struct gather *g, str
 
 void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph)
 {
-	join_moved(c, g, to_program, graph);
+	join_moved(c, g, to_program, &(struct moving){ .known = MAP_INIT }, graph);
 }
 
 static bool runs(const struct gather *g, uint32_t image, enum code_kind kind)
@@ -134,8 +137,21 @@ static bool runs(const struct gather *g, uint32_t image, enum code_kind kind)
 	return code_kind_image_runs(g, image, &found) && found == kind;
 }
 
-/* The image of the interpreter that runs code of @kind in the application, which may be
- * GATHER_NONE, for all: a library, if it has samples, else the program. GATHER_NONE: neither. */
+static bool is_library(const struct gather *g, uint32_t image)
+{
+	return !strncmp(path_base(g->images[image].display), "lib", 3);
+}
+
+/* Whether image @a is the interpreter rather than @b: a library, then the first by name. */
+static bool is_rather(const struct gather *g, uint32_t a, uint32_t b)
+{
+	if (is_library(g, a) != is_library(g, b))
+		return is_library(g, a);
+	return strcmp(g->images[a].shown, g->images[b].shown) < 0;
+}
+
+/* The image of the interpreter that runs code of @kind in the application: a library, if it has
+ * samples, else the program. GATHER_NONE: neither. */
 static uint32_t find_interpreter(const struct gather *g, uint32_t app, enum code_kind kind)
 {
 	uint32_t found = app != GATHER_NONE && runs(g, app, kind) ? app : GATHER_NONE;
@@ -144,11 +160,10 @@ static uint32_t find_interpreter(const struct gather *g, uint32_t app, enum code
 	for (i = 0; i < g->file_count; i++) {
 		const struct gather_file *f = &g->files[i];
 
-		if ((app != GATHER_NONE && f->app != app) || f->image == found ||
-		    !runs(g, f->image, kind))
+		if (f->app != app || f->image == found || !runs(g, f->image, kind))
 			continue;
-		if (found == GATHER_NONE ||
-		    !strncmp(path_base(g->images[f->image].display), "lib", 3))
+		if (found == GATHER_NONE || (found == app && is_library(g, f->image)) ||
+		    (found != app && is_rather(g, f->image, found)))
 			found = f->image;
 	}
 	return found;
@@ -169,7 +184,7 @@ static uint32_t interpreter_of(const struct gather *g, uint32_t app, enum code_k
 }
 
 static bool to_interpreter(struct container *c, const struct gather *g, struct row *row,
-			   struct map *known)
+			   struct moving *m)
 {
 	const enum code_kind kind = code_kind_of(g, row);
 	enum code_kind code;
@@ -178,9 +193,11 @@ static bool to_interpreter(struct container *c, const struct gather *g, struct r
 	if (!source_image_is(g->images[row->image].manifest))
 		return row->kind == ROW_SYMBOL && code_kind_is_runtime(g, row, &code) &&
 		       code_kind_loop(code) && !strcmp(name_of(row), code_kind_loop(code));
-	image = interpreter_of(g, row->app, kind, known);
+	image = interpreter_of(g, row->app, kind, &m->known);
+	if (m->merge_lib)
+		row->app = GATHER_NONE;
 	if (image == GATHER_NONE || !code_kind_loop(kind))
-		return false;
+		return true;
 	row->image = image;
 	row->kind = ROW_SYMBOL;
 	row->symbol = container_symbol(c, code_kind_loop(kind));
@@ -190,7 +207,9 @@ static bool to_interpreter(struct container *c, const struct gather *g, struct r
 	return true;
 }
 
-void row_join_native(struct container *c, const struct gather *g)
+void row_join_native(struct container *c, const struct gather *g, bool merge_lib)
 {
-	join_moved(c, g, to_interpreter, NULL);
+	struct moving m = { .known = MAP_INIT, .merge_lib = merge_lib };
+
+	join_moved(c, g, to_interpreter, &m, NULL);
 }

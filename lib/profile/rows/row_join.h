@@ -20,9 +20,10 @@ struct gather;
  * none. Rows must be in the order of their ids. */
 void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph);
 
-/* Lets the rows of interpreted functions be of the interpreter's function that ran them, and adds
- * up those that are the same then. Rows must be in the order of their ids. */
-void row_join_native(struct container *c, const struct gather *g);
+/* Lets the rows of interpreted functions, which have applications, be of the interpreter's function
+ * that ran them, and adds up those that are the same then. With @merge_lib, they are of no
+ * application then, as all others are. Rows must be in the order of their ids. */
+void row_join_native(struct container *c, const struct gather *g, bool merge_lib);
 
 /* The rows of programs, by name: index + 1. */
 struct row_join {
