@@ -10,7 +10,7 @@
 #include "file/path.h"
 #include "identity/cookie.h"
 #include "stats/counters.h"
-#include "stream/evbuf.h"
+#include "stream/internal/cookie_chunk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,6 @@ enum chunk_kind {
 };
 
 enum event_flag { EVENT_KERNEL = 1, EVENT_USER = 2, EVENT_IS_TIMER = 4 };
-enum cookie_flag { COOKIE_IDENTIFIED = 1, COOKIE_VERIFIED = 2 };
 
 struct stream_file {
 	FILE *file;
@@ -56,30 +55,6 @@ struct stream_file_reader {
 
 /* --- writing --- */
 
-static void put(struct strbuf *b, const void *data, size_t size)
-{
-	strbuf_add(b, data, size);
-}
-
-static void put_u32(struct strbuf *b, uint32_t value)
-{
-	put(b, &value, sizeof(value));
-}
-
-static void put_u64(struct strbuf *b, uint64_t value)
-{
-	put(b, &value, sizeof(value));
-}
-
-/* Text, NUL and zeros up to a multiple of eight. */
-static void put_text(struct strbuf *b, const char *text)
-{
-	static const char zeros[8];
-
-	put(b, text, strlen(text) + 1);
-	put(b, zeros, -b->length & 7);
-}
-
 static int write_chunk(struct stream_file *t, enum chunk_kind kind, const void *data, size_t size)
 {
 	uint32_t head[2] = { kind, (uint32_t)size };
@@ -100,15 +75,15 @@ static int write_events(struct stream_file *t, const struct event *events, size_
 	for (i = 0; i < count; i++) {
 		const struct event *e = &events[i];
 
-		put_u64(&b, e->count);
-		put_u64(&b, e->rate_hz);
-		put_u64(&b, e->perf_config);
-		put_u32(&b, e->code);
-		put_u32(&b, e->unit_mask);
-		put_u32(&b, e->perf_type);
-		put_u32(&b, (e->kernel ? EVENT_KERNEL : 0) | (e->user ? EVENT_USER : 0) |
-				    (e->is_timer ? EVENT_IS_TIMER : 0));
-		put_text(&b, e->name);
+		chunk_put_u64(&b, e->count);
+		chunk_put_u64(&b, e->rate_hz);
+		chunk_put_u64(&b, e->perf_config);
+		chunk_put_u32(&b, e->code);
+		chunk_put_u32(&b, e->unit_mask);
+		chunk_put_u32(&b, e->perf_type);
+		chunk_put_u32(&b, (e->kernel ? EVENT_KERNEL : 0) | (e->user ? EVENT_USER : 0) |
+					  (e->is_timer ? EVENT_IS_TIMER : 0));
+		chunk_put_text(&b, e->name);
 	}
 	return write_chunk(t, CHUNK_EVENTS, strbuf_text(&b), b.length);
 }
@@ -117,7 +92,7 @@ static int write_text(struct stream_file *t, enum chunk_kind kind, const char *t
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
-	put_text(&b, text);
+	chunk_put_text(&b, text);
 	return write_chunk(t, kind, strbuf_text(&b), b.length);
 }
 
@@ -125,23 +100,7 @@ static int write_cookie(struct stream_file *t, const struct cookie_image *image)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
-	put_u64(&b, image->cookie);
-	put_u64(&b, image->file.device);
-	put_u64(&b, image->file.inode);
-	put_u64(&b, image->file.generation);
-	put_u64(&b, image->version.size);
-	put_u64(&b, image->version.mtime);
-	put_u64(&b, image->start);
-	put_u64(&b, image->end);
-	put_u32(&b, image->tgid);
-	put_u32(&b, image->kind);
-	put_u32(&b, (image->identified ? COOKIE_IDENTIFIED : 0) |
-			    (image->verified ? COOKIE_VERIFIED : 0));
-	put_u32(&b, image->version.build_id.size);
-	put(&b, image->version.build_id.bytes, sizeof(image->version.build_id.bytes));
-	put_text(&b, image->path ? image->path : "");
-	if (image->host)
-		put_text(&b, image->host);
+	cookie_chunk_add(&b, image);
 	return write_chunk(t, CHUNK_COOKIE, strbuf_text(&b), b.length);
 }
 
@@ -245,13 +204,6 @@ int stream_file_close(struct stream_file *t, const struct driver_stats *stats, s
 
 /* --- reading --- */
 
-/* Moves past the zeros that fill the last word of a text. */
-static void skip_padding(struct span *in)
-{
-	while (in->left % 8 && *in->at == 0)
-		(void)span_take(in, 1);
-}
-
 static int read_event(struct span *in, struct event *ret)
 {
 	struct event e = { 0 };
@@ -266,7 +218,7 @@ static int read_event(struct span *in, struct event *ret)
 	name = span_string(in);
 	if (!name || !*name || strlen(name) >= sizeof(e.name) || strchr(name, '/'))
 		return -EBADMSG;
-	skip_padding(in);
+	chunk_skip_padding(in);
 	memcpy(e.name, name, strlen(name));
 	e.kernel = flags & EVENT_KERNEL;
 	e.user = flags & EVENT_USER;
@@ -284,33 +236,6 @@ static int read_events(struct stream_file_reader *r, struct span in)
 			return -EBADMSG;
 		r->event_count++;
 	}
-	return 0;
-}
-
-static int read_cookie(struct span in, struct cookie_table *cookies)
-{
-	struct cookie_image image = { 0 };
-	uint32_t kind, flags, id_size;
-
-	if (span_u64(&in, &image.cookie) < 0 || span_u64(&in, &image.file.device) < 0 ||
-	    span_u64(&in, &image.file.inode) < 0 || span_u64(&in, &image.file.generation) < 0 ||
-	    span_u64(&in, &image.version.size) < 0 || span_u64(&in, &image.version.mtime) < 0 ||
-	    span_u64(&in, &image.start) < 0 || span_u64(&in, &image.end) < 0 ||
-	    span_u32(&in, &image.tgid) < 0 || span_u32(&in, &kind) < 0 ||
-	    span_u32(&in, &flags) < 0 || span_u32(&in, &id_size) < 0 ||
-	    span_copy(&in, image.version.build_id.bytes, sizeof(image.version.build_id.bytes)) < 0)
-		return -EBADMSG;
-	image.path = (char *)span_string(&in);
-	if (!image.path || kind >= COOKIE_KIND_COUNT_ || id_size > BUILD_ID_MAX ||
-	    image.cookie == EVBUF_NO_COOKIE || image.cookie == EVBUF_INVALID_COOKIE)
-		return -EBADMSG;
-	skip_padding(&in);
-	image.host = in.left ? (char *)span_string(&in) : NULL;
-	image.kind = kind;
-	image.identified = flags & COOKIE_IDENTIFIED;
-	image.verified = flags & COOKIE_VERIFIED;
-	image.version.build_id.size = (uint8_t)id_size;
-	cookie_define(cookies, &image);
 	return 0;
 }
 
@@ -453,7 +378,7 @@ int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,
 
 	while ((got = next_chunk(r, &kind, &size)) > 0 && kind != CHUNK_WORDS) {
 		if (kind == CHUNK_COOKIE)
-			bad = read_cookie(span_of(r->chunk, size), cookies);
+			bad = cookie_chunk_read(span_of(r->chunk, size), cookies);
 		else if (kind == CHUNK_STATS)
 			bad = read_stats(r, span_of(r->chunk, size));
 		if (bad < 0)
