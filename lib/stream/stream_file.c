@@ -38,7 +38,7 @@ struct stream_file {
 	FILE *file;
 	char *path;
 	const struct cookie_table *cookies;
-	struct map written; /* cookie: 1 unidentified, 2 identified */
+	struct map written; /* cookie: what was known, as written_state() */
 	int failed;	    /* -errno of the first write that failed */
 };
 
@@ -104,6 +104,12 @@ static int write_cookie(struct stream_file *t, const struct cookie_image *image)
 	return write_chunk(t, CHUNK_COOKIE, strbuf_text(&b), b.length);
 }
 
+/* How much is known of an image. It is identified as soon as somebody looks for its version. */
+static uintptr_t written_state(const struct cookie_image *image)
+{
+	return 1 + image->identified + (image->identified && image->version.size);
+}
+
 /* Writes what has changed in the cookie table since the last words. */
 static int write_cookies(struct stream_file *t)
 {
@@ -112,7 +118,7 @@ static int write_cookies(struct stream_file *t)
 
 	for (i = 0; i < count && r == 0; i++) {
 		const struct cookie_image *image = cookie_at(t->cookies, i);
-		uintptr_t state = image->identified ? 2 : 1;
+		uintptr_t state = written_state(image);
 
 		if ((uintptr_t)map_get(&t->written, image->cookie) >= state)
 			continue;

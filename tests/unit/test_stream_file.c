@@ -82,6 +82,32 @@ static void what_is_teed_is_what_is_replayed(void)
 	cookie_table_free(seen);
 }
 
+/* Words that are written meanwhile must not keep it out of the stream. */
+static void a_version_that_is_found_later_is_replayed(void)
+{
+	_cleanup_(run_done) struct run run;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
+	struct cookie_table *seen = cookie_table_new();
+	struct cookie_image image = { .cookie = 1, .identified = true, .path = (char *)"/bin/a" };
+	struct error err = ERROR_INIT;
+	const uint64_t *got;
+	size_t n, i;
+
+	run_init(&run);
+	for (i = 0; i < 3; i++) {
+		image.version.size = i ? 4096 : 0;
+		cookie_define(run.cookies, &image);
+		CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
+	}
+	CHECK_EQ(stream_file_close(run.tee, NULL, &err), 0);
+	CHECK_EQ(stream_file_open(run.path, &reader, &err), 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 1);
+		CHECK_EQ(cookie_lookup(seen, 1)->version.size, i ? 4096 : 0);
+	}
+	cookie_table_free(seen);
+}
+
 static void a_stream_cut_anywhere_is_read_up_to_there(void)
 {
 	_cleanup_(run_done) struct run run;
@@ -142,5 +168,6 @@ static void a_full_disk_is_reported(void)
 	cookie_table_free(cookies);
 }
 
-TESTS(T(what_is_teed_is_what_is_replayed), T(a_stream_cut_anywhere_is_read_up_to_there),
-      T(what_is_no_stream_is_named), T(a_full_disk_is_reported))
+TESTS(T(what_is_teed_is_what_is_replayed), T(a_version_that_is_found_later_is_replayed),
+      T(a_stream_cut_anywhere_is_read_up_to_there), T(what_is_no_stream_is_named),
+      T(a_full_disk_is_reported))
