@@ -68,6 +68,20 @@ keep_busy()
 	worker=$!
 }
 
+# A Python whose functions the driver bpf knows.
+known_python()
+{
+	python=${OP_PYTHON:-/usr/bin/python3}
+	"$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info[:2] <= (3, 15))' 2>/dev/null &&
+		echo "$python"
+}
+
+# Whether the daemon uses the driver bpf.
+uses_bpf()
+{
+	opcontrol --status --json | grep -q '^  "driver": "bpf'
+}
+
 # Whether more than $1 samples have been received.
 received_more_than()
 {

@@ -4,6 +4,12 @@
 # time, and JIT code exists only once.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v python3 >/dev/null || skip_all "needs python3"
+script=
+cleanup()
+{
+	[ -z "$script" ] || kill "$script" 2>/dev/null
+	stop_all
+}
 
 # same_samples A B: both hold the same sample files, with the same headers, and in them the same samples,
 # in whatever order: those that waited for something while they were taken come later. Other files are the
@@ -43,17 +49,29 @@ END
 
 (while :; do "$OP_BUILD_ROOT/tests/live/truth_images" 1; done) >/dev/null &
 worker=$!
+# Also an interpreter of ours, because its functions are places in a source file.
+cp "$(known_python || command -v true)" "$dir/truth_python"
+printf 'def looping():\n\twhile True:\n\t\tpass\nlooping()\n' >"$dir/looping.py"
+"$dir/truth_python" "$dir/looping.py" &
+script=$!
 ok "setup" opcontrol --setup --session-dir="$session"
 ok "it starts with a tee" oprofiled --start --session-dir="$session" --events=TIMER:997 \
 	--separate=library,thread --image='truth_*' --tee="$dir/stream"
 recorded_some() { opcontrol --dump && [ "$(counter samples)" -gt 300 ]; }
 ok "samples come" wait_for recorded_some
+is_bpf=$(uses_bpf && known_python)
 ok "it ends" opcontrol --shutdown
 ok "the stream replays" oprofiled --replay="$dir/stream" --session-dir="$dir/again" \
 	--separate=library,thread --image='truth_*'
 has "  and prints statistics" "^Nr. non-backtrace samples: $(counter samples)$"
 ok "  the kernel's addresses can be read in the sandbox" \
 	grep -q "^[0-9a-f]*[1-9a-f][0-9a-f]* . _text$" "$dir/again/samples/current/kallsyms"
+source_samples()
+{
+	opreport --session-dir="$dir/again" --long-filenames --merge=all "lib-image:$dir/looping.py" 2>/dev/null |
+		awk '$1 ~ /^[0-9]+$/ { print $1; exit }'
+}
+[ -z "$is_bpf" ] || ok "  functions of a source file" test "$(source_samples)" -gt 10
 # The daemon enters the kernel in the manifest before it samples, the replay when its first sample comes.
 ok "  the sample files are the same" same_samples "$session/samples/current" \
 	"$dir/again/samples/current"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "bpf/interpreter.h"
 #include "identity/cookie.h"
+#include "interpreter/function_line.h"
 #include "stats/counters.h"
 #include "stream/evbuf.h"
 #include "stream/stream_file.h"
@@ -108,6 +110,51 @@ static void a_version_that_is_found_later_is_replayed(void)
 	cookie_table_free(seen);
 }
 
+/* A function with @line_count lines comes back from the stream as it was. */
+static void check_function(const char *name, size_t line_count)
+{
+	_cleanup_(run_done) struct run run;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
+	struct cookie_table *seen = cookie_table_new();
+	struct function_line lines[] = { { 0, 7 }, { 10, 8 }, { 16, 7 } };
+	struct cookie_function function = { .name = (char *)name,
+					    .language = INTERPRETER_RUBY,
+					    .bytes = 30,
+					    .digest = 0x1234 | COOKIE_DIGEST_SET,
+					    .lines = lines,
+					    .line_count = line_count };
+	struct error err = ERROR_INIT;
+	const struct cookie_image *image;
+	const uint64_t *got;
+	size_t n = 0;
+
+	run_init(&run);
+	CHECK_EQ(cookie_source(run.cookies, "/srv/app.rb", &function), 1);
+	CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
+	CHECK_EQ(stream_file_close(run.tee, NULL, &err), 0);
+	CHECK_EQ(stream_file_open(run.path, &reader, &err), 0);
+	CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 1);
+	image = cookie_lookup(seen, 1);
+	if (CHECK(image && image->kind == COOKIE_SOURCE && image->function)) {
+		CHECK_STR(image->path, "/srv/app.rb");
+		CHECK_STR(image->function->name, name);
+		CHECK_EQ(image->function->language, INTERPRETER_RUBY);
+		CHECK_EQ(image->function->bytes, 30);
+		CHECK_EQ(image->function->digest, function.digest);
+		CHECK_EQ(image->function->line_count, line_count);
+		CHECK(!memcmp(image->function->lines, lines, line_count * sizeof(*lines)));
+		CHECK_EQ(cookie_source(seen, "/srv/app.rb", &function), 1);
+	}
+	cookie_table_free(seen);
+}
+
+static void functions_of_source_files_are_replayed(void)
+{
+	check_function("f", 3);
+	check_function("seven77", 2);
+	check_function("a_longer_name", 0);
+}
+
 static void a_stream_cut_anywhere_is_read_up_to_there(void)
 {
 	_cleanup_(run_done) struct run run;
@@ -169,5 +216,5 @@ static void a_full_disk_is_reported(void)
 }
 
 TESTS(T(what_is_teed_is_what_is_replayed), T(a_version_that_is_found_later_is_replayed),
-      T(a_stream_cut_anywhere_is_read_up_to_there), T(what_is_no_stream_is_named),
-      T(a_full_disk_is_reported))
+      T(functions_of_source_files_are_replayed), T(a_stream_cut_anywhere_is_read_up_to_there),
+      T(what_is_no_stream_is_named), T(a_full_disk_is_reported))

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stream/internal/cookie_chunk.h"
 
+#include "base/mem.h"
+#include "bpf/interpreter.h"
 #include "identity/cookie.h"
+#include "interpreter/function_line.h"
 #include "stream/evbuf.h"
 
 enum cookie_flag { COOKIE_IDENTIFIED = 1, COOKIE_VERIFIED = 2 };
@@ -30,6 +33,20 @@ void chunk_skip_padding(struct span *in)
 		(void)span_take(in, 1);
 }
 
+static void add_function(struct strbuf *b, const struct cookie_function *f)
+{
+	size_t i;
+
+	chunk_put_u64(b, f->digest);
+	chunk_put_u32(b, f->language);
+	chunk_put_u32(b, f->bytes);
+	chunk_put_text(b, f->name);
+	for (i = 0; i < f->line_count; i++) {
+		chunk_put_u32(b, f->lines[i].offset);
+		chunk_put_u32(b, f->lines[i].line);
+	}
+}
+
 void cookie_chunk_add(struct strbuf *b, const struct cookie_image *image)
 {
 	chunk_put_u64(b, image->cookie);
@@ -47,8 +64,47 @@ void cookie_chunk_add(struct strbuf *b, const struct cookie_image *image)
 	chunk_put_u32(b, image->version.build_id.size);
 	strbuf_add(b, image->version.build_id.bytes, sizeof(image->version.build_id.bytes));
 	chunk_put_text(b, image->path ? image->path : "");
-	if (image->host)
+	if (image->function)
+		add_function(b, image->function);
+	else if (image->host)
 		chunk_put_text(b, image->host);
+}
+
+/* Reads a function; its name is borrowed, its lines are the caller's. 0 or -EBADMSG. */
+static int read_function(struct span in, struct cookie_function *ret)
+{
+	struct cookie_function f = { 0 };
+	size_t i;
+
+	if (span_u64(&in, &f.digest) < 0 || span_u32(&in, &f.language) < 0 ||
+	    span_u32(&in, &f.bytes) < 0 || !(f.digest & COOKIE_DIGEST_SET) ||
+	    f.language >= INTERPRETER_COUNT_)
+		return -EBADMSG;
+	f.name = (char *)span_string(&in);
+	if (!f.name)
+		return -EBADMSG;
+	chunk_skip_padding(&in);
+	f.line_count = in.left / sizeof(*f.lines);
+	f.lines = xcalloc(f.line_count, sizeof(*f.lines));
+	for (i = 0; i < f.line_count; i++) {
+		(void)span_u32(&in, &f.lines[i].offset);
+		(void)span_u32(&in, &f.lines[i].line);
+	}
+	*ret = f;
+	return 0;
+}
+
+/* Defines the function of a source file that @in describes. */
+static int define_function(struct span in, struct cookie_image *image, struct cookie_table *cookies)
+{
+	struct cookie_function function;
+
+	if (read_function(in, &function) < 0)
+		return -EBADMSG;
+	image->function = &function;
+	cookie_define(cookies, image);
+	free(function.lines);
+	return 0;
 }
 
 int cookie_chunk_read(struct span in, struct cookie_table *cookies)
@@ -69,11 +125,15 @@ int cookie_chunk_read(struct span in, struct cookie_table *cookies)
 	    image.cookie == EVBUF_NO_COOKIE || image.cookie == EVBUF_INVALID_COOKIE)
 		return -EBADMSG;
 	chunk_skip_padding(&in);
-	image.host = in.left ? (char *)span_string(&in) : NULL;
 	image.kind = kind;
 	image.identified = flags & COOKIE_IDENTIFIED;
 	image.verified = flags & COOKIE_VERIFIED;
 	image.version.build_id.size = (uint8_t)id_size;
+	if (kind == COOKIE_SOURCE && *image.path != '/')
+		return -EBADMSG;
+	if (kind == COOKIE_SOURCE && in.left)
+		return define_function(in, &image, cookies);
+	image.host = in.left ? (char *)span_string(&in) : NULL;
 	cookie_define(cookies, &image);
 	return 0;
 }
