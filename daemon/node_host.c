@@ -329,7 +329,8 @@ static char *host_cookie_path(uint64_t cookie, void *data)
 	const struct cookie_image *image = cookie_lookup(t, cookie);
 
 	/* Those that are in the buffer (collect/stream_outlet.h). */
-	if (!image || (image->kind != COOKIE_FILE && image->kind != COOKIE_VDSO))
+	if (!image || (image->kind != COOKIE_FILE && image->kind != COOKIE_VDSO &&
+		       image->kind != COOKIE_SOURCE))
 		return NULL;
 	return xstrdup(image->path);
 }

@@ -6,10 +6,12 @@
 fs=$dir/fs
 reader=
 jit=
+script=
 cleanup()
 {
-	[ -z "$reader" ] || kill "$reader" 2>/dev/null
-	[ -z "$jit" ] || kill "$jit" 2>/dev/null
+	for pid in $reader $jit $script; do
+		kill "$pid" 2>/dev/null
+	done
 	umount -l "$fs" 2>/dev/null
 	stop_all
 }
@@ -81,6 +83,8 @@ compare() # NAME OPTION...
 	echo 1 >"$fs/enable"
 	"$OP_BUILD_ROOT/tests/live/truth_jit" 600 >/dev/null &
 	jit=$!
+	"$(known_python || echo true)" "$dir/looping.py" &
+	script=$!
 	timeout 1 sh -c "while :; do :; done"
 	opreport --session-dir="$dir" >/dev/null 2>&1
 	echo 1 >"$fs/dump"
@@ -88,9 +92,10 @@ compare() # NAME OPTION...
 	echo 0 >"$fs/enable"
 	ok "  which ends with the samples" wait "$reader"
 	reader=
-	kill "$jit"
-	wait "$jit" 2>/dev/null
+	kill "$jit" "$script"
+	wait "$jit" "$script" 2>/dev/null
 	jit=
+	script=
 	is "  lost none" "$(cat "$fs/stats/event_lost_overflow")" 0
 	is "  and counted as many as are recorded" \
 		"$(awk -F '\t' '{ sum += $3 } END { print sum }' "$dir/read")" "$(counter samples)"
@@ -113,11 +118,20 @@ opcontrol --mount="$fs" >"$dir/output" 2>&1 ||
 	skip_all "nothing can be mounted here: $(cat "$dir/output")"
 opcontrol --umount="$fs" --shutdown >/dev/null
 rm -rf "$session"
+printf 'def looping():\n\twhile True:\n\t\tpass\nlooping()\n' >"$dir/looping.py"
 compare "samples"
 opcontrol --umount="$fs" --shutdown >/dev/null
 rm -rf "$session"
-compare "call chains" --driver=perf --callgraph=16
-ok "  with their frames" grep -q " [1-9][0-9]* frames" "$dir/reader"
+for driver in perf auto; do
+	compare "call chains of $driver" --driver=$driver --callgraph=16
+	ok "  with their frames" grep -q " [1-9][0-9]* frames" "$dir/reader"
+	! uses_bpf || ! known_python >/dev/null ||
+		ok "  functions of a source file" test "$(read_samples "$dir/looping.py")" -gt 10
+	opcontrol --umount="$fs" --shutdown >/dev/null
+	rm -rf "$session"
+done
+opcontrol --session-dir="$session" --start-daemon >"$dir/output" 2>&1
+opcontrol --mount="$fs" >/dev/null 2>&1
 
 # Without samples a reader waits; whatever ends, he does not hang.
 cat "$fs/buffer" >"$dir/read" 2>"$dir/reader" &
