@@ -6,7 +6,8 @@ target is known is of the function that the callee is in. Kinds of steps that ar
  linked    a call through the linkage table, or a slot of it, of a symbol in the callee's function
  ifunc     the same, of a symbol whose function is chosen at run time
  lazy      the dynamic linker looks the symbol up
- tail      the call's target, or a function that it jumps to, jumps to the callee's function
+ tail      the call's target, or a function that it jumps to, jumps to the callee's function, or ends with
+           a system call before that function
  indirect  the target is in a register or in memory
  context   not a call: a function of makecontext() returns to the start of one of the C library
  given     with the driver perf, to a caller of _exit() or execve(): the child of vfork() gives the stack back
@@ -24,6 +25,7 @@ import stored
 from elfcode import Code, Generated, instructions
 
 CALL = re.compile(r"(?:(?:bnd|notrack|data16|addr32|rex\S*|ds|cs) +)*call +(.*)")
+SYSTEM_CALL = re.compile(r"syscall|sysenter|int +\$0x80")
 JUMP = re.compile(r"(?:(?:bnd|notrack|data16|ds|cs) +)*j[a-z]+(?:,p[nt])? +(.*)")
 SLOT = re.compile(r"\*(-?)0x([0-9a-f]+)\(%rip\)")
 DEPTH = 4
@@ -206,8 +208,10 @@ class Judge:
         return f"direct to {target:#x}"
 
     def leaves(self, code, start):
-        """Functions that one jumps to."""
-        for text, _ in self.insns.get((code, start), {}).values():
+        """Functions that one jumps to, or that it goes on in after a system call."""
+        for text, after in self.insns.get((code, start), {}).values():
+            if SYSTEM_CALL.match(text) and code.function(after) not in (None, start):
+                yield code, code.function(after)
             m = JUMP.match(text)
             if not m:
                 continue
