@@ -101,6 +101,13 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 	numbered[15] = r->r15;
 }
 
+/* Whether a task may begin where the system call @number goes on: clone(2), fork(2), vfork(2), or
+ * clone3(2). */
+static __always_inline bool makes_task(__s64 number)
+{
+	return (number >= 56 && number <= 58) || number == 435;
+}
+
 /* Moves the PC of a frame whose thread is in the kernel to the system call, if it made one. */
 static __always_inline void registers_to_system_call(const struct cpu_registers *r,
 						     struct unwind_frame *frame)
@@ -109,7 +116,8 @@ static __always_inline void registers_to_system_call(const struct cpu_registers 
 
 	/* The number of the system call. */
 	if ((__s64)r->orig_ax >= 0 && registers_machine(r, &machine))
-		unwind_to_system_call(frame, machine_of(machine), r->ax);
+		unwind_to_system_call(frame, machine_of(machine), r->ax, r->cx,
+				      makes_task((__s64)r->orig_ax));
 }
 
 /* The number of the system call that @task, with these registers, is in; CALL_OF_32_BITS of a

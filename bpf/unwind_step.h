@@ -71,15 +71,19 @@ static __always_inline __u64 unwind_chain_address(const struct unwind_frame *f, 
 }
 
 /* Moves the PC of a thread in the kernel from where it goes on after a system call to the
- * instruction that made it, which may be the last one of its function. @result is register 0: on
- * x86-64 it is -ENOSYS until the system call has a result (kernel: arch/x86/entry/entry_64.S), but
- * not where an exception, a new program or a new process goes on. */
+ * instruction that made it, which may be the last one of its function. On x86-64 register 0,
+ * @result, is -ENOSYS until the call has a result (kernel: arch/x86/entry/entry_64.S), and the
+ * instruction leaves in rcx, @next, where it goes on. Neither is so where an exception or a new
+ * program goes on. Where a new thread or process does (@may_be_new: it may be one), its stack is
+ * not the one of the call. */
 static __always_inline void unwind_to_system_call(struct unwind_frame *f,
-						  enum unwind_machine machine, __u64 result)
+						  enum unwind_machine machine, __u64 result,
+						  __u64 next, int may_be_new)
 {
 	enum { SYSCALL_BYTES = 2, NO_RESULT = 38 /* ENOSYS */ };
 
-	if (machine == UNWIND_X86_64 && result == (__u64)-NO_RESULT)
+	if (machine == UNWIND_X86_64 &&
+	    (result == (__u64)-NO_RESULT || (next == f->pc && !(may_be_new && result == 0))))
 		f->pc -= SYSCALL_BYTES;
 }
 

@@ -121,8 +121,9 @@ void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret)
 		ret->bx.value = u->regs[layout->bx];
 	else
 		ret->bx.where = UNWIND_REG_LOST;
+	/* Register 2 of x86-64 is rcx. Which system call it is was not recorded. */
 	if (!u->in_user)
-		unwind_to_system_call(ret, u->machine, u->regs[0]);
+		unwind_to_system_call(ret, u->machine, u->regs[0], u->regs[2], true);
 }
 
 int user_stack_read(void *data, __u64 address, __u64 *ret)

@@ -73,7 +73,10 @@ known()
 
 	case $program.$(uname -m) in
 	*_32.*) ;;
-	*.x86_64) chain "a system call that ends its function" last_call "$main;run_last" ;;
+	*.x86_64)
+		chain "a system call that ends its function" last_call "$main;run_last"
+		is "    on its way back, too" "$(grep -c ';after_last;.*do_syscall' "$dir/$program.folded")" 0
+		;;
 	esac
 
 	# Where a thread or a process starts, nothing has called clone().

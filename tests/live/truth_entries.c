@@ -311,10 +311,10 @@ __asm__(".text\n"
 FUNCTION void run_last(void);
 void run_last(void)
 {
-	static char numbers[1 << 17];
+	static char numbers[1 << 11];
 	int i;
 
-	for (i = 0; i < PARTS; i++)
+	for (i = 0; i < PARTS * 64; i++)
 		last_call(numbers, sizeof(numbers));
 	AFTER_CALL();
 }

@@ -542,20 +542,27 @@ static void an_address_in_a_chain_follows_the_code_that_was_left(void)
 	}
 }
 
-/* Another symbol may begin right after a system call. Only there register 0 says that it has no
- * result yet. */
+/* Another symbol may begin right after a system call. The registers say that there was one, but not
+ * whether a new process goes on. */
 static void a_thread_in_a_system_call_is_where_it_made_it(void)
 {
 	static const struct {
 		enum unwind_machine machine;
 		int64_t result;
+		uint64_t next;
+		bool may_be_new;
 		uint64_t pc;
 	} cases[] = {
-		{ UNWIND_X86_64, -ENOSYS, 0x400121 },
-		{ UNWIND_X86_64, 0, 0x400123 },
-		{ UNWIND_X86_64, -EINTR, 0x400123 },
-		{ UNWIND_X86_64, (uint32_t)-ENOSYS, 0x400123 },
-		{ UNWIND_AARCH64, -ENOSYS, 0x400123 },
+		{ UNWIND_X86_64, -ENOSYS, 0, true, 0x400121 },
+		{ UNWIND_X86_64, -ENOSYS, 0x400123, false, 0x400121 },
+		{ UNWIND_X86_64, 0, 0, false, 0x400123 },
+		{ UNWIND_X86_64, 0, 0x400123, false, 0x400121 },
+		{ UNWIND_X86_64, 0, 0x400123, true, 0x400123 },
+		{ UNWIND_X86_64, 7, 0x400123, true, 0x400121 },
+		{ UNWIND_X86_64, -EINTR, 0x400123, false, 0x400121 },
+		{ UNWIND_X86_64, -EINTR, 0x400125, false, 0x400123 },
+		{ UNWIND_X86_64, (uint32_t)-ENOSYS, 0, false, 0x400123 },
+		{ UNWIND_AARCH64, -ENOSYS, 0x400123, false, 0x400123 },
 	};
 	size_t i;
 
@@ -563,7 +570,8 @@ static void a_thread_in_a_system_call_is_where_it_made_it(void)
 		struct unwind_frame f = frame_at(0x7000);
 
 		printf("# case %zu\n", i);
-		unwind_to_system_call(&f, cases[i].machine, (uint64_t)cases[i].result);
+		unwind_to_system_call(&f, cases[i].machine, (uint64_t)cases[i].result,
+				      cases[i].next, cases[i].may_be_new);
 		CHECK_EQ(f.pc, cases[i].pc);
 		CHECK_EQ(unwind_lookup_pc(&f), cases[i].pc);
 	}
