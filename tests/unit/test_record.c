@@ -126,6 +126,24 @@ static void other_kinds_of_images_have_their_names(void)
 	CHECK_EQ(access(vdso_32, R_OK) == 0, has_32);
 }
 
+/* A slice of the history has what was counted in it. */
+static void samples_that_wait_for_code_are_not_counted_yet(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+
+	b.config.jit = true;
+	bench_start(&b);
+	run_as(&b, 7, app);
+	evbuf_sample(b.buffer, app, 0x20, 0, 2);
+	evbuf_sample(b.buffer, cookie_anon(b.cookies, 7, 0x1000, 0x3000, ""), 0x1010, 0, 3);
+	CHECK_EQ(stats_of(&b).samples, 5);
+	CHECK_EQ(record_counted(b.rec), 2);
+	record_sync(b.rec, true);
+	CHECK_EQ(stats_of(&b).samples, 5);
+	CHECK_EQ(record_counted(b.rec), 5);
+}
+
 /* Samples in functions of source files count at their places, never in that of the next function,
  * also when the cookie is forgotten meanwhile. */
 static void samples_stay_in_the_places_of_their_functions(void)
@@ -416,7 +434,8 @@ static void images_unused_for_long_are_freed(void)
 
 TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
-      T(other_kinds_of_images_have_their_names), T(samples_stay_in_the_places_of_their_functions),
+      T(other_kinds_of_images_have_their_names), T(samples_that_wait_for_code_are_not_counted_yet),
+      T(samples_stay_in_the_places_of_their_functions),
       T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
       T(losses_have_their_own_counters), T(weights_count_and_saturate),
       T(a_session_moved_away_starts_again), T(a_sample_file_that_fails_is_counted_and_tried_again),

@@ -8,15 +8,31 @@
 
 #include <inttypes.h>
 
-void collector_begin_slice(struct collector *c)
+static struct slicing_totals totals_of(const struct collector *c)
 {
 	struct driver_stats driver;
 	struct record_stats record;
+	struct slicing_totals t;
+	const struct counter *counter;
+	size_t i;
+
+	collector_stats(c, &driver, &record);
+	t = (struct slicing_totals){ .samples = record_counted(c->record),
+				     .skipped = driver.sample_stretched };
+	for (i = 0; (counter = counter_at(i)); i++)
+		if (counter->kind == COUNTER_LOST)
+			t.lost += counter_value(counter, &driver, &record);
+	return t;
+}
+
+void collector_begin_slice(struct collector *c)
+{
+	struct slicing_totals totals;
 
 	if (!c->has_history)
 		return;
-	collector_stats(c, &driver, &record);
-	slicing_begin(&c->slicing, &driver, &record);
+	totals = totals_of(c);
+	slicing_begin(&c->slicing, &totals);
 }
 
 /* Whether the slice ends with the samples taken before @until_ns. */
@@ -32,16 +48,15 @@ static bool slice_ends(const struct collector *c, uint64_t until_ns, enum slice_
 void collector_end_slice(struct collector *c, enum slice_end when)
 {
 	uint64_t until_ns = c->has_history ? c->ops->taken_until_ns(c->driver) : 0;
-	struct driver_stats driver;
-	struct record_stats record;
+	struct slicing_totals totals;
 	struct error err = ERROR_INIT;
 	struct slice slice;
 
 	if (until_ns <= c->slicing.begin_ns || !c->slicing.begin_ns ||
 	    !slice_ends(c, until_ns, when))
 		return;
-	collector_stats(c, &driver, &record);
-	slicing_end(&c->slicing, until_ns, &driver, &record, &slice);
+	totals = totals_of(c);
+	slicing_end(&c->slicing, until_ns, &totals, &slice);
 	if (record_end_slice(c->record, &slice, &err) < 0)
 		log_error("%s: %" PRId64 " ms are missing in the history", err.text,
 			  slice.span.end_ms - slice.span.begin_ms);

@@ -7,21 +7,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* The totals as the numbers of a slice. */
-static struct slice numbers_of(const struct driver_stats *driver, const struct record_stats *record)
-{
-	struct slice s = { .samples = record->samples,
-			   .taken = driver->sample_received - driver->sample_filtered -
-				    driver->sample_stretched };
-	const struct counter *c;
-	size_t i;
-
-	for (i = 0; (c = counter_at(i)); i++)
-		if (c->kind == COUNTER_LOST)
-			s.lost += counter_value(c, driver, record);
-	return s;
-}
-
 /* The time of day at @ns of CLOCK_MONOTONIC, which is a moment ago. */
 static int64_t time_of_day(uint64_t ns)
 {
@@ -35,11 +20,10 @@ static uint64_t online_cpus(void)
 	return cpus > 0 ? (uint64_t)cpus : 1;
 }
 
-void slicing_begin(struct slicing *s, const struct driver_stats *driver,
-		   const struct record_stats *record)
+void slicing_begin(struct slicing *s, const struct slicing_totals *totals)
 {
 	s->begin_ns = clock_now_ns();
-	s->then = numbers_of(driver, record);
+	s->then = *totals;
 }
 
 bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms)
@@ -47,20 +31,21 @@ bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_
 	return s->begin_ns && until_ns >= s->begin_ns + length_ms * NS_PER_MS;
 }
 
-void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,
-		 const struct record_stats *record, struct slice *ret)
+void slicing_end(struct slicing *s, uint64_t until_ns, const struct slicing_totals *totals,
+		 struct slice *ret)
 {
-	uint64_t length_ms = (until_ns - s->begin_ns) / NS_PER_MS;
-	struct slice now = numbers_of(driver, record);
+	uint64_t length_ms = (until_ns - s->begin_ns) / NS_PER_MS, skipped;
 
-	*ret = now;
+	s->skipped += totals->skipped - s->then.skipped;
 	ret->span.end_ms = time_of_day(until_ns);
 	/* The clock may have been set, but how long the slice took is known all the same. */
 	ret->span.begin_ms = ret->span.end_ms - (int64_t)length_ms;
-	ret->samples -= s->then.samples;
-	ret->taken -= s->then.taken;
-	ret->lost -= s->then.lost;
+	ret->samples = totals->samples - s->then.samples;
+	skipped = MIN(s->skipped, ret->samples);
+	s->skipped -= skipped;
+	ret->taken = ret->samples - skipped;
+	ret->lost = totals->lost - s->then.lost;
 	ret->cpu_ms = online_cpus() * length_ms;
-	s->then = now;
+	s->then = *totals;
 	s->begin_ns = until_ns;
 }

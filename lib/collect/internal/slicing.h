@@ -4,26 +4,32 @@
  * slice are those between which its samples were taken, not when they were recorded. The caller
  * embeds the struct, all-zero at first.
  *
- *	slicing_begin(&s, &driver, &record);
+ *	slicing_begin(&s, &totals);
  *	if (slicing_is_due(&s, until_ns, HISTORY_SLICE_MS))
- *		slicing_end(&s, until_ns, &driver, &record, &slice);
+ *		slicing_end(&s, until_ns, &totals, &slice);
  */
 #pragma once
 
 #include "history/slice_file.h"
-#include "stats/counters.h"
+
+/* What was counted so far. */
+struct slicing_totals {
+	uint64_t samples; /* in sample files: what the counts of all slices add up to */
+	uint64_t skipped; /* to save time: the part of them that was not taken */
+	uint64_t lost;
+};
 
 struct slicing {
-	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: no slice has begun */
-	struct slice then; /* its numbers are the totals when the slice began */
+	uint64_t begin_ns;	    /* CLOCK_MONOTONIC; 0: no slice has begun */
+	struct slicing_totals then; /* when the slice began */
+	uint64_t skipped; /* for samples that are in no file yet: they are of a later slice */
 };
 
 /* Begins the first slice: samples are taken from now on. */
-void slicing_begin(struct slicing *s, const struct driver_stats *driver,
-		   const struct record_stats *record);
+void slicing_begin(struct slicing *s, const struct slicing_totals *totals);
 /* Whether the slice is at least @length_ms long, if the samples taken before @until_ns are
  * recorded. */
 bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms);
 /* Ends the slice, which contains the samples taken before @until_ns, and begins the next one. */
-void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,
-		 const struct record_stats *record, struct slice *ret);
+void slicing_end(struct slicing *s, uint64_t until_ns, const struct slicing_totals *totals,
+		 struct slice *ret);

@@ -72,7 +72,8 @@ struct jitting {
 	struct sampled_images *binaries;
 	struct store *store;
 	struct map makers; /* by tgid */
-	uint64_t last_sync, lost;
+	uint64_t last_sync;
+	struct jitting_samples sums;
 	uint64_t flush_at; /* what was new then is to be written at once; 0: nothing */
 	bool ending;	   /* some processes are to be forgotten */
 };
@@ -148,9 +149,9 @@ void jitting_free(struct jitting *j)
 	free(j);
 }
 
-uint64_t jitting_lost(const struct jitting *j)
+struct jitting_samples jitting_samples(const struct jitting *j)
 {
-	return j->lost;
+	return j->sums;
 }
 
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret)
@@ -205,6 +206,7 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	if (m->waiting_count == WAITING_MAX || !jit_process_may_wait(m->process))
 		return false;
 	note_spot(m, key);
+	j->sums.waiting += weight;
 	array_grow(&m->waiting, m->waiting_count + 1, &m->waiting_room);
 	m->waiting[m->waiting_count++] = (struct waiting){
 		.key = *key, .address = address, .weight = weight, .after = j->last_sync
@@ -287,7 +289,8 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 	if (file)
 		store_add(j->store, file, address - key.image->image.start, w->weight);
 	else
-		j->lost += w->weight;
+		j->sums.lost += w->weight;
+	j->sums.waiting -= w->weight;
 }
 
 /* Counts a sample if its code is known or it has waited too long. */
@@ -428,12 +431,9 @@ static bool write_some(struct jitting *j, uint64_t now)
 
 static void write_all(struct jitting *j, uint64_t now)
 {
-	map_for_each (&j->makers, slot) {
-		struct maker *m = slot->value;
-
-		if (has_news(m))
-			(void)write_maker(j, m, now);
-	}
+	map_for_each (&j->makers, slot)
+		if (has_news(slot->value))
+			(void)write_maker(j, slot->value, now);
 	jit_writer_wait(j->writer);
 }
 

@@ -63,8 +63,12 @@ bool jitting_reads(const struct jitting *j);
 void jitting_flush(struct jitting *j, uint64_t now);
 /* Does a part of what jitting_settle() and jitting_flush() left; returns whether there is more. */
 bool jitting_tend(struct jitting *j, uint64_t now);
-/* Samples not counted because no sample file could be opened. */
-uint64_t jitting_lost(const struct jitting *j);
+/* Sums of weights: of samples not counted because no sample file could be opened, and of those that
+ * wait for their code. */
+struct jitting_samples {
+	uint64_t lost, waiting;
+};
+struct jitting_samples jitting_samples(const struct jitting *j);
 /* What was left out of the code. */
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret);
 /* Keeps the images that samples and code wait for from being swept (sampled_image_sweep()). */

@@ -49,7 +49,7 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->shed_threads += threads_shed(rec);
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
 	if (rec->jitting) {
-		ret->lost_samplefile += jitting_lost(rec->jitting);
+		ret->lost_samplefile += jitting_samples(rec->jitting).lost;
 		jitting_stats(rec->jitting, &jit);
 		ret->jit_dropped = jit.jit_dropped;
 		ret->jit_put_off = jit.jit_put_off;
@@ -70,6 +70,15 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 static bool is_of_record(const struct counter *c)
 {
 	return c->source == COUNTER_OF_RECORD || c->source == COUNTER_OF_CHAINS;
+}
+
+uint64_t record_counted(const struct record *rec)
+{
+	struct record_stats now;
+
+	record_stats(rec, &now);
+	return now.samples - now.lost_samplefile -
+	       (rec->jitting ? jitting_samples(rec->jitting).waiting : 0);
 }
 
 int record_flush(struct record *rec, bool at_once, struct error *err)
