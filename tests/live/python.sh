@@ -129,4 +129,11 @@ EOF
 (cd "$dir/below" && operf -g --session-dir="$dir/up" "$python" ../above.py) >"$dir/output" 2>&1
 opreport --session-dir="$dir/up" -l -f >"$dir/report" 2>/dev/null
 ok "a path that leads upwards is that of the file" grep -q " $dir/above.py  *burn" "$dir/report"
+cat >"$dir/twins.py" <<'EOF'
+print(sum(i for i in range(2000000)), sum(i for i in range(3000000)))
+EOF
+operf --session-dir="$dir/twins" "$python" "$dir/twins.py" >"$dir/output" 2>&1
+opreport --session-dir="$dir/twins" -l '{' session:current '}' '{' time:.. '}' >"$dir/report" 2>"$dir/said"
+ok "functions of one name are compared" grep -q " twins.py .*<genexpr>" "$dir/report"
+is "  and their file is not taken for a program" "$(cat "$dir/said")" ""
 done_testing

@@ -299,7 +299,8 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	struct search s = search_for(bs, image, header);
 
 	*ret = (struct binary){ .why = BINARY_NO_FILE };
-	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, &ret->why))
+	if (s.image->id.kind != SNAME_ROOT || source_image_is(s.image->manifest) ||
+	    !search_file(&s, &ret->why))
 		return false;
 	ret->file = STEAL(s.ef);
 	ret->debug = search_debug(&s, ret->file);
