@@ -22,15 +22,9 @@
 #include "record/internal/transient.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
-#include "stats/turn.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* How long a turn spends on files that are to be written or closed, and on each of two kinds. */
-static const uint64_t tend_ns = 5000000;
-/* How long a dump reads descriptions of JIT code at most. */
-static const uint64_t dump_read_ns = 2 * NS_PER_S;
 
 static const struct {
 	const char *name;
@@ -274,116 +268,6 @@ void record_prepare(struct record *rec)
 	kernel_images_prepare(rec->kernel);
 }
 
-static bool is_of_old_images(const struct store_key *key, void *data)
-{
-	const struct record *rec = data;
-
-	return sampled_image_is_old(rec->binaries, key->app) ||
-	       sampled_image_is_old(rec->binaries, key->image);
-}
-
-/* Frees the images that were not sampled for long, if there are many, once their files are closed,
- * which takes several turns. */
-static void sweep_images(struct record *rec, uint64_t until_ns)
-{
-	const struct store_choice choice = { .until_tick = UINT64_MAX,
-					     .leaves = is_of_old_images,
-					     .data = rec,
-					     .until_ns = until_ns };
-
-	/* The parts of an incomplete chain refer to images. */
-	if (!sampled_image_are_many(rec->binaries) || rec->trans.tracing != TRACE_OFF ||
-	    rec->pending_count)
-		return;
-	if (rec->jitting)
-		jitting_use_images(rec->jitting);
-	if (!store_leave(rec->store, &choice, true))
-		return;
-	chain_recorder_let_go(rec->trace);
-	rec->trans.app_known = false;
-	rec->trans.app = NULL;
-	(void)sampled_image_sweep(rec->binaries); /* none is lost */
-}
-
-/* Does what is left to do with the files, for a short time; returns whether there is more. */
-static bool tend_files(struct record *rec)
-{
-	struct store_choice choice = { .until_ns = clock_now_ns() + tend_ns };
-	bool is_left;
-
-	rec->trans.size = 0; /* its file may be closed */
-	is_left = store_turn(rec->store, choice.until_ns);
-	choice.until_tick = rec->flush_tick;
-	if (rec->flush_tick && store_leave(rec->store, &choice, false))
-		rec->flush_tick = 0;
-	choice.until_tick = rec->yield_tick;
-	if (rec->yield_tick && store_leave(rec->store, &choice, true))
-		rec->yield_tick = 0;
-	choice.until_tick = rec->renew_tick;
-	choice.by_opening = true;
-	if (rec->renew_tick && store_leave(rec->store, &choice, true))
-		rec->renew_tick = 0;
-	return is_left || rec->flush_tick || rec->yield_tick || rec->renew_tick;
-}
-
-bool record_tend(struct record *rec)
-{
-	bool is_left = tend_files(rec);
-
-	turn_stage(rec->turn, TURN_FILES);
-	is_left |= rec->jitting && jitting_tend(rec->jitting, clock_now_ns());
-	turn_stage(rec->turn, TURN_JIT);
-	sweep_images(rec, clock_now_ns() + tend_ns);
-	turn_stage(rec->turn, TURN_IMAGES);
-	return is_left;
-}
-
-void record_sync(struct record *rec, bool all)
-{
-	rec->trans.size = 0; /* its file may be closed */
-	if (rec->jitting)
-		jitting_sync(rec->jitting, clock_now_ns(), all);
-	source_files_write(rec->sources, clock_now_ns(), all);
-	turn_stage(rec->turn, TURN_JIT);
-	(void)record_tend(rec);
-}
-
-void record_begin_dump(struct record *rec)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	rec->trans.size = 0; /* its file may be closed */
-	rec->flush_tick = store_tick(rec->store);
-	if (!rec->jitting)
-		return;
-	jitting_search(rec->jitting, now_ns);
-	rec->dump_until_ns = now_ns + dump_read_ns;
-}
-
-/* Reads descriptions of JIT code; once all are read, counts the samples that wait for them. */
-static void dump_jit(struct record *rec)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	jitting_sync(rec->jitting, now_ns, false);
-	if (now_ns >= rec->dump_until_ns || !jitting_reads(rec->jitting)) {
-		jitting_flush(rec->jitting, now_ns);
-		rec->flush_tick = store_tick(rec->store);
-		rec->dump_until_ns = 0;
-	}
-	turn_stage(rec->turn, TURN_JIT);
-}
-
-bool record_dump(struct record *rec)
-{
-	bool is_left;
-
-	if (rec->dump_until_ns)
-		dump_jit(rec);
-	is_left = record_tend(rec);
-	return is_left || rec->dump_until_ns;
-}
-
 bool record_slice_is_full(const struct record *rec)
 {
 	const struct past *past = store_past(rec->store);
@@ -448,7 +332,7 @@ void record_count_undone(struct record *rec)
 void record_yield_files(struct record *rec)
 {
 	rec->yield_tick = store_tick(rec->store);
-	(void)tend_files(rec);
+	(void)record_tend_files(rec);
 }
 
 void record_renew_files(struct record *rec)

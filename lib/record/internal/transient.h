@@ -91,6 +91,8 @@ struct record {
 	struct turn *turn;	/* of the caller's loop, or NULL */
 };
 
+/* Does what is left to do with the files, for a short time; returns whether there is more. */
+bool record_tend_files(struct record *rec);
 /* Counts what was shed so far, before ->shed changes. */
 void record_settle_shed(struct record *rec);
 /* Takes the sample (@pc, @counter) if the shortcut does not apply. */
