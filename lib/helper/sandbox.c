@@ -31,9 +31,10 @@ struct lane {
 
 struct sandbox {
 	struct sandbox_config config;
-	pthread_mutex_t lock; /* over the next two */
-	int nursery;	      /* socket to the process that forks workers; -1: it has ended */
-	uint64_t ended_ns;    /* CPU time of workers that have ended */
+	pthread_mutex_t lock;	/* over the next two */
+	int nursery;		/* socket to the process that forks workers; -1: it has ended */
+	uint64_t ended_ns;	/* CPU time of workers that have ended */
+	uint64_t cpu_ns, bytes; /* in use, when it was looked at last; atomic */
 	pid_t pid;
 	int stop;		   /* readable once requests are to fail; -1: never */
 	bool is_front_process;	   /* this is the worker of a sandbox that has this one as ->back */
@@ -165,24 +166,26 @@ static uint64_t sum(const struct sandbox *s, uint64_t (*of)(pid_t pid))
 	return all;
 }
 
+/* Both return what was known last while the lock is held for a nursery that forks: whoever asks may
+ * have samples to drain. */
 uint64_t sandbox_cpu(struct sandbox *s)
 {
-	uint64_t ns;
-
-	(void)pthread_mutex_lock(&s->lock);
-	ns = s->ended_ns + sum(s, cpu_ns);
-	(void)pthread_mutex_unlock(&s->lock);
-	return s->front ? ns + sandbox_cpu(s->front) : ns;
+	if (pthread_mutex_trylock(&s->lock) == 0) {
+		__atomic_store_n(&s->cpu_ns, s->ended_ns + sum(s, cpu_ns), __ATOMIC_RELAXED);
+		(void)pthread_mutex_unlock(&s->lock);
+	}
+	return __atomic_load_n(&s->cpu_ns, __ATOMIC_RELAXED) +
+	       (s->front ? sandbox_cpu(s->front) : 0);
 }
 
 uint64_t sandbox_memory(struct sandbox *s)
 {
-	uint64_t bytes;
-
-	(void)pthread_mutex_lock(&s->lock);
-	bytes = sum(s, private_bytes);
-	(void)pthread_mutex_unlock(&s->lock);
-	return s->front ? bytes + sandbox_memory(s->front) : bytes;
+	if (pthread_mutex_trylock(&s->lock) == 0) {
+		__atomic_store_n(&s->bytes, sum(s, private_bytes), __ATOMIC_RELAXED);
+		(void)pthread_mutex_unlock(&s->lock);
+	}
+	return __atomic_load_n(&s->bytes, __ATOMIC_RELAXED) +
+	       (s->front ? sandbox_memory(s->front) : 0);
 }
 
 /* Has the nursery end the lane's worker, if there is one, and start another if @worker, its end of

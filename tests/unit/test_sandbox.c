@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/clock.h"
+#include "base/mem.h"
+#include "file/path.h"
 #include "helper/internal/sandbox_worker.h"
 #include "helper/seccomp_confine.h"
 #include "helper/sandbox.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -409,9 +414,53 @@ static void what_its_processes_take_is_known(void)
 	CHECK(sandbox_memory(s) < memory);
 }
 
-TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
-      T(one_opens_and_another_reads), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
-      T(its_time_is_limited_between_requests_too),
+static void *ask_for_work(void *data)
+{
+	CHECK(works(data));
+	return NULL;
+}
+
+/* Whether a thread of this process other than the calling one waits to receive something. */
+static bool one_receives(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	bool is_so = false;
+
+	while (tasks && (entry = readdir(tasks))) {
+		_cleanup_free_ char *path = xasprintf("/proc/self/task/%s/syscall", entry->d_name);
+		_cleanup_free_ char *call = NULL;
+
+		is_so |= path_read(NULL, path, &call, NULL) > 0 && atoi(call) == SYS_recvfrom;
+	}
+	(void)closedir(tasks);
+	return is_so;
+}
+
+/* The test would hang. */
+static void its_use_is_known_while_a_worker_is_waited_for(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	_cleanup_free_ char *child = NULL;
+	uint64_t cpu = sandbox_cpu(s), memory = sandbox_memory(s);
+	pthread_t thread;
+	pid_t nursery;
+
+	CHECK(path_read(NULL, "/proc/thread-self/children", &child, NULL) > 0);
+	nursery = (pid_t)atoi(child);
+	CHECK_EQ(kill(nursery, SIGSTOP), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, ask_for_work, s), 0);
+	while (!one_receives())
+		(void)sched_yield();
+	CHECK(sandbox_cpu(s) >= cpu);
+	CHECK_EQ(sandbox_memory(s), memory);
+	CHECK_EQ(kill(nursery, SIGCONT), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+TESTS(T(its_use_is_known_while_a_worker_is_waited_for), T(what_its_processes_take_is_known),
+      T(it_reads_what_it_is_handed), T(one_opens_and_another_reads), T(one_that_dies_is_replaced),
+      T(one_that_hangs_is_replaced), T(its_time_is_limited_between_requests_too),
       T(one_that_used_its_time_is_replaced_before_a_request), T(waiting_for_a_cpu_is_no_hanging),
       T(a_lying_worker_is_replaced), T(a_large_answer_is_given_back),
       T(it_can_open_and_start_nothing), T(it_can_ask_for_the_size_of_what_it_is_handed),
