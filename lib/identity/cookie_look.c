@@ -13,8 +13,9 @@
 
 /* How often at most a file is looked at for changes. */
 enum { RENEW_EVERY_NS = 2000000000 };
-/* How long the finder is waited for between two calls of cookie_settle(), in all. */
-enum { WAIT_NS = 100000000 };
+/* How long the finder is waited for between two calls of cookie_settle(), in all; not at all after
+ * it was late, until it has caught up. */
+enum { WAIT_NS = 20000000 };
 /* When memory is compared for which there was no room before. */
 enum { PUT_OFF_NS = 250000000 };
 /* How long functions are read between two syncs. */
@@ -145,7 +146,7 @@ static void find_original(struct cookie_table *t, struct cookie_entry *e,
 			  const struct cookie_mapped *where)
 {
 	uint64_t now_ns = clock_now_ns(), number;
-	bool is_first = !e->compared;
+	bool is_awaited = !e->compared && !t->late;
 	struct text_copy copy;
 	int r;
 
@@ -153,8 +154,9 @@ static void find_original(struct cookie_table *t, struct cookie_entry *e,
 	if (t->finder) {
 		number = ask(t, FINDER_COPY, e, where);
 		e->compared = number != 0;
-		if (is_first && now_ns < t->wait_until_ns)
-			(void)cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000));
+		if (is_awaited && now_ns < t->wait_until_ns &&
+		    !cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000)))
+			t->late = number;
 		return;
 	}
 	e->compared = true;
@@ -207,6 +209,8 @@ void cookie_settle(struct cookie_table *t)
 		finder_job_done(&job);
 	}
 	t->wait_until_ns = clock_now_ns() + WAIT_NS;
+	if (t->late && finder_wait(t->finder, t->late, 0))
+		t->late = 0;
 }
 
 uint64_t cookie_asked(const struct cookie_table *t)
