@@ -254,6 +254,7 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 {
 	int r, taken;
 
+	intake_begin(&c->intake, c->turn && !all);
 	cookie_settle(c->cookies);
 	cookie_read_functions(c->cookies, !c->running);
 	turn_stage(c->turn, TURN_IDENTIFY);
@@ -274,6 +275,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
+	c->has_drained = true;
 	collector_end_slice(c, r > 0 || !c->running ? SLICE_LAST
 			       : all		    ? SLICE_ON_REQUEST
 						    : SLICE_WHEN_DUE);
@@ -292,7 +294,17 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 
 bool collector_tend(struct collector *c)
 {
-	return record_tend(c->record);
+	bool is_left;
+
+	/* A turn that has drained does not do the rest, too. */
+	if (c->has_drained) {
+		c->has_drained = false;
+		return true;
+	}
+	intake_begin(&c->intake, true);
+	is_left = intake_tend(&c->intake);
+	turn_stage(c->turn, TURN_AWAIT);
+	return record_tend(c->record) || is_left;
 }
 
 bool collector_expects(const struct collector *c)

@@ -4,8 +4,9 @@
 #include "base/macro.h"
 #include "base/mem.h"
 
-/* The longest record is a feature's code with its whole context. */
-enum { RECORD_WORDS_MAX = 40, BUFFER_WORDS_MIN = 64 };
+/* The longest record is a feature's code with its whole context. What is handed over at once must
+ * not take long to record. */
+enum { RECORD_WORDS_MAX = 40, BUFFER_WORDS_MIN = 64, BUFFER_WORDS_MAX = 4096 };
 
 enum mode { MODE_UNKNOWN, MODE_KERNEL, MODE_USER };
 
@@ -47,6 +48,7 @@ struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data)
 	b->sink = sink;
 	b->data = data;
 	b->room = MAX(words, (size_t)BUFFER_WORDS_MIN);
+	b->room = MIN(b->room, (size_t)BUFFER_WORDS_MAX);
 	b->words = xcalloc(b->room, sizeof(*b->words));
 	return b;
 }

@@ -3,6 +3,8 @@
 #include "record_bench.h"
 
 #include "collect/internal/intake.h"
+#include "record/internal/transient.h"
+#include "stats/turn.h"
 
 enum { THREADS = 40 };
 
@@ -64,4 +66,41 @@ static void what_comes_during_a_dump_waits(void)
 	intake_done(&intake, NULL);
 }
 
-TESTS(T(a_dump_ends_when_all_is_written), T(what_comes_during_a_dump_waits))
+static void what_a_turn_has_no_time_for_waits_for_the_next(void)
+{
+	BENCH(b);
+	struct intake intake = { .cookies = b.cookies };
+
+	bench_start(&b);
+	evbuf_free(b.buffer);
+	b.buffer = evbuf_new(256, intake_words, &intake);
+	intake.record = b.rec;
+	intake.until_ns = 1; /* long ago */
+	count_threads(&b);
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
+	CHECK(intake_tend(&intake));
+	CHECK_EQ(stats_of(&b).samples, 0);
+	intake_begin(&intake, false);
+	CHECK(!intake_tend(&intake));
+	CHECK_EQ(stats_of(&b).samples, THREADS);
+	intake_done(&intake, NULL);
+}
+
+/* A sync drains, and the next turn does the rest, so that both are short. */
+static void a_loop_with_turns_has_one_of_its_own_for_jit_code(void)
+{
+	BENCH(b);
+	struct turn turn = { 0 };
+
+	turn_begin(&turn);
+	b.config.turn = &turn;
+	bench_start(&b);
+	record_sync(b.rec, false);
+	CHECK(b.rec->code_due);
+	(void)record_tend(b.rec);
+	CHECK(!b.rec->code_due);
+}
+
+TESTS(T(what_a_turn_has_no_time_for_waits_for_the_next),
+      T(a_loop_with_turns_has_one_of_its_own_for_jit_code), T(a_dump_ends_when_all_is_written),
+      T(what_comes_during_a_dump_waits))

@@ -39,6 +39,7 @@ struct collector {
 	char *session_dir, *session_name, *samples;
 	int lock;
 	bool running;
+	bool has_drained;     /* since collector_tend() was called last */
 	struct totals totals; /* of the drivers and records before collector_change() */
 	uint64_t written_ns;  /* when the counters were last written to stats/ */
 	struct turn *turn;    /* of the caller's loop, or NULL */

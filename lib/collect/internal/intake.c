@@ -13,8 +13,8 @@
 /* How long images are waited for. Answers nearly always come soon, and what depends on the
  * processes of the samples is to be done while they exist. */
 static const int wait_ms[] = { [INTAKE_SOME] = 5, [INTAKE_ALL] = 30, [INTAKE_LAST] = 500 };
-/* How long what waited is recorded in a turn, if it need not be all. */
-static const uint64_t turn_max_ns = 20000000;
+/* How long is recorded in a turn, if it need not be all. */
+static const uint64_t turn_max_ns = 15000000;
 
 static int pass_on(struct intake *i, const uint64_t *words, size_t count)
 {
@@ -30,39 +30,66 @@ static int pass_on(struct intake *i, const uint64_t *words, size_t count)
 	return record_words(words, count, i->record);
 }
 
+void intake_begin(struct intake *i, bool in_turns)
+{
+	i->until_ns = in_turns ? clock_now_ns() + turn_max_ns : 0;
+}
+
+/* Whether the turn has taken its time. */
+static bool is_over(const struct intake *i)
+{
+	return i->until_ns && clock_now_ns() >= i->until_ns;
+}
+
 int intake_words(const uint64_t *words, size_t count, void *data)
 {
 	struct intake *i = data;
 	uint64_t asked = cookie_asked(i->cookies);
 
-	if (_likely_(!i->holds && backlog_is_empty(&i->backlog) &&
+	if (_likely_(!i->holds && backlog_is_empty(&i->backlog) && !is_over(i) &&
 		     cookie_await(i->cookies, asked, 0)))
 		return pass_on(i, words, count);
 	backlog_put(&i->backlog, words, count, asked);
 	return 0;
 }
 
-int intake_settle(struct intake *i, enum intake_wait wait)
+/* Passes on what is identified until the turn is over, with @all all of it. Without room, nobody
+ * would wait for the identities of what comes. 0, or -errno of the record. */
+static int take(struct intake *i, bool all)
 {
-	uint64_t begun_ns = clock_now_ns();
 	struct backlog_part part;
 	int r = 0, failed;
 
-	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
-		return 0;
-	if (wait == INTAKE_SOME)
-		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
-	else
-		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
-	/* Without room, nobody would wait for the identities of what comes. */
-	while ((wait != INTAKE_SOME || !backlog_has_room(&i->backlog) ||
-		clock_now_ns() - begun_ns < turn_max_ns) &&
+	while ((all || !backlog_has_room(&i->backlog) || !is_over(i)) &&
 	       backlog_take(&i->backlog, i->cookies, &part)) {
 		failed = pass_on(i, part.words, part.count);
 		r = r ?: failed;
 		free(part.words);
 	}
 	return r;
+}
+
+bool intake_tend(struct intake *i)
+{
+	if (i->holds || backlog_is_empty(&i->backlog))
+		return false;
+	i->failure = take(i, false) ?: i->failure;
+	return !backlog_is_empty(&i->backlog) && is_over(i);
+}
+
+int intake_settle(struct intake *i, enum intake_wait wait)
+{
+	int r = i->failure, failed;
+
+	i->failure = 0;
+	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
+		return r;
+	if (wait == INTAKE_SOME)
+		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
+	else
+		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
+	failed = take(i, wait != INTAKE_SOME);
+	return r ?: failed;
 }
 
 void intake_done(struct intake *i, const struct driver_stats *stats)

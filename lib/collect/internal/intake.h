@@ -29,9 +29,15 @@ struct intake {
 	struct stream_file *tee;      /* owned, or NULL */
 	struct stream_outlet *outlet; /* or NULL */
 	struct backlog backlog;
-	bool holds; /* all waits in the backlog, unless there is no room */
+	bool holds;	   /* all waits in the backlog, unless there is no room */
+	uint64_t until_ns; /* then the turn is over, and all waits in the backlog; 0: no limit */
+	int failure;	   /* -errno of intake_tend(), for intake_settle() to return */
 };
 
+/* Begins a turn. Unless @in_turns, it has no limit of time: nobody will call intake_tend(). */
+void intake_begin(struct intake *i, bool in_turns);
+/* Passes on what is identified, for some milliseconds. Returns whether there is more. */
+bool intake_tend(struct intake *i);
 /* Takes words; an evbuf_sink whose @data is a struct intake. */
 int intake_words(const uint64_t *words, size_t count, void *data);
 /* Passes on what waits no longer, or all; waits a little for the images. 0, or -errno of the

@@ -67,7 +67,19 @@ bool record_tend_files(struct record *rec)
 	return is_left || rec->flush_tick || rec->yield_tick || rec->renew_tick;
 }
 
-bool record_tend(struct record *rec)
+/* Reads descriptions of JIT code, places samples in it, and writes source files. */
+static void sync_code(struct record *rec, bool all)
+{
+	rec->trans.size = 0; /* its file may be closed */
+	rec->code_due = false;
+	if (rec->jitting)
+		jitting_sync(rec->jitting, clock_now_ns(), all);
+	source_files_write(rec->sources, clock_now_ns(), all);
+	turn_stage(rec->turn, TURN_JIT);
+}
+
+/* The rest of what record_tend() does. */
+static bool tend(struct record *rec)
 {
 	bool is_left = record_tend_files(rec);
 
@@ -79,14 +91,21 @@ bool record_tend(struct record *rec)
 	return is_left;
 }
 
+bool record_tend(struct record *rec)
+{
+	if (rec->code_due)
+		sync_code(rec, false);
+	return tend(rec);
+}
+
 void record_sync(struct record *rec, bool all)
 {
-	rec->trans.size = 0; /* its file may be closed */
-	if (rec->jitting)
-		jitting_sync(rec->jitting, clock_now_ns(), all);
-	source_files_write(rec->sources, clock_now_ns(), all);
-	turn_stage(rec->turn, TURN_JIT);
-	(void)record_tend(rec);
+	/* A loop with turns also tends, and drains in between. */
+	if (all || !rec->turn)
+		sync_code(rec, all);
+	else
+		rec->code_due = true;
+	(void)tend(rec);
 }
 
 void record_begin_dump(struct record *rec)
