@@ -375,9 +375,9 @@ static int copy_old(const char *path, FILE *out, struct error *err)
 	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
 }
 
-/* Rewrites @path with its content and what @add appends. 0, or -errno and it is unchanged. */
-static int append(const char *path, int (*add)(FILE *out, void *data, struct error *err),
-		  void *data, struct error *err)
+/* Rewrites @path with its content and the symbols that it lacks. 0, or -errno and it is
+ * unchanged. */
+static int add_symbols(const char *path, const char *root, struct saving *saving, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	int r, status, fd = open_regular_new(temporary, O_WRONLY, 0644);
@@ -386,9 +386,10 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 	out = fd < 0 ? NULL : xfdopen(fd, "w");
 	if (!out)
 		return error_errno(err, fd < 0 ? fd : -errno, "cannot create %s", temporary);
+	saving->out = out;
 	r = copy_old(path, out, err);
 	if (r == 0)
-		r = add(out, data, err);
+		r = each_text_symbol(root, save_symbol, saving, err);
 	errno = 0;
 	if (r == 0 && (fflush(out) != 0 || ferror(out)))
 		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
@@ -410,52 +411,50 @@ static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *ol
 	return true;
 }
 
-struct images_to_save {
-	const char *root;
-	struct saving saving;
-};
-
-static int add_images(FILE *out, void *data, struct error *err)
-{
-	struct images_to_save *images = data;
-
-	images->saving.out = out;
-	return each_text_symbol(images->root, save_symbol, &images->saving, err);
-}
-
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
-	struct images_to_save images = { .root = root, .saving.r = r };
+	struct saving saving = { .r = r };
 
 	(void)kallsyms_load(path, &old, NULL); /* mostly there is none yet */
 	if (old && all_saved(r, old))
 		return 0;
-	images.saving.old = old;
-	return append(path, add_images, &images, err);
+	saving.old = old;
+	return add_symbols(path, root, &saving, err);
 }
 
-struct code_to_enter {
-	const struct kallsyms_range *range;
-	uint64_t key;
-};
-
-static int add_code(FILE *out, void *data, struct error *err _unused_)
+/* Appends @line to @path, all of it or nothing. Nobody waits for the disk: after a power cut, the
+ * line may be missing, as may the samples that refer to it. 0 or -errno. */
+static int append_line(const char *path, const char *line, struct error *err)
 {
-	const struct code_to_enter *code = data;
+	_cleanup_close_ int fd = open_regular_or_create(path, O_RDWR | O_APPEND, 0644);
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	char last = '\n';
+	ssize_t n;
 
-	(void)fprintf(out, "# absolute %s\n%016" PRIx64 " t %s\n", code->range->name, code->key,
-		      code->range->symbol);
-	return 0;
+	if (fd < 0)
+		return error_set(err, fd, "%s: %s", path, open_regular_why(fd));
+	if (fstat(fd, &st) < 0 || (st.st_size && pread(fd, &last, 1, st.st_size - 1) != 1))
+		return error_errno(err, errno ? -errno : -EIO, "%s", path);
+	/* The last line may be incomplete, if this machine has crashed. */
+	text = xasprintf("%s%s", last == '\n' ? "" : "\n", line);
+	n = write(fd, text, strlen(text));
+	if (n == (ssize_t)strlen(text))
+		return 0;
+	n = n < 0 ? -errno : -ENOSPC;
+	(void)!ftruncate(fd, st.st_size);
+	return error_errno(err, (int)n, "cannot write %s", path);
 }
 
 int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
 		   struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
-	struct code_to_enter code = { range, KALLSYMS_SLOT };
+	_cleanup_free_ char *line = NULL;
 	const struct kallsyms_image *image;
+	uint64_t key = KALLSYMS_SLOT;
 	size_t i;
 	int r;
 
@@ -471,11 +470,12 @@ int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_
 			*ret_key = symbol->address;
 			return 0;
 		}
-		code.key = (symbol->address | (KALLSYMS_SLOT - 1)) + 1;
+		key = (symbol->address | (KALLSYMS_SLOT - 1)) + 1;
 	}
-	r = append(path, add_code, &code, err);
+	line = xasprintf("# absolute %s\n%016" PRIx64 " t %s\n", range->name, key, range->symbol);
+	r = append_line(path, line, err);
 	if (r == 0)
-		*ret_key = code.key;
+		*ret_key = key;
 	return r;
 }
 

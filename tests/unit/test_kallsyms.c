@@ -313,6 +313,21 @@ static void another_boot_adds_only_what_is_new(void)
 	CHECK_EQ(kallsyms_image(k, "nfs")->count, 1);
 }
 
+/* As after a power cut. */
+static void code_is_entered_after_an_incomplete_line(void)
+{
+	_cleanup_directory_ char *root = fake_root(NULL, NULL);
+	_cleanup_free_ char *path = path_join(root, "saved"), *text = NULL;
+	struct kallsyms_range code = { .name = (char *)"bpf", .symbol = (char *)"bpf_prog_1" };
+	uint64_t key;
+
+	CHECK_EQ(path_write(path, "# text 1000 2000\n1000 T start\n11", 0644, NULL), 0);
+	CHECK_EQ(kallsyms_enter(path, &code, &key, NULL), 0);
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	CHECK_STR(text, "# text 1000 2000\n1000 T start\n11\n"
+			"# absolute bpf\n0000000001000000 t bpf_prog_1\n");
+}
+
 static void a_plain_copy_answers_for_the_kernel(void)
 {
 	_cleanup_directory_ char *root = fake_root(symbols, modules);
@@ -396,7 +411,8 @@ static void the_loader_reads_lines_alike(void)
 	}
 }
 
-TESTS(T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
+TESTS(T(code_is_entered_after_an_incomplete_line),
+      T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
       T(lines_are_taken_apart), T(module_lines_are_taken_apart),
       T(every_kernel_address_has_its_range), T(modules_alone_are_read_again),
       T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
