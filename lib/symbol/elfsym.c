@@ -231,7 +231,7 @@ static bool find_address(const struct elffile *ef, const char *name, uint64_t *r
 }
 
 /* The base of the offsets in samples of a kernel. */
-static uint64_t kernel_start(const struct elffile *ef)
+uint64_t elfsym_text_start(const struct elffile *ef)
 {
 	struct elf_section text;
 	uint64_t address;
@@ -250,7 +250,7 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 	bool with_dynsym = global_count(whole, SHT_SYMTAB) < global_count(ef, SHT_DYNSYM);
 
 	if (unit == ELFSYM_FROM_TEXT)
-		l.text = kernel_start(ef);
+		l.text = elfsym_text_start(ef);
 	if (debug)
 		load_file(&l, debug, false);
 	if (elffile_section_count(ef))

@@ -19,6 +19,8 @@ enum elfsym_unit {
 			     * of a kernel */
 };
 
+/* The address in the kernel @ef from which ELFSYM_FROM_TEXT counts; 0 if that is not known. */
+uint64_t elfsym_text_start(const struct elffile *ef);
 /* Adds the symbols of @ef, and of @debug if it is not NULL, to @st. Names are borrowed from the
  * files. Returns the number added; 0 if the file has none at all. */
 size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,

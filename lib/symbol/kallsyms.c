@@ -331,6 +331,22 @@ struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uin
 	return after && address < r->ranges[after - 1].end ? &r->ranges[after - 1] : NULL;
 }
 
+bool kallsyms_start(const char *root, const char *name, uint64_t *ret)
+{
+	struct kallsyms_ranges r = { 0 };
+	bool is_found = false;
+	size_t i;
+
+	if (kallsyms_ranges_read(root, &r, NULL) < 0)
+		return false;
+	for (i = 0; i < r.count && !is_found; i++) {
+		is_found = !r.ranges[i].symbol && !strcmp(r.ranges[i].name, name);
+		*ret = is_found ? r.ranges[i].start : *ret;
+	}
+	kallsyms_ranges_done(&r);
+	return is_found;
+}
+
 /* Symbols being written to a saved file. */
 struct saving {
 	const struct kallsyms_ranges *r;
@@ -340,10 +356,19 @@ struct saving {
 	FILE *out;
 };
 
+/* What is added to addresses in the range when they are saved. */
+static uint64_t moved_by(const struct kallsyms_range *range)
+{
+	if (range->symbol)
+		return 0;
+	return (*range->name ? KALLSYMS_MODULE_START : KALLSYMS_TEXT_START) - range->start;
+}
+
 static void save_symbol(const struct kallsyms_line *line, void *data)
 {
 	struct saving *s = data;
 	const struct kallsyms_range *range = kallsyms_ranges_find(s->r, line->address);
+	uint64_t by = range ? moved_by(range) : 0;
 
 	if (!range || strcmp(range->name, line->module) || (range->symbol && !s->loose) ||
 	    (s->old && kallsyms_has(s->old, range->name)))
@@ -352,11 +377,12 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 		(void)fprintf(s->out, "# absolute %s\n", range->name);
 	else if (range != s->range && *range->name)
 		(void)fprintf(s->out, "# module %s %" PRIx64 " %" PRIx64 "\n", range->name,
-			      range->start, range->end);
+			      range->start + by, range->end + by);
 	else if (range != s->range)
-		(void)fprintf(s->out, "# text %" PRIx64 " %" PRIx64 "\n", range->start, range->end);
+		(void)fprintf(s->out, "# text %" PRIx64 " %" PRIx64 "\n", range->start + by,
+			      range->end + by);
 	s->range = range;
-	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address, line->type, line->name);
+	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address + by, line->type, line->name);
 }
 
 /* Copies the content of @path, if it exists; 0 or -errno. */

@@ -6,11 +6,14 @@
  *
  * A saved file has the text symbols in kallsyms' own format. The symbols of each image follow a
  * line with its addresses: "# text START END" for the kernel, "# module NAME START END" for a
- * module, START and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and
- * kprobes) comes and goes, and moves with each boot. So below "# absolute NAME" each sampled piece
- * gets an address that is made up: a slot of KALLSYMS_SLOT bytes for each symbol. Equal symbols are
- * taken to be equal code, since the name of a BPF program contains a hash of it. Images are only
- * ever appended, so that one file can hold those of several boots.
+ * module, START and END in hexadecimal. START is always the same, because where the kernel is in
+ * memory is a secret (kptr_restrict), and whoever reads the file need not know it; samples have
+ * offsets from START. Files of earlier versions have the real addresses. Code outside both (BPF
+ * programs, pages of ftrace and kprobes) comes and goes, and moves with each boot. So below
+ * "# absolute NAME" each sampled piece gets an address that is made up: a slot of KALLSYMS_SLOT
+ * bytes for each symbol. Equal symbols are taken to be equal code, since the name of a BPF program
+ * contains a hash of it. Images are only ever appended, so that one file can hold those of several
+ * boots.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
@@ -55,6 +58,11 @@ struct kallsyms_range {
 	uint64_t key;
 };
 
+/* Where images start in saved files: where x86 links the kernel and loads the first module, if it
+ * does not randomize that. */
+#define KALLSYMS_TEXT_START   0xffffffff81000000
+#define KALLSYMS_MODULE_START 0xffffffffc0000000
+
 /* Size of the slot of a symbol outside kernel and modules. */
 #define KALLSYMS_SLOT (1ULL << 24)
 
@@ -75,12 +83,16 @@ void kallsyms_ranges_done(struct kallsyms_ranges *r);
 /* The range that contains @address, or NULL; borrowed. */
 struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address);
 
+/* Where the image called @name ("" for the kernel) is in the memory of the kernel below @root;
+ * false if that is not shown. */
+bool kallsyms_start(const char *root, const char *name, uint64_t *ret);
+
 /* Appends the text symbols of those images of @r that @path does not have yet, from /proc/kallsyms
  * below @root; creates the file if missing. 0 or -errno. */
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err);
 /* The address that the file @path gives to @range, which is code outside kernel and modules; adds
- * it if missing. 0 or -errno. */
+ * it if missing, without a wait for the disk. 0 or -errno. */
 int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
 		   struct error *err);
 

@@ -313,6 +313,40 @@ static void another_boot_adds_only_what_is_new(void)
 	CHECK_EQ(kallsyms_image(k, "nfs")->count, 1);
 }
 
+/* Whoever reads a session need not know it (kptr_restrict). */
+static void a_saved_file_hides_where_the_kernel_is(void)
+{
+	_cleanup_directory_ char *root =
+		fake_root("ffffffff9ac00000 T _text\nffffffff9ac00100 t idle\n"
+			  "ffffffff9ac01000 T _etext\nffffffffc0912010 t xfs_read\t[xfs]\n"
+			  "ffffffffc0b55000 t bpf_prog_1\t[bpf]\n",
+			  "xfs 4096 1 - Live 0xffffffffc0912000\n");
+	struct kallsyms_range code = { .name = (char *)"bpf",
+				       .symbol = (char *)"bpf_prog_1",
+				       .start = 0xffffffffc0b55000,
+				       .end = 0xffffffffc0b55400 };
+	_cleanup_free_ char *path = path_join(root, "saved"), *text = NULL;
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	struct kallsyms_ranges r;
+	uint64_t key, start;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	kallsyms_ranges_done(&r);
+	CHECK_EQ(kallsyms_enter(path, &code, &key, NULL), 0);
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	CHECK(!strstr(text, "9ac0") && !strstr(text, "c091") && !strstr(text, "c0b5"));
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	check_symbol(k, "", 0x100, "idle");
+	check_symbol(k, "xfs", 0x10, "xfs_read");
+	check_symbol(k, "bpf", key, "bpf_prog_1");
+	CHECK(kallsyms_start(root, "", &start));
+	CHECK_EQ(start, 0xffffffff9ac00000);
+	CHECK(kallsyms_start(root, "xfs", &start));
+	CHECK_EQ(start, 0xffffffffc0912000);
+	CHECK(!kallsyms_start(root, "bpf", &start));
+}
+
 /* As after a power cut. */
 static void code_is_entered_after_an_incomplete_line(void)
 {
@@ -411,7 +445,7 @@ static void the_loader_reads_lines_alike(void)
 	}
 }
 
-TESTS(T(code_is_entered_after_an_incomplete_line),
+TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_incomplete_line),
       T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
       T(lines_are_taken_apart), T(module_lines_are_taken_apart),
       T(every_kernel_address_has_its_range), T(modules_alone_are_read_again),

@@ -150,9 +150,8 @@ static const struct kallsyms *source_of(struct kernel_binaries *k, const struct 
 	return k->sources[i].kallsyms;
 }
 
-/* Converts kallsyms to a symtab, which borrows the names. With @as_loaded, addresses are those of
- * the kernel; otherwise they are relative to the image's start. */
-static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded)
+/* Converts kallsyms to a symtab, which borrows the names. The image starts at @start. */
+static struct symtab *convert(const struct kallsyms_image *image, uint64_t start)
 {
 	struct symtab *st = symtab_new();
 	size_t i;
@@ -167,7 +166,7 @@ static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded
 		if (from->address < image->start)
 			continue;
 		to.end = to.offset;
-		to.address = as_loaded ? from->address : to.offset;
+		to.address = start + to.offset;
 		to.limit = image->end > image->start ? image->end - image->start : UINT64_MAX;
 		symtab_add(st, &to);
 	}
@@ -281,7 +280,7 @@ static struct symtab *load_place(void *data)
 	const struct place *at = data;
 	const struct kallsyms_image *symbols = kallsyms_image(at->source, at->name);
 
-	return symbols && symbols->count ? convert(symbols, false) : NULL;
+	return symbols && symbols->count ? convert(symbols, 0) : NULL;
 }
 
 static void free_place(void *data)
@@ -426,13 +425,25 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 	return true;
 }
 
+/* Where the image is in @core, the memory of the kernel: of the running one, or of one in an
+ * archive; false if that is not known. */
+static bool find_start(const struct kernel_binaries *k, const struct elffile *core,
+		       const struct kallsyms_image *symbols, uint64_t *ret)
+{
+	if (!*k->config.root)
+		return kallsyms_start(NULL, symbols->name, ret);
+	*ret = (*symbols->name ? 0 : elfsym_text_start(core)) ?: symbols->start;
+	return true;
+}
+
 /* Opens the memory of the kernel, with the symbols of kallsyms. */
 static bool open_core(struct kernel_binaries *k, const struct gather_image *image,
 		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
 	const struct manifest_image *profiled = profiled_kernel(k, image);
 	bool known = profiled && profiled->version.build_id.size;
-	struct elffile *ef;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	uint64_t start;
 
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and the "
 		       "kernel that was profiled no longer runs";
@@ -441,11 +452,11 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and "
 		       "/proc/kcore cannot be read";
 	ef = symbols->start ? find_core(k->config.root) : NULL;
-	if (!ef)
+	if (!ef || !find_start(k, ef, symbols, &start))
 		return false;
-	ret->symtab = convert(symbols, true);
+	ret->symtab = convert(symbols, start);
 	symtab_hold(ret->symtab, ef, elfsym_release);
-	ret->file = ef;
+	ret->file = STEAL(ef);
 	ret->no_code = NULL;
 	return true;
 }
