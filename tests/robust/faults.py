@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import robust
 
@@ -327,6 +328,12 @@ SCENARIOS = [
 ]
 
 
+def samples_already(log, daemon):
+    """Waits until the daemon samples, or has ended; on a busy machine, its start takes seconds."""
+    while daemon.poll() is None and not (log.exists() and "started: " in log.read_text()):
+        time.sleep(0.1)
+
+
 def record(bench):
     """The session that the scenarios work on, and the stream it came of."""
     live = bench.build / "tests/live"
@@ -336,6 +343,7 @@ def record(bench):
          "--callgraph=3", "--no-vmlinux", f"--session-dir={bench.dir / 'first'}", f"--tee={stream}",
          "--separate=library,kernel", "--image=truth_*"], env=bench.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    samples_already(bench.dir / "first/samples/oprofiled.log", daemon)
     for words in (["truth_images", "1"], ["truth_storm", "10"]):
         subprocess.run([live / words[0], *words[1:]], stdout=subprocess.DEVNULL)
     daemon.send_signal(signal.SIGTERM)
