@@ -106,6 +106,27 @@ ok "all its files belong to root" [ -z "$(find "$dir/out" ! -user 0)" ]
 ok "it can be reported" opreport "archive:$dir/out/archive"
 ok "the compact one, too" opreport "archive:$dir/out/x.oparc"
 
+# The files that were not used for long: a link in place of a batch, of a file in one, of all of them.
+for where in idle idle/1.files "idle/1.files/$sample" idle/flat.3.1-1; do
+	new_session
+	as_user mkdir -p "$samples/$(dirname "$where")"
+	target=$dir/roots
+	case $where in */TIMER* | *flat*) target=$dir/roots/secret ;; esac
+	as_user ln -s "$target" "$samples/$where"
+	for words in "opreport -l" "opcheck --repair" "oparchive -o $dir/out/archive" \
+		"oparchive --compact -o $dir/out/x.oparc" "opcontrol --reset"; do
+		# shellcheck disable=SC2086 # words
+		set -- $words
+		tool=$1
+		shift
+		timeout 60 "$tool" --session-dir="$dir/session" "$@" >"$dir/output" 2>&1
+		test $? -le 2
+		result $? "$words ends where $where is a link"
+	done
+	ok "  nothing is removed or changed" untouched
+	ok "  nor copied" no_secret
+done
+
 # A program that the owner may not read, and one that he may.
 new_session
 cp "$OP_BUILD_ROOT/tests/hostile/racer" "$dir/roots/private"
