@@ -86,6 +86,28 @@ static void what_a_turn_has_no_time_for_waits_for_the_next(void)
 	intake_done(&intake, NULL);
 }
 
+static void a_dump_records_what_was_drained_before_it(void)
+{
+	BENCH(b);
+	struct intake intake = { .cookies = b.cookies };
+
+	bench_start(&b);
+	evbuf_free(b.buffer);
+	b.buffer = evbuf_new(256, intake_words, &intake);
+	intake.record = b.rec;
+	intake.holds = true;
+	count_threads(&b);
+	intake_mark(&intake);
+	count_threads(&b);
+	while (intake_catch_up(&intake))
+		;
+	CHECK_EQ(stats_of(&b).samples, THREADS);
+	intake.holds = false;
+	CHECK_EQ(intake_settle(&intake, INTAKE_ALL), 0);
+	CHECK_EQ(stats_of(&b).samples, 2 * THREADS);
+	intake_done(&intake, NULL);
+}
+
 /* A sync drains, and the next turn does the rest, so that both are short. */
 static void a_loop_with_turns_has_one_of_its_own_for_jit_code(void)
 {
@@ -101,6 +123,7 @@ static void a_loop_with_turns_has_one_of_its_own_for_jit_code(void)
 	CHECK(!b.rec->code_due);
 }
 
-TESTS(T(what_a_turn_has_no_time_for_waits_for_the_next),
+TESTS(T(a_dump_records_what_was_drained_before_it),
+      T(what_a_turn_has_no_time_for_waits_for_the_next),
       T(a_loop_with_turns_has_one_of_its_own_for_jit_code), T(a_dump_ends_when_all_is_written),
       T(what_comes_during_a_dump_waits))

@@ -36,6 +36,7 @@ void backlog_put(struct backlog *b, const uint64_t *words, size_t count, uint64_
 		.since_ns = clock_now_ns(),
 	};
 	b->words += count;
+	b->put++;
 }
 
 bool backlog_has_room(const struct backlog *b)
@@ -54,6 +55,7 @@ bool backlog_take(struct backlog *b, struct cookie_table *cookies, struct backlo
 		return false;
 	*ret = *next;
 	b->words -= ret->count;
+	b->taken++;
 	if (++b->first == b->end)
 		b->first = b->end = 0;
 	return true;

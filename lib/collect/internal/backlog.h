@@ -28,7 +28,8 @@ struct backlog_part {
 struct backlog {
 	struct backlog_part *parts;
 	size_t first, end, room;
-	size_t words; /* in all parts */
+	size_t words;	     /* in all parts */
+	uint64_t put, taken; /* parts so far */
 };
 
 /* Adds a copy of @words. */

@@ -26,10 +26,26 @@ static int drain_between(struct collector *c, uint64_t *drained_ns, struct error
 	return MIN(r, 0);
 }
 
+/* Drains all, and records it in turns, in which what is drained later waits. 0; 1 if the source has
+ * ended; or -errno. */
+static int drain_all(struct collector *c, uint64_t *drained_ns, struct error *err)
+{
+	int r;
+
+	c->intake.holds = true;
+	r = collector_drain(c, true, err);
+	if (r == 0)
+		intake_mark(&c->intake);
+	while (r == 0 && intake_catch_up(&c->intake))
+		r = drain_between(c, drained_ns, err);
+	c->intake.holds = false;
+	return r;
+}
+
 int collector_dump(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
-	int r = c->running ? collector_drain(c, true, err) : 1, written;
+	int r = c->running ? drain_all(c, &drained_ns, err) : 1, written;
 
 	if (r > 0) /* there is nothing to drain in between */
 		return collector_sync(c, true, err);

@@ -53,43 +53,69 @@ int intake_words(const uint64_t *words, size_t count, void *data)
 	return 0;
 }
 
-/* Passes on what is identified until the turn is over, with @all all of it. Without room, nobody
- * would wait for the identities of what comes. 0, or -errno of the record. */
-static int take(struct intake *i, bool all)
+/* Passes on the next part, if it is identified. Returns whether it was; stores a failure. */
+static bool take_one(struct intake *i)
 {
 	struct backlog_part part;
-	int r = 0, failed;
+	int r;
 
-	while ((all || !backlog_has_room(&i->backlog) || !is_over(i)) &&
-	       backlog_take(&i->backlog, i->cookies, &part)) {
-		failed = pass_on(i, part.words, part.count);
-		r = r ?: failed;
-		free(part.words);
-	}
-	return r;
+	if (!backlog_take(&i->backlog, i->cookies, &part))
+		return false;
+	r = pass_on(i, part.words, part.count);
+	i->failure = i->failure ?: r;
+	free(part.words);
+	return true;
+}
+
+/* Passes on what is identified until the turn is over, with @all all of it. Without room, nobody
+ * would wait for the identities of what comes. */
+static void take(struct intake *i, bool all)
+{
+	while ((all || !backlog_has_room(&i->backlog) || !is_over(i)) && take_one(i))
+		;
 }
 
 bool intake_tend(struct intake *i)
 {
 	if (i->holds || backlog_is_empty(&i->backlog))
 		return false;
-	i->failure = take(i, false) ?: i->failure;
+	take(i, false);
 	return !backlog_is_empty(&i->backlog) && is_over(i);
+}
+
+void intake_mark(struct intake *i)
+{
+	backlog_release(&i->backlog, i->cookies, wait_ms[INTAKE_ALL]);
+	i->mark = i->backlog.put;
+}
+
+bool intake_catch_up(struct intake *i)
+{
+	intake_begin(i, true);
+	while (i->backlog.taken < i->mark && !is_over(i) && take_one(i))
+		;
+	return i->backlog.taken < i->mark;
+}
+
+/* Returns the failure since it was asked for last. */
+static int failed(struct intake *i)
+{
+	int r = i->failure;
+
+	i->failure = 0;
+	return r;
 }
 
 int intake_settle(struct intake *i, enum intake_wait wait)
 {
-	int r = i->failure, failed;
-
-	i->failure = 0;
 	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
-		return r;
+		return failed(i);
 	if (wait == INTAKE_SOME)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
 	else
 		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
-	failed = take(i, wait != INTAKE_SOME);
-	return r ?: failed;
+	take(i, wait != INTAKE_SOME);
+	return failed(i);
 }
 
 void intake_done(struct intake *i, const struct driver_stats *stats)

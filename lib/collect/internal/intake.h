@@ -31,13 +31,18 @@ struct intake {
 	struct backlog backlog;
 	bool holds;	   /* all waits in the backlog, unless there is no room */
 	uint64_t until_ns; /* then the turn is over, and all waits in the backlog; 0: no limit */
-	int failure;	   /* -errno of intake_tend(), for intake_settle() to return */
+	int failure;	   /* -errno for intake_settle() to return */
+	uint64_t mark;	   /* number of the last part that intake_catch_up() passes on */
 };
 
 /* Begins a turn. Unless @in_turns, it has no limit of time: nobody will call intake_tend(). */
 void intake_begin(struct intake *i, bool in_turns);
 /* Passes on what is identified, for some milliseconds. Returns whether there is more. */
 bool intake_tend(struct intake *i);
+/* Waits a little for the images of what waits, which intake_catch_up() will pass on. */
+void intake_mark(struct intake *i);
+/* Passes it on, for some milliseconds; not what came later. Returns whether there is more. */
+bool intake_catch_up(struct intake *i);
 /* Takes words; an evbuf_sink whose @data is a struct intake. */
 int intake_words(const uint64_t *words, size_t count, void *data);
 /* Passes on what waits no longer, or all; waits a little for the images. 0, or -errno of the
