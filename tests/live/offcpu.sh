@@ -84,6 +84,7 @@ lost flat || between "it is the same" "$(microseconds 'nanosleep' flat)" \
 	$((160000 * 98 / 100 - 24000 * $(stat_of flat offcpu_lost))) $(($(told 3 slept) * 102 / 100))
 
 ok "one that computes" operf --driver="$driver" --off-cpu -d work ocount_work 0 200
+ok "is sampled" test "$(stat_of work sample_received)" -ge 20
 between "does not sleep" "$(microseconds 'nanosleep' work)" 0 0
 
 # Waits of 200 ms, each for its own reason, in functions that say which.
@@ -110,8 +111,9 @@ else
 			END { exit !(n >= 199000 && n <= us * 1.02) }' folded
 	done
 	ok "without idle waits" operf --driver=bpf --off-cpu --callgraph -d busy offcpu_waits 20
-	ok "there are none" sh -c "! opreport --session-dir=busy --folded event:OFFCPU |
-		grep ';for_idle'"
+	opreport --session-dir=busy --folded event:OFFCPU >folded
+	has "there are others" ";for_lock[; ]" folded
+	ok "there are none" sh -c "! grep ';for_idle' folded"
 fi
 
 fails "an argument that nobody knows" 1 oprofiled --ext-feature=offcpu:nonsense --session-dir="$dir/no"
