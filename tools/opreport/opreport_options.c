@@ -76,12 +76,12 @@ static int check_symbols(const struct opreport_options *o, struct error *err)
 	return 0;
 }
 
-/* Checks what --native can be combined with: it moves whole rows. */
+/* Checks what --native can be combined with: with --symbols it moves whole rows. */
 static int check_native(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
 	const struct other others[] = {
-		{ v->chains, "--chains, --folded or --children" },
+		{ v->chosen.merge_runtime, "--merge=runtime" },
 		{ v->rows.details, "--details" },
 		{ v->calls, "--callgraph" },
 		{ v->timeline, "--timeline" },
@@ -286,6 +286,7 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.merge_lib |= v->trend;
 	v->rows.by_interpreter = v->native;
 	v->rows.only = v->trend ? &v->chosen.symbols : NULL;
+	v->chosen.native = v->native && v->chains;
 	r = check_pprof(o, err);
 	if (r == 0)
 		r = check_trend(o, err);

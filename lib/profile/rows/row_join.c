@@ -207,6 +207,15 @@ static bool to_interpreter(struct container *c, const struct gather *g, struct r
 	return true;
 }
 
+bool row_join_loop(struct container *c, const struct gather *g, struct row *row, struct map *known)
+{
+	struct moving m = { .known = *known, .merge_lib = true };
+	bool is_loop = to_interpreter(c, g, row, &m);
+
+	*known = m.known;
+	return is_loop;
+}
+
 void row_join_native(struct container *c, const struct gather *g, bool merge_lib)
 {
 	struct moving m = { .known = MAP_INIT, .merge_lib = merge_lib };

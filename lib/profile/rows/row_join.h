@@ -24,6 +24,10 @@ void row_join_regions(struct container *c, const struct gather *g, struct callgr
  * that ran them, and adds up those that are the same then. With @merge_lib, they are of no
  * application then, as all others are. Rows must be in the order of their ids. */
 void row_join_native(struct container *c, const struct gather *g, bool merge_lib);
+/* The same for one row, which need not be in @c and is of no application then. Returns whether it
+ * may now be the same as others; false if it is of another function. @known has what was found so
+ * far, for calls with the same @g. */
+bool row_join_loop(struct container *c, const struct gather *g, struct row *row, struct map *known);
 
 /* The rows of programs, by name: index + 1. */
 struct row_join {

@@ -37,6 +37,7 @@ struct chain_choice {
 	struct symbol_list hide;       /* functions left out of chains */
 	struct symbol_list callers_of; /* chains with one of these, without what it called */
 	bool merge_runtime; /* without frames of an interpreter in chains of what it runs */
+	bool native;	    /* without what an interpreter runs */
 };
 
 /* Adds a comma list; a comma after a backslash is part of a name. */

@@ -52,16 +52,18 @@ bool chain_filter_is_set(const struct chain_filter *f)
 	const struct chain_choice *c = f->choice;
 
 	return c && (symbol_filter_is_set(&c->symbols) || c->hide.count || c->callers_of.count ||
-		     c->merge_runtime);
+		     c->merge_runtime || c->native);
 }
 
-bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count)
+bool chain_filter_take(struct chain_filter *f, uint32_t app, uint32_t *ids, uint32_t *count)
 {
 	const struct chain_choice *c = f->choice;
 	uint32_t i, kept = 0, from = 0;
 	uint8_t in_chain = 0;
 	uint16_t languages = 0;
 
+	if (c->native)
+		*count = chain_native_take(&f->native, app, ids, *count);
 	judge_rows(f);
 	for (i = 0; i < *count; i++) {
 		const struct chain_judgement *j = &f->of_row[ids[i]];
@@ -83,5 +85,6 @@ bool chain_filter_take(struct chain_filter *f, uint32_t *ids, uint32_t *count)
 
 void chain_filter_done(struct chain_filter *f)
 {
+	chain_native_done(&f->native);
 	free(f->of_row);
 }

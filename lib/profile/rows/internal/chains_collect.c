@@ -166,7 +166,11 @@ static int plant_source(struct chains_collect *c)
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 {
 	struct chains_collect collect = { .out = c,
-					  .filter = { c->gather, &c->rows, c->choice, NULL, 0, 0 },
+					  .filter = { .gather = c->gather,
+						      .rows = &c->rows,
+						      .choice = c->choice,
+						      .native = { .gather = c->gather,
+								  .rows = &c->rows } },
 					  .err = err };
 	size_t i;
 	int r = 0;

@@ -145,7 +145,7 @@ bool chains_take_frames(struct chains_collect *c, const struct chain *chain,
 	add_frames(c, chain, line);
 	line->end = true_end(out, line);
 	return !out->choice || out->quality_only ||
-	       chain_filter_take(&c->filter, out->frames + line->first, &line->count);
+	       chain_filter_take(&c->filter, line->app, out->frames + line->first, &line->count);
 }
 
 struct chains_line chains_take_line(const struct chains_collect *c, uint32_t context,
