@@ -191,15 +191,21 @@ int main(int argc, char **argv)
 	};
 	struct error err = ERROR_INIT;
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	const char *only = argc > 1 && strncmp(argv[1], "--only=", 7) == 0 ? argv[1] + 7 : NULL;
 	size_t i;
 
+	argv += only != NULL;
+	argc -= only != NULL;
 	if (argc < 3 || stats < 0) {
-		(void)fprintf(stderr, "usage (as root): bench_bpf SECONDS COMMAND [ARGUMENT]...\n");
+		(void)fprintf(stderr, "usage (as root): bench_bpf [--only=WAY] SECONDS COMMAND "
+				      "[ARGUMENT]...\n");
 		return 2;
 	}
 	printf("%-22s %8s %8s %8s %8s %9s %8s %6s\n", "", "samples", "ns each", "frames",
 	       "ns/frame", "drain ns", "drain %", "lost");
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (only && strcmp(only, ways[i].name) != 0)
+			continue;
 		(void)fflush(stdout); /* or the workers print it, too */
 		if (measure(&ways[i], strtod(argv[1], NULL), argv + 2, &err) < 0) {
 			(void)fprintf(stderr, "bench_bpf: %s\n", err.text);
