@@ -12,6 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_(symtab_freep) struct symtab *objects = symtab_new();
 	_cleanup_(elffile_closep) struct elffile *ef = NULL, *packed = NULL;
 	_cleanup_(elfcode_freep) struct elfcode *code = NULL;
 	/* libelf may write into the memory that it is given: the input stays as it is. */
@@ -34,7 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elfcode_limit(code, st);
 	symtab_settle(st);
 	(void)symtab_find(st, size);
-	(void)elfcode_fill(code, "input", st);
+	(void)elfsym_load_objects(ef, NULL, objects);
+	symtab_settle(objects);
+	(void)elfcode_fill(code, "input", objects, st);
 	for (i = 1; i < symtab_count(st); i++)
 		if (symtab_at(st, i)->offset < symtab_at(st, i - 1)->offset)
 			abort();

@@ -57,30 +57,35 @@ static void add_piece(struct filling *f, uint64_t offset, uint64_t end, uint64_t
 						 .rank = SYMBOL_LOCAL | SYMBOL_SYNTHETIC };
 }
 
+/* Finds the next gap between symbols in the offsets from *@at up to @last: moves *@at to its start
+ * and stores its end. */
+static bool next_gap(struct filling *f, uint64_t *at, uint64_t last, uint64_t *ret_end)
+{
+	while (*at < last) {
+		const struct symbol *sym;
+
+		f->seek = symtab_seek(f->st, f->seek, *at);
+		sym = f->seek < symtab_count(f->st) ? symtab_at(f->st, f->seek) : NULL;
+		if (!sym || sym->offset > *at) {
+			*ret_end = sym ? MIN(last, sym->offset) : last;
+			return true;
+		}
+		*at = sym->end;
+	}
+	return false;
+}
+
 /* Adds pieces for the gaps between symbols in the code from the linked address @start up to @end. A
  * piece at @start must have at least @least bytes. */
 static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least)
 {
-	uint64_t at, last, base;
+	uint64_t at, until, base;
 
 	if (!elffile_offset(f->ef, start, &base))
 		return;
-	for (at = base, last = base + (end - start); at < last;) {
-		const struct symbol *sym;
-		uint64_t until = last;
-
-		f->seek = symtab_seek(f->st, f->seek, at);
-		sym = f->seek < symtab_count(f->st) ? symtab_at(f->st, f->seek) : NULL;
-		if (sym && sym->offset <= at) {
-			at = sym->end;
-			continue;
-		}
-		if (sym)
-			until = MIN(until, sym->offset);
+	for (at = base; next_gap(f, &at, base + (end - start), &until); at = until)
 		if (until - at >= (at == base ? least : PIECE_MIN))
 			add_piece(f, at, until, start + (at - base));
-		at = until;
-	}
 }
 
 /* Finds functions, on machines whose call frame information is supported. */
@@ -251,11 +256,36 @@ static void cut_called(struct elfcode *code, struct symtab *st)
 		symtab_shorten(st, ranges[k].symbol, ranges[k].end - ranges[k].start);
 }
 
-size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st)
+/* Gives each part of an object that is in a gap its name. */
+static void insert_objects(struct elfcode *code, const struct symtab *objects, struct symtab *st)
+{
+	struct filling f = { .ef = code->ef, .st = st };
+	uint64_t at, until;
+	size_t i;
+
+	for (i = 0; objects && i < symtab_count(objects); i++) {
+		const struct symbol *s = symtab_at(objects, i);
+		const struct symbol *first = symtab_at(objects, s->whole);
+
+		for (at = s->offset; next_gap(&f, &at, s->end, &until); at = until) {
+			array_grow(&f.pieces, f.count + 1, &f.room);
+			f.pieces[f.count] = *s;
+			f.pieces[f.count].address = first->address + (at - first->offset);
+			f.pieces[f.count].offset = at;
+			f.pieces[f.count++].end = until;
+		}
+	}
+	symtab_insert(st, f.pieces, f.count);
+	free(f.pieces);
+}
+
+size_t elfcode_fill(struct elfcode *code, const char *name, const struct symtab *objects,
+		    struct symtab *st)
 {
 	struct filling f = { .ef = code->ef, .name = name, .st = st };
 
 	cut_called(code, st);
+	insert_objects(code, objects, st);
 	f.names = xcalloc(1, sizeof(*f.names));
 	symtab_hold(st, f.names, release_names);
 	fill_code(&f, &code->functions);
@@ -289,6 +319,7 @@ static void load_go(const struct elfcode *code, struct symtab *st)
 struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const char *name)
 {
 	_cleanup_(elfcode_freep) struct elfcode *code = elfcode_new(ef);
+	_cleanup_(symtab_freep) struct symtab *objects = symtab_new();
 	struct symtab *st = symtab_new();
 
 	if (debug)
@@ -299,6 +330,8 @@ struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const 
 	elfsym_load_plt(ef, st);
 	elfcode_limit(code, st);
 	symtab_settle(st);
-	(void)elfcode_fill(code, name, st);
+	(void)elfsym_load_objects(ef, debug, objects);
+	symtab_settle(objects);
+	(void)elfcode_fill(code, name, objects, st);
 	return st;
 }

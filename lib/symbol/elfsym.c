@@ -21,6 +21,7 @@ struct loader {
 	struct section_code *sections;
 	enum elfsym_unit unit;
 	uint64_t text; /* the base for ELFSYM_FROM_TEXT */
+	bool objects;  /* the symbols of objects are wanted, not those of functions */
 	struct symtab *out;
 	size_t added;
 };
@@ -116,10 +117,13 @@ static void add_symbol(struct loader *l, const GElf_Sym *sym, const struct secti
 	l->added++;
 }
 
-/* Whether it names code in a section. */
-static bool is_wanted(const GElf_Sym *sym)
+/* Whether it may name code in a section. */
+static bool is_wanted(const struct loader *l, const GElf_Sym *sym)
 {
-	return is_function(sym) && sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE;
+	bool is_object = GELF_ST_TYPE(sym->st_info) == STT_OBJECT && sym->st_size;
+
+	return (l->objects ? is_object : is_function(sym)) && sym->st_shndx != SHN_UNDEF &&
+	       sym->st_shndx < SHN_LORESERVE;
 }
 
 static void load_table(struct loader *l, const struct elf_section *table)
@@ -136,7 +140,7 @@ static void load_table(struct loader *l, const struct elf_section *table)
 
 		if (!gelf_getsym((Elf_Data *)data, (int)i, &sym))
 			return;
-		if (!is_wanted(&sym) || sym.st_shndx >= elffile_section_count(l->file))
+		if (!is_wanted(l, &sym) || sym.st_shndx >= elffile_section_count(l->file))
 			continue;
 		name = elffile_string(l->file, table->header.sh_link, sym.st_name);
 		if (name && !is_internal_name(name))
@@ -170,7 +174,7 @@ static void load_dynamic(struct loader *l, const struct elffile *file)
 		const char *name = elfdyn_name(&dyn, &sym);
 		struct section_code code = segment_of(file, &sym);
 
-		if (is_wanted(&sym) && !is_internal_name(name))
+		if (is_wanted(l, &sym) && !is_internal_name(name))
 			add_symbol(l, &sym, &code, name);
 	}
 }
@@ -257,6 +261,16 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 		load_file(&l, ef, with_dynsym);
 	else
 		load_dynamic(&l, ef);
+	return l.added;
+}
+
+size_t elfsym_load_objects(const struct elffile *ef, const struct elffile *debug, struct symtab *st)
+{
+	struct loader l = { .image = ef, .unit = ELFSYM_FILE_OFFSET, .out = st, .objects = true };
+
+	if (debug)
+		load_file(&l, debug, false);
+	load_file(&l, ef, false);
 	return l.added;
 }
 

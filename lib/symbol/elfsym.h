@@ -25,8 +25,13 @@ uint64_t elfsym_text_start(const struct elffile *ef);
  * files. Returns the number added; 0 if the file has none at all. */
 size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,
 		   struct symtab *st);
-/* The same for code in an anonymous memory region, whose samples have offsets from its start: adds
- * the symbols of @ef from the address @start on, relative to it. */
+/* The same in the unit ELFSYM_FILE_OFFSET for the symbols with a size that are in code but said to
+ * be objects: GHC makes such symbols, for functions that have data before their first
+ * instruction. */
+size_t elfsym_load_objects(const struct elffile *ef, const struct elffile *debug,
+			   struct symtab *st);
+/* As elfsym_load() for code in an anonymous memory region, whose samples have offsets from its
+ * start: adds the symbols of @ef from the address @start on, relative to it. */
 size_t elfsym_load_region(const struct elffile *ef, uint64_t start, struct symtab *st);
 /* Adds a name for every PLT entry of @ef that has no symbol; @st owns the names. Only on x86-64. */
 void elfsym_load_plt(const struct elffile *ef, struct symtab *st);

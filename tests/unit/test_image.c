@@ -316,7 +316,7 @@ static void code_without_symbols_is_named_by_its_place(void)
 	at = first->offset;
 	CHECK(!symtab_find(st, helper->offset));
 	code = elfcode_new(ef);
-	CHECK(elfcode_fill(code, "lib", st) > 0);
+	CHECK(elfcode_fill(code, "lib", NULL, st) > 0);
 	/* Its call frame information says where it starts. */
 	name = xasprintf("[lib+0x%jx]", (uintmax_t)helper->address);
 	found = symtab_find(st, helper->offset);
@@ -333,7 +333,36 @@ static void code_without_symbols_is_named_by_its_place(void)
 				   symtab_at(st, i)->whole &&
 			   (!i || symtab_at(st, i)->offset >= symtab_at(st, i - 1)->end)))
 			return;
-	CHECK_EQ(elfcode_fill(code, "lib", st), 0);
+	CHECK_EQ(elfcode_fill(code, "lib", NULL, st), 0);
+}
+
+/* As tests/fixtures/elf/objects.s has them, in steps of 16 bytes. */
+static void objects_in_code_name_what_no_function_does(void)
+{
+	static const char *const names[] = {
+		"plain",	  "plain",  "[",      "[",	"Main_work_info",
+		"Main_work_info", "around", "around", "inside", "inside",
+		"around",	  "around", "[",      "["
+	};
+	_cleanup_free_ char *path = fixture("objects.so");
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	struct error err = ERROR_INIT;
+	const struct symbol *plain;
+	struct elffile *ef;
+	size_t i;
+
+	if (!CHECK(elffile_open(path, &ef, &err) == 0))
+		return;
+	st = elfcode_symbols(ef, NULL, "objects.so");
+	plain = find_name(st, "plain");
+	for (i = 0; plain && i < ARRAY_SIZE(names); i++) {
+		const struct symbol *s = symtab_find(st, plain->offset + 16 * i);
+
+		CHECK(s && !strncmp(s->name, names[i], strlen(names[i])));
+		CHECK_EQ(s->address - s->offset, plain->address - plain->offset);
+	}
+	CHECK(plain && !find_name(st, "label") && !find_name(st, "variable") &&
+	      !find_name(st, "constants"));
 }
 
 static void the_debug_file_names_what_was_stripped(void)
@@ -414,6 +443,6 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(seeking_from_anywhere_finds_the_same), T(names_are_demangled),
       T(symbols_are_where_their_code_is), T(kernel_symbols_count_from_its_start),
       T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
-      T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
-      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),
-      T(the_crc_is_that_of_debuglink))
+      T(objects_in_code_name_what_no_function_does), T(the_debug_file_names_what_was_stripped),
+      T(a_debug_file_of_another_binary_is_not_taken), T(plt_entries_have_names),
+      T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file), T(the_crc_is_that_of_debuglink))

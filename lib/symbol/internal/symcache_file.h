@@ -17,7 +17,7 @@
 
 #include "symbol/symtab.h"
 
-enum { SYMCACHE_VERSION = 7, SYMCACHE_PAGE = 4096, SYMCACHE_ORDER = 0x01020304 };
+enum { SYMCACHE_VERSION = 8, SYMCACHE_PAGE = 4096, SYMCACHE_ORDER = 0x01020304 };
 
 #define SYMCACHE_MAGIC "opsymtab"
 
