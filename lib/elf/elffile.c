@@ -5,6 +5,7 @@
 #include "file/open_regular.h"
 #include "elf/elf_build_id.h"
 #include "elf/internal/decompress.h"
+#include "elf/internal/packed_strings.h"
 #include "elf/internal/section_count.h"
 
 #include <errno.h>
@@ -107,9 +108,14 @@ static void read_original_size(struct elffile *ef)
 /* Reads what every user needs; completes the elffile. */
 static int read_structure(struct elffile *ef, struct error *err)
 {
+	int r;
+
 	elffile_check_memory();
 	if (!ef->elf || elf_kind(ef->elf) != ELF_K_ELF || !gelf_getehdr(ef->elf, &ef->header))
 		return error_set(err, -EBADMSG, "%s: not an ELF file", ef->path);
+	r = packed_strings_check(ef->elf, ef->path, err);
+	if (r < 0)
+		return r;
 	if (elf_getshdrnum(ef->elf, &ef->section_count) < 0 || ef->section_count > UINT32_MAX)
 		ef->section_count = 0;
 	if (elf_getshdrstrndx(ef->elf, &ef->names) < 0)

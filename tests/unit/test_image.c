@@ -420,6 +420,46 @@ static void what_is_no_elf_file_is_said_so(void)
 }
 
 /* libdw never comes to the end of this. */
+/* Makes the tables of strings in the ELF file @bytes compressed ones of @size bytes. */
+static void pack_strings(char *bytes, uint64_t size)
+{
+	Elf64_Ehdr header;
+	Elf64_Shdr section;
+	size_t i, at;
+
+	memcpy(&header, bytes, sizeof(header));
+	for (i = 0; i < header.e_shnum; i++) {
+		at = header.e_shoff + i * sizeof(section);
+		memcpy(&section, bytes + at, sizeof(section));
+		if (section.sh_type != SHT_STRTAB || section.sh_flags & SHF_ALLOC)
+			continue;
+		section.sh_flags |= SHF_COMPRESSED;
+		memcpy(bytes + at, &section, sizeof(section));
+		memcpy(bytes + section.sh_offset,
+		       &(Elf64_Chdr){
+			       .ch_type = ELFCOMPRESS_ZLIB, .ch_size = size, .ch_addralign = 1 },
+		       sizeof(Elf64_Chdr));
+	}
+}
+
+static void strings_that_claim_to_be_huge_are_refused(void)
+{
+	_cleanup_free_ char *path = fixture("demo.so"), *bytes = NULL;
+	struct error err = ERROR_INIT;
+	struct elffile *ef = NULL;
+	ssize_t size = path_read(NULL, path, &bytes, &err);
+
+	if (!CHECK(size > 0))
+		return;
+	pack_strings(bytes, (uint64_t)1 << 62);
+	CHECK_EQ(elffile_open_memory(bytes, (size_t)size, "huge", &ef, &err), -EBADMSG);
+	CHECK(strstr(err.text, "huge: a table of strings would unpack to"));
+	/* Others are only damaged. */
+	pack_strings(bytes, 4096);
+	CHECK_EQ(elffile_open_memory(bytes, (size_t)size, "small", &ef, &err), 0);
+	elffile_close(ef);
+}
+
 static void bzip2_is_no_elf_file(void)
 {
 	static const char start[] = "BZh91AY&SY";
@@ -445,4 +485,5 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
       T(objects_in_code_name_what_no_function_does), T(the_debug_file_names_what_was_stripped),
       T(a_debug_file_of_another_binary_is_not_taken), T(plt_entries_have_names),
-      T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file), T(the_crc_is_that_of_debuglink))
+      T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),
+      T(strings_that_claim_to_be_huge_are_refused), T(the_crc_is_that_of_debuglink))
