@@ -387,7 +387,8 @@ static void add_plt(struct unwind_functions *f, const char *name)
 /* Adds where a C library that describes no code calls what runs in a thread. */
 static void add_exits(struct unwind_functions *f)
 {
-	uint64_t at = f->base, top = f->base + f->top, end, start, bytes;
+	uint64_t at = f->base, top = f->base + f->top, end, start, bytes, added = 0, next;
+	size_t sorted = f->count, all = sorted;
 	struct stack_exits exits;
 	struct span code;
 
@@ -398,9 +399,18 @@ static void add_exits(struct unwind_functions *f)
 			continue;
 		end = MIN(end, top);
 		code.left = MIN(code.left, (size_t)(end - at));
-		while (stack_exits_next(&exits, &code, &at, &start, &bytes))
-			add_missing(f, start, bytes, &outermost);
+		while (stack_exits_next(&exits, &code, &at, &start, &bytes)) {
+			if (start < added || unwind_functions_end(f, start, &next))
+				continue;
+			added = start + MIN(bytes, next - start);
+			f->count = all; /* searched are those before */
+			add_bare(f, start, added - start, &outermost);
+			all = f->count;
+			f->count = sorted;
+		}
 	}
+	f->count = all;
+	sort_functions(f);
 }
 
 /* Adds the functions of a Go program. */
