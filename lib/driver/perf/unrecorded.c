@@ -13,19 +13,26 @@ struct comparison {
 	struct process *process;
 };
 
+/* Whether a file is known to be mapped between two addresses: the kernel merges memory with that
+ * before it. A copy of text is memory, too. */
+static bool has_file(const struct maps *maps, uint64_t start, uint64_t end)
+{
+	const struct mapping *m = maps_next(maps, start);
+
+	while (m && m->start < end && (!m->cookie || m->label))
+		m = maps_next(maps, m->end);
+	return m && m->start < end;
+}
+
 /* Puts memory that was read into its place where a file was known. */
 static void compare(const struct mapping_source *read, void *data)
 {
 	struct comparison *c = data;
-	const struct mapping *known;
 	struct mapping memory;
 
 	mapping_from(read, c->from->cookies, &memory);
-	if (memory.cookie)
-		return;
-	known = c->process->maps ? maps_find(c->process->maps, read->start) : NULL;
-	/* A copy of text is memory, too. */
-	if (!known || !known->cookie || known->label)
+	if (memory.cookie || !c->process->maps ||
+	    !has_file(c->process->maps, read->start, read->end))
 		return;
 	process_map(c->from->processes, c->process, &memory);
 	c->from->stats->maps_unrecorded++;
