@@ -46,9 +46,10 @@ enum counter_kind {
 	X(ruby_unknown, TROUBLE, "Ruby interpreters of an unknown version, or without symbols",    \
 	  "Ruby interpreters are of an unknown version, or without symbols: only their C "         \
 	  "functions are in chains")                                                               \
-	X(java_unknown, TROUBLE, "Java virtual machines whose structures are unknown",             \
-	  "Java virtual machines have unknown structures: call chains end in the code that they "  \
-	  "compiled",                                                                              \
+	X(java_unknown, TROUBLE,                                                                   \
+	  "Java virtual machines whose structures are unknown, or that are not for x86-64",        \
+	  "Java virtual machines have unknown structures, or are not for x86-64: call chains end " \
+	  "in the code that they compiled",                                                        \
 	  "run java with -XX:+PreserveFramePointer")                                               \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \
