@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles of twenty real programs and more, with call chains, and without them by thread and CPU; and of
-# threads, new code, and interpreters with all of these and cgroups: all reports agree with each other, with
-# what is stored, with those of archives, and with the programs' code (tests/truth/check.py).
+# Profiles of twenty real programs and more, with call chains, and without them by thread, CPU and cgroup; of
+# threads, new code, and interpreters with all of these; and of time off the CPU: all reports agree with each
+# other, with what is stored, with those of archives, and with the programs' code (tests/truth/check.py).
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling
@@ -69,9 +69,14 @@ count=$(opreport --session-dir="$dir/chains" -n | grep -c "^ ")
 ok "  $count of them" [ "$count" -ge 20 ]
 agree "  reports agree" chains
 has "  and callers are checked" "^# step direct: [0-9]\{3,\}"
-ok "programs are sampled by thread and CPU" operf --driver="$driver" --rate=997 --separate-thread \
-	--separate-cpu --session-dir="$dir/apart" sh "$dir/work"
+ok "programs are sampled by thread, CPU and cgroup" operf --driver="$driver" --rate=997 --separate-thread \
+	--separate-cpu --separate-cgroup --session-dir="$dir/apart" sh "$dir/work"
 agree "  reports agree" apart
+
+ok "waits are measured" operf --driver="$driver" --off-cpu --callgraph --session-dir="$dir/waits" \
+	sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo $i | cat; done; sort -R "$dir/numbers" | md5sum'
+ok "  in milliseconds" sh -c 'opreport --session-dir="$dir/waits" -l event:OFFCPU | grep -q "^ms  *%"'
+agree "  reports agree" waits
 
 cat >"$dir/mixed" <<'END'
 truth_jit 1

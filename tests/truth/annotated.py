@@ -9,19 +9,20 @@ import tempfile
 
 from chained import is_end
 from forms import plain
-from reports import Failed, name_of
+from reports import COUNT, Failed, count_of, name_of
 
-NUMBERS = r"((?: *\d+ +[\d.e-]+)+)"
+NUMBERS = r"((?: *" + COUNT + r" +[\d.e-]+)+)"
 MARGIN = re.compile(NUMBERS + r" ?:.*")
 CODE = re.compile(r"(?:" + NUMBERS + r" |\s*):\s*([0-9a-f]+):\t.*")
 FUNCTION = re.compile(r"([0-9a-f]{8,16}) <(.*)>:(?: /\* .* total:" + NUMBERS + r" \*/)?")
 IMAGE = re.compile(r"\s*:(.*):     file format .*")
-FILE = re.compile(r' \* Total samples for file : "(.*)"')
+FILE = re.compile(r' \* Total (?:samples|milliseconds off the CPU) for file : "(.*)"')
+LEFT_OUT = re.compile(r"^ \* (?:Samples|Milliseconds off the CPU) that are not shown above:$", re.MULTILINE)
 REST = re.compile(r" \* " + NUMBERS + r" (.*)")
 
 
 def counts(numbers):
-    return tuple(int(n) for n in numbers.split()[0::2])
+    return tuple(count_of(n) for n in numbers.split()[0::2])
 
 
 def plus(one, other):
@@ -30,9 +31,8 @@ def plus(one, other):
 
 def left_out(text):
     """What the last comment lists, added up."""
-    _, _, rest = text.rpartition("/*\n * Samples that are not shown above:\n")
-    sums = ()
-    for line in rest.splitlines() if rest != text else ():
+    heads, sums = [*LEFT_OUT.finditer(text)], ()
+    for line in text[heads[-1].end():].splitlines() if heads else ():
         m = REST.fullmatch(line)
         sums = plus(sums, counts(m[1])) if m else sums
     return sums
@@ -113,7 +113,7 @@ def source_files(text):
         numbers = re.fullmatch(r" \*" + NUMBERS, line)
         if head:
             file = head[1]
-        elif line.startswith(" * Samples that are not shown above:"):
+        elif LEFT_OUT.match(line):
             break
         elif numbers and file is not None and file not in files:
             files[file] = counts(numbers[1])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import stored
 from forms import agrees, plain
-from reports import Failed, name_of
+from reports import COUNT, Failed, count_of, name_of
 
 # The kernel may do something for a task that has no user space.
 IN_DOUBT = "fp_end", "no_user", "no_mapping"
@@ -87,23 +87,23 @@ def check_children(profile, options, report):
     for each in got["functions"]:
         selves[function_of(each)] += each["self"]
     profile.same_keys("children self", selves, own)
-    line = re.compile(r"(\d+) +([\d.e-]+) +(\d+) +([\d.e-]+) +(?! *- +\[\w+\]$).*")
+    line = re.compile(rf"({COUNT}) +([\d.e-]+) +({COUNT}) +([\d.e-]+) +(?! *- +\[\w+\]$).*")
     text = [line.match(given) for given in profile.text("--children", *options, *ALL, "-n").splitlines()]
-    numbers = [(int(m[1]), int(m[3])) for m in text if m]
+    numbers = [(count_of(m[1]), count_of(m[3])) for m in text if m]
     profile.equal("children text", numbers, [(f["children"], f["self"]) for f in got["functions"]])
     for m in filter(None, text):
-        profile.equal("children text", agrees(m[2], 100 * int(m[1]) / report["samples"]), True, m[0])
+        profile.equal("children text", agrees(m[2], 100 * count_of(m[1]) / report["samples"]), True, m[0])
 
 
 def check_text(profile, options, report):
     """A function that occurs several times in a row is shown once; why a chain ends is below it."""
     shown, frames = [], []
     for line in profile.text("--chains", *options, *ALL, "-n").splitlines():
-        head = re.fullmatch(r"(\d+) +([\d.e-]+) +(\S.*)", line)
+        head = re.fullmatch(rf"({COUNT}) +([\d.e-]+) +(\S.*)", line)
         frame = re.fullmatch(r"    (?! )(.*?)( \d+ times)?", line)
         if head:
             frames = []
-            shown.append((int(head[1]), frames))
+            shown.append((count_of(head[1]), frames))
         elif frame and not re.fullmatch(r"\((?!anonymous namespace).*|\[\w+\]", frame[1]):
             frames.append((frame[1], int(frame[2].split()[0]) if frame[2] else 1))
     expected = [(chain["samples"], sum(1 for frame in chain["frames"] if frame.get("symbol")))

@@ -4,7 +4,7 @@ sample files are the reference for JSON."""
 import re
 
 import stored
-from reports import Failed, add_up, event_of
+from reports import COUNT, Failed, add_up, count_of, event_of
 
 REPORTS = [(), ("-l",), ("-l", "-g"), ("-l", "--inlines"), ("-d", "-g"), ("-c",)]
 
@@ -97,12 +97,12 @@ def agrees(printed, value):
 
 def symbol_lines(text, classes):
     """(address, counts, percentages, names) of each line with numbers."""
-    line = re.compile(r"( *)([0-9a-f]{8,16}) ((?:\d+ +[\d.e-]+(?: +|$)){%d})(.*)" % classes)
+    line = re.compile(r"( *)([0-9a-f]{8,16}) ((?:%s +[\d.e-]+(?: +|$)){%d})(.*)" % (COUNT, classes))
     for given in text.splitlines():
         m = line.fullmatch(given)
         if m:
             cells = m[3].split()
-            yield int(m[2], 16), tuple(int(n) for n in cells[0::2]), cells[1::2], m[4]
+            yield int(m[2], 16), tuple(count_of(n) for n in cells[0::2]), cells[1::2], m[4]
 
 
 def check_text(profile, options, rows, classes):
@@ -124,11 +124,11 @@ def check_text(profile, options, rows, classes):
 
 def check_summary(profile, rows, classes):
     """An application has the sum of its images, which are below it."""
-    cell = r" *((?:\d+ +[\d.e-]+ +){%d})(.*)" % classes
+    cell = r" *((?:%s +[\d.e-]+ +){%d})(.*)" % (COUNT, classes)
     lines = [re.match(r"(\t?)" + cell, line) for line in profile.text("-n", "-f", "-%").splitlines()]
     got, below = {}, {}
     for m in filter(None, lines):
-        counts = tuple(int(n) for n in m[2].split()[0::2])
+        counts = tuple(count_of(n) for n in m[2].split()[0::2])
         (below if m[1] else got)[plain(m[3])] = counts
     expected, images = {}, {}
     for row in rows:

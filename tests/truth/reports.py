@@ -106,6 +106,15 @@ class Profile:
         return self.run("opreport", "--folded", f"event:{self.events()[0][0]}")[0] == 0
 
 
+# A count in a text, or time off the CPU in milliseconds.
+COUNT = r"\d+(?:\.\d{3})?"
+
+
+def count_of(text):
+    """Of samples, or of microseconds off the CPU."""
+    return int(text.replace(".", ""))
+
+
 def event_of(each):
     mask = each["unit_mask"]
     return each["event"], each["count"], mask if mask == "all" else int(mask, 0)
