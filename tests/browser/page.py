@@ -410,7 +410,7 @@ def intervals_are_those_of_opreport(b, session, window="", zone="UTC"):
     rows = json.loads(run("env", f"TZ={zone}", f"{BUILD}/tools/opreport", "--json", "--errors", "-l", f"--session-dir={session}",
                           *([f"time:{window}"] if window else [])))["rows"]
     for row in rows:
-        low, high = (float(x) for x in re.search(r"\((\S+) to (\S+)\)", shown[row["symbol"]]).groups())
+        low, high = (float(x.removeprefix("<")) for x in re.search(r"\((\S+) to (\S+)\)", shown[row["symbol"]]).groups())
         if abs(low - row["percent_from"][0]) > 0.06 or abs(high - row["percent_to"][0]) > 0.06:
             return False
     return rows
