@@ -32,7 +32,7 @@ ok "without a daemon it samples by itself" sh -c \
 	"optop --batch -n 3 --delay=2 --view=apps >'$dir/apps'"
 ok "  the busy program is there" grep -q busyloop "$dir/apps"
 ok "  with a share" sh -c \
-	"awk '\$NF == \"busyloop\" { n = \$1 } END { exit !(n > 2) }' '$dir/apps'"
+	"awk '\$NF == \"busyloop\" { n = \$1 + 0 } END { exit !(n > 2) }' '$dir/apps'"
 ok "  and the line of quality" grep -q "CPU-s  .*lost" "$dir/apps"
 ok "functions come with their totals and images" sh -c \
 	"optop --batch -n 2 --delay=2 >'$dir/functions' && grep -q 'TOTAL %' '$dir/functions' &&
