@@ -7,15 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lines of the answer that are rows; caller frees. */
-static char *rows_of(const struct rowsum *s)
+/* The answer; caller frees. */
+static char *print(const struct rowsum *s, const struct rowsum_choice *choice)
 {
-	char *text = NULL, *row;
+	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	rowsum_print(s, f);
+	rowsum_print(s, choice, f);
 	(void)fclose(f);
+	return text;
+}
+
+/* Its lines that are rows; caller frees. */
+static char *rows_of(const struct rowsum *s)
+{
+	char *text = print(s, &(struct rowsum_choice){ .limit = 100 }), *row;
+
 	row = strstr(text, "row\t");
 	row = xstrdup(row ?: "");
 	free(text);
@@ -78,7 +86,7 @@ static void short_stretches_become_one(void)
 	CHECK_EQ(rowsum_facts(s).samples, 6);
 	rowsum_drop(s, 3000);
 	left = rows_of(s);
-	CHECK_STR(left, "row\t1\t2\teven\tfib\nrow\t2\t4\todd\tfib\n");
+	CHECK_STR(left, "row\t2\t4\todd\tfib\nrow\t1\t2\teven\tfib\n");
 	CHECK_EQ(rowsum_facts(s).begin_ms, 3000);
 }
 
@@ -96,5 +104,42 @@ static void names_are_fields_of_a_line(void)
 	CHECK_EQ(rowsum_names(s), 0);
 }
 
+static void the_first_rows_are_chosen(void)
+{
+	static const struct {
+		struct rowsum_choice choice;
+		const char *expected;
+	} rows[] = {
+		{ { ANSWER_SELF, 3, NULL },
+		  "matching\t40\nfact\tmatching_self\t820\n"
+		  "row\t40\t41\tf40\ti\nrow\t39\t42\tf39\ti\n"
+		  "row\t38\t43\tf38\ti\n" },
+		{ { ANSWER_TOTAL, 2, NULL },
+		  "matching\t40\nfact\tmatching_self\t820\n"
+		  "row\t1\t80\tf1\ti\nrow\t2\t79\tf2\ti\n" },
+		{ { ANSWER_NAME, 2, NULL },
+		  "matching\t40\nfact\tmatching_self\t820\n"
+		  "row\t1\t80\tf1\ti\nrow\t10\t71\tf10\ti\n" },
+		{ { ANSWER_SELF, 9, "F39" },
+		  "matching\t1\nfact\tmatching_self\t39\n"
+		  "row\t39\t42\tf39\ti\n" },
+		{ { ANSWER_SELF, 0, "f1" }, "matching\t11\nfact\tmatching_self\t146\n" },
+	};
+	_cleanup_(rowsum_freep) struct rowsum *s = rowsum_new();
+	char name[16];
+	size_t i;
+
+	for (i = 1; i <= 40; i++) {
+		(void)snprintf(name, sizeof(name), "f%zu", i * 7 % 41);
+		rowsum_add(s, name, "i", i * 7 % 41, 81 - i * 7 % 41);
+	}
+	end(s, 0, 1, 1, 0);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = print(s, &rows[i].choice);
+
+		CHECK_STR(strstr(text, "matching\t") ?: "", rows[i].expected);
+	}
+}
+
 TESTS(T(what_is_too_old_is_subtracted), T(short_stretches_become_one),
-      T(names_are_fields_of_a_line))
+      T(names_are_fields_of_a_line), T(the_first_rows_are_chosen))

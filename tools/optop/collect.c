@@ -98,6 +98,7 @@ struct collect {
 	size_t count;
 	enum collect_view view;
 	int64_t window_ms;
+	struct rowsum_choice rows;
 	struct rowsum *sum; /* what was read of the window */
 	int64_t until_ms;   /* ... and until when; 0: nothing was read yet */
 	dev_t device;	    /* of the session's directory, with ->inode: another one is another */
@@ -427,14 +428,16 @@ static uint64_t squares_ms(const struct collect *c)
 	return isinf(squares) ? 0 : (uint64_t)MIN(squares, (double)(INT64_MAX >> 1));
 }
 
-static void answer(struct collect *c, FILE *out)
+static void answer(struct collect *c, bool reads, FILE *out)
 {
 	struct error err = ERROR_INIT;
 	struct timespec used = { 0 };
-	int r;
+	int r = 0;
 
-	note_session(c);
-	r = update(c, &err);
+	if (reads) {
+		note_session(c);
+		r = update(c, &err);
+	}
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	print_fact(out, "spent_us",
 		   (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000);
@@ -442,21 +445,26 @@ static void answer(struct collect *c, FILE *out)
 	print_fact(out, "is_time", c->is_time);
 	print_fact(out, "squares", squares_ms(c));
 	print_fact(out, "whole", c->is_whole || !c->window_ms);
-	rowsum_print(c->sum, out);
+	rowsum_print(c->sum, &c->rows, out);
 	(void)fflush(out);
 	if (r < 0)
 		(void)tool_fail(&err);
 }
 
-/* Takes the question in a line; false if it is none. */
-static bool take_question(struct collect *c, const char *line, uint64_t *ret_number)
+/* Takes the question in a line, which is kept; false if it is none. */
+static bool take_question(struct collect *c, char *line, char *ret_kind, uint64_t *ret_number)
 {
-	unsigned int view;
+	unsigned int view, order;
 	int64_t window_ms;
+	int end = 0;
 
-	if (sscanf(line, COLLECT_QUESTION, ret_number, &view, &window_ms) != 3 ||
-	    view >= COLLECT_VIEW_COUNT_ || window_ms < 0)
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, COLLECT_QUESTION "%n", ret_kind, ret_number, &view, &window_ms, &order,
+		   &c->rows.limit, &end) != 6 ||
+	    view >= COLLECT_VIEW_COUNT_ || window_ms < 0 || order > ANSWER_NAME || !end)
 		return false;
+	c->rows.order = order;
+	c->rows.search = line[end] ? line + end : NULL;
 	if (view != c->view || window_ms != c->window_ms) {
 		forget(c);
 		c->is_whole = false;
@@ -472,15 +480,15 @@ int collect_serve(const struct question *q, FILE *in, FILE *out, struct error *e
 	struct profile_config config = { .session_dir = q->session_dir, .symbol_cache = true };
 	int status = 0, r = reporting_become_owner(&config, false, q->words, err);
 	uint64_t number;
-	char line[128];
+	char line[COLLECT_LINE_MAX], kind;
 
 	if (r == 0)
 		r = reporting_confine(&config, NULL, q->words, &status, err);
 	if (r != 0) /* 1: another process has done it all */
 		return r < 0 ? r : -status;
 	c.sum = rowsum_new();
-	while (fgets(line, sizeof(line), in) && take_question(&c, line, &number)) {
-		answer(&c, out);
+	while (fgets(line, sizeof(line), in) && take_question(&c, line, &kind, &number)) {
+		answer(&c, kind != COLLECT_ROWS, out);
 		(void)fprintf(out, "end\t%" PRIu64 "\n", number);
 		if (fflush(out) != 0)
 			break;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "tools/optop/rowsum.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +38,8 @@ enum collect_view {
 struct question {
 	const char *session_dir;
 	enum collect_view view;
-	int64_t window_ms;  /* the last so many; 0: all there is */
+	int64_t window_ms; /* the last so many; 0: all there is */
+	struct rowsum_choice rows;
 	char *const *words; /* of a specification, without a time; ends with NULL */
 	size_t count;
 };
@@ -52,8 +54,15 @@ const char *collect_view_heading(enum collect_view view);
  * the array and its last word, which is returned in *@ret_time, too; NULL if there is no window. */
 char **collect_words(const struct question *q, char **ret_time);
 
-/* A question, for printf(3) and scanf(3): its number, the view, the window in milliseconds. */
-#define COLLECT_QUESTION "%" PRIu64 " %u %" PRId64
+/* What a question wants first: to have samples until now recorded and read; to have read what was
+ * recorded; or nothing, only other rows of what was read. */
+enum collect_kind { COLLECT_RECORD = 'u', COLLECT_READ = 'r', COLLECT_ROWS = 's' };
+
+/* A question, for printf(3) and scanf(3): its kind, its number, the view, the window in
+ * milliseconds, the order, how many rows. After it comes the text to search for. */
+#define COLLECT_QUESTION "%c %" PRIu64 " %u %" PRId64 " %u %zu "
+
+enum { COLLECT_LINE_MAX = 512 };
 
 /* Answers the questions in the lines of @in, about the session and with the words of @q, until its
  * end. 0 or -errno. Confines the process (confine.h), so it is called in a process of its own;

@@ -17,6 +17,9 @@
 /* Rows are sorted whole after so many answers; until then they move only if it is no chance. */
 enum { CALM_ANSWERS = 3 };
 
+/* So many rows more than those above the chosen one are asked for at once. */
+enum { ROWS_AHEAD = 200 };
+
 /* Percent of a CPU that reading all of a window again and again may take. */
 static const int64_t COST_PERCENT = 1;
 
@@ -75,7 +78,7 @@ static int64_t due_ms(const struct live *l)
 
 int live_timeout(const struct live *l)
 {
-	int64_t due = l->is_asking ? l->asked_ms + ANSWER_TIMEOUT_MS : due_ms(l);
+	int64_t due = l->is_asking ? l->waits_ms + ANSWER_TIMEOUT_MS : due_ms(l);
 	int64_t left = due - clock_now_ms();
 
 	if (!l->is_asking && l->is_paused)
@@ -88,6 +91,12 @@ void live_ask_again(struct live *l)
 	l->is_asking = false;
 	l->is_changed = true;
 	l->asked_ms = 0;
+}
+
+void live_choose_again(struct live *l)
+{
+	l->is_choosing = true;
+	l->is_changed = true;
 }
 
 static void complain(struct live *l, const char *text)
@@ -103,18 +112,36 @@ static void end_worker(struct live *l)
 	l->used_seconds = -1;
 }
 
+/* The rows that are wanted: at least those above and below the chosen one. */
+static size_t wanted_rows(const struct live *l)
+{
+	size_t selected = MIN(l->selected, (size_t)ANSWER_ROWS_MAX);
+
+	return (selected / ROWS_AHEAD + 2) * ROWS_AHEAD;
+}
+
 static void begin(struct live *l, int64_t now_ms)
 {
+	enum collect_kind kind = l->is_paused ? COLLECT_READ : COLLECT_RECORD;
 	struct error err = ERROR_INIT;
 	int r = 0;
 
-	l->asked_ms = now_ms;
+	/* A process that has read nothing for the question has no other rows. */
+	l->has_chosen = l->is_choosing && l->asked_ms && l->worker;
+	l->is_choosing = false;
+	l->waits_ms = now_ms;
+	if (l->has_chosen)
+		kind = COLLECT_ROWS;
+	else
+		l->asked_ms = now_ms;
+	l->question.rows.search = l->search.length ? strbuf_text(&l->search) : NULL;
+	l->question.rows.limit = MAX(wanted_rows(l), l->least_rows);
 	if (l->worker && worker_has_ended(l->worker))
 		end_worker(l);
 	if (!l->worker)
 		r = worker_open(l->feed, &l->question, &l->worker, &err);
 	if (r == 0)
-		r = worker_ask(l->worker, &l->question, !l->is_paused, &err);
+		r = worker_ask(l->worker, &l->question, kind, &err);
 	if (r < 0)
 		complain(l, err.text);
 	l->is_asking = r == 0;
@@ -164,7 +191,7 @@ static void note_busy(struct live *l)
 static void take_rows(struct live *l)
 {
 	struct answer next = ANSWER_INIT, before = l->rows;
-	bool is_calm = !l->is_changed && l->calm < CALM_ANSWERS;
+	bool is_calm = !l->is_changed && (l->has_chosen || l->calm < CALM_ANSWERS);
 
 	worker_take(l->worker, &next);
 	l->is_asking = false;
@@ -174,11 +201,13 @@ static void take_rows(struct live *l)
 		answer_done(&next);
 		return;
 	}
-	answer_arrange(&next, &before, l->order, is_calm);
-	l->calm = is_calm ? l->calm + 1 : 0;
+	answer_arrange(&next, &before, l->question.rows.order, is_calm);
+	l->calm = is_calm ? l->calm + !l->has_chosen : 0;
 	answer_done(&before);
 	l->rows = next;
 	l->is_changed = false;
+	if (l->has_chosen)
+		return;
 	note_busy(l);
 	note_cost(l);
 }
@@ -198,7 +227,7 @@ bool live_go_on(struct live *l)
 	if (l->is_asking && worker_go_on(l->worker)) {
 		take_rows(l);
 		is_new = true;
-	} else if (l->is_asking && now_ms - l->asked_ms > ANSWER_TIMEOUT_MS) {
+	} else if (l->is_asking && now_ms - l->waits_ms > ANSWER_TIMEOUT_MS) {
 		end_worker(l);
 		l->is_asking = false;
 		complain(l, "reading the profile takes too long");
@@ -208,7 +237,10 @@ bool live_go_on(struct live *l)
 		take_page(l);
 		is_new = true;
 	}
-	if (!l->is_asking && (!l->asked_ms || (!l->is_paused && now_ms >= due_ms(l))))
+	if (wanted_rows(l) > l->question.rows.limit && l->rows.count < l->rows.matching)
+		l->is_choosing = true;
+	if (!l->is_asking &&
+	    (l->is_choosing || !l->asked_ms || (!l->is_paused && now_ms >= due_ms(l))))
 		begin(l, now_ms);
 	return is_new;
 }
@@ -275,34 +307,9 @@ void live_close_page(struct live *l)
 
 /* --- what there is --- */
 
-static bool matches(const struct live *l, const struct answer_row *row)
-{
-	const char *text = strbuf_text(&l->search);
-
-	return !*text || strcasestr(row->name, text) || strcasestr(row->image, text);
-}
-
 const struct answer_row *live_row(const struct live *l, size_t i)
 {
-	size_t at;
-
-	for (at = 0; at < l->rows.count; at++)
-		if (matches(l, &l->rows.rows[at]) && i-- == 0)
-			return &l->rows.rows[at];
-	return NULL;
-}
-
-size_t live_matches(const struct live *l, uint64_t *ret_samples)
-{
-	size_t i, count = 0;
-
-	*ret_samples = 0;
-	for (i = 0; i < l->rows.count; i++)
-		if (matches(l, &l->rows.rows[i])) {
-			*ret_samples += l->rows.rows[i].self;
-			count++;
-		}
-	return count;
+	return i < l->rows.count ? &l->rows.rows[i] : NULL;
 }
 
 double live_cpu_seconds(const struct live *l, uint64_t samples)

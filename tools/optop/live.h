@@ -41,13 +41,16 @@ struct live {
 	const struct feed *feed;
 	struct question question;
 	int64_t delay_ms;
-	enum answer_order order;
 	struct answer rows;
 	struct live_page page;
 	struct worker *worker;	    /* NULL: not started, or ended */
 	bool is_asking;		    /* the worker's answer is due */
+	bool is_choosing;	    /* other rows of the same samples are wanted */
+	bool has_chosen;	    /* the answer that is due, or was the last one, is such */
+	size_t least_rows;	    /* that are asked for */
 	struct asking *asking_page; /* in progress, or NULL */
-	int64_t asked_ms;	    /* when the rows were asked for; 0: not yet */
+	int64_t asked_ms;	    /* when new rows were asked for; 0: not yet */
+	int64_t waits_ms;	    /* since when an answer is due */
 	unsigned int calm;	    /* answers since the rows were sorted whole */
 	bool is_paused, is_changed; /* is_changed: by the user, so rows may jump */
 	double busy[LIVE_TREND];    /* CPUs, the newest last; negative: not known */
@@ -75,6 +78,9 @@ bool live_go_on(struct live *l);
 /* Asks again at once, because the question has changed. */
 void live_ask_again(struct live *l);
 
+/* Shows other rows of the same samples, because order or search have changed. */
+void live_choose_again(struct live *l);
+
 /* The next longer (@step 1) or shorter (-1) window of time. */
 void live_change_window(struct live *l, int step);
 /* The time that is shown: "9.8 s", "10 min", "all"; caller frees. */
@@ -83,10 +89,8 @@ char *live_window_text(const struct live *l);
 void live_open_page(struct live *l, enum asking_page kind);
 void live_close_page(struct live *l);
 
-/* The @i-th of the rows that match the search; NULL if there are not so many. */
+/* The @i-th of the rows that match the search; NULL if it is not known (yet). */
 const struct answer_row *live_row(const struct live *l, size_t i);
-/* How many rows match, and their own samples. */
-size_t live_matches(const struct live *l, uint64_t *ret_samples);
 /* Samples as seconds of CPU time; negative: not known. */
 double live_cpu_seconds(const struct live *l, uint64_t samples);
 /* The command that prints the same numbers; caller frees. */

@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 enum { DEFAULT_DELAY_MS = 3000, DEFAULT_WINDOW_MS = 10000, DEFAULT_HZ = 97, BATCH_ROWS = 20 };
+/* Bytes of a text to search for. */
+enum { SEARCH_MAX = 200 };
+
 enum { KEY_ESCAPE = 27, KEY_DELETE_CHARACTER = 127, KEY_CONTROL_L = 12 };
 
 static struct {
@@ -136,21 +139,28 @@ static void click(struct live *l, const struct optop_screen_state *s)
 		l->selected = l->first + (size_t)row;
 }
 
+static void search_nothing(struct live *l)
+{
+	strbuf_clear(&l->search);
+	live_choose_again(l);
+}
+
 static void type(struct live *l, struct optop_screen_state *s, int key)
 {
 	char c = (char)key;
 
 	if (key == KEY_ESCAPE)
-		strbuf_clear(&l->search);
+		search_nothing(l);
 	if (key == KEY_ESCAPE || key == '\n' || key == KEY_ENTER) {
 		s->is_typing = false;
 	} else if (key == KEY_BACKSPACE || key == KEY_DELETE_CHARACTER || key == '\b') {
 		if (l->search.length)
 			strbuf_cut(&l->search, l->search.length - 1);
-	} else if (key >= ' ' && key < 256) {
+	} else if (key >= ' ' && key < 256 && l->search.length < SEARCH_MAX) {
 		strbuf_add(&l->search, &c, 1);
 	}
 	l->selected = 0;
+	live_choose_again(l);
 }
 
 static void change_view(struct live *l, enum collect_view view)
@@ -161,6 +171,14 @@ static void change_view(struct live *l, enum collect_view view)
 	l->question.view = view;
 	l->selected = 0;
 	live_ask_again(l);
+}
+
+static void change_order(struct live *l)
+{
+	enum answer_order *order = &l->question.rows.order;
+
+	*order = *order == ANSWER_NAME ? ANSWER_SELF : *order + 1;
+	live_choose_again(l);
 }
 
 static void pause_or_go_on(struct live *l)
@@ -194,8 +212,7 @@ static bool press(struct live *l, struct optop_screen_state *s, int key)
 	else if (key == '/')
 		s->is_typing = is_top;
 	else if (key == 'o') {
-		l->order = l->order == ANSWER_NAME ? ANSWER_SELF : l->order + 1;
-		live_ask_again(l);
+		change_order(l);
 	} else if (key == KEY_MOUSE)
 		click(l, s);
 	else if (key == KEY_LEFT || key == KEY_RIGHT)
@@ -204,7 +221,7 @@ static bool press(struct live *l, struct optop_screen_state *s, int key)
 		 key == KEY_HOME || key == KEY_END)
 		step(l, s, key);
 	else if (key == KEY_ESCAPE && is_top)
-		strbuf_clear(&l->search);
+		search_nothing(l);
 	else if (key == 'q' || key == KEY_ESCAPE)
 		live_close_page(l);
 	return key != 'q' || !is_top;
@@ -321,6 +338,8 @@ int main(int argc, char **argv)
 				      .words = argv + operands,
 				      .count = (size_t)(argc - operands) };
 	live_init(&live, feed, &question, options.delay_ms);
+	live.least_rows =
+		options.is_batch ? (size_t)MIN(options.top, (uint64_t)ANSWER_ROWS_MAX) : 0;
 	if (options.is_batch)
 		r = run_batch(&live, &err);
 	else

@@ -22,10 +22,12 @@ enum { ANSWER_ROWS_MAX = 1 << 16, ANSWER_TEXT_MAX = 8 << 20 };
 
 /* Numbers of the whole answer: name in the lines, and field. */
 #define ANSWER_FACTS(X)                                                                            \
-	X(samples)  /* of all rows */                                                              \
-	X(taken)    /* samples taken: fewer if they were made rarer to save time */                \
-	X(lost)	    /* samples */                                                                  \
-	X(begin_ms) /* when they were taken; 0: not known */                                       \
+	X(samples)	 /* of all rows */                                                         \
+	X(matching)	 /* rows that match the search, of which the first ones are here */        \
+	X(matching_self) /* their own samples */                                                   \
+	X(taken)	 /* samples taken: fewer if they were made rarer to save time */           \
+	X(lost)		 /* samples */                                                             \
+	X(begin_ms)	 /* when they were taken; 0: not known */                                  \
 	X(end_ms)                                                                                  \
 	X(cpu_ms)   /* time that there was, of all CPUs */                                         \
 	X(hz)	    /* samples per second per busy CPU; 0: not known */                            \

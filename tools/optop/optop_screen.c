@@ -85,11 +85,13 @@ static void add_quality(struct strbuf *out, const struct live *l)
 
 static void add_head(struct strbuf *out, const struct live *l, bool has_bar)
 {
-	strbuf_addf(out, "%7s %5s ", l->order == ANSWER_SELF ? "SELF %v" : "SELF %", "+-");
+	strbuf_addf(out, "%7s %5s ", l->question.rows.order == ANSWER_SELF ? "SELF %v" : "SELF %",
+		    "+-");
 	if (has_bar)
 		strbuf_fill(out, ' ', BAR + 1);
 	if (l->rows.chains)
-		strbuf_addf(out, "%8s ", l->order == ANSWER_TOTAL ? "TOTAL %v" : "TOTAL %");
+		strbuf_addf(out, "%8s ",
+			    l->question.rows.order == ANSWER_TOTAL ? "TOTAL %v" : "TOTAL %");
 	strbuf_adds(out, collect_view_heading(l->question.view));
 }
 
@@ -417,12 +419,12 @@ static void draw_foot(const struct live *l, const struct optop_screen_state *s)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	_cleanup_free_ char *command = live_command(l);
-	uint64_t samples;
-	size_t count = live_matches(l, &samples);
+	size_t count = l->rows.matching;
 
 	if (s->is_typing || l->search.length)
 		strbuf_addf(&line, "/%s%s  %.1f %% in %zu rows", strbuf_text(&l->search),
-			    s->is_typing ? "_" : "", answer_percent(&l->rows, samples), count);
+			    s->is_typing ? "_" : "",
+			    answer_percent(&l->rows, l->rows.matching_self), count);
 	else if (*l->trouble && l->rows.count)
 		strbuf_adds(&line, l->trouble);
 	else if (count > s->rows)
@@ -436,8 +438,7 @@ static void draw_foot(const struct live *l, const struct optop_screen_state *s)
 
 void optop_screen_draw(struct live *l, struct optop_screen_state *s)
 {
-	uint64_t samples;
-	size_t count = live_matches(l, &samples);
+	size_t count = l->rows.matching;
 
 	s->rows = LINES > HEAD_LINES + FOOT_LINES ? (size_t)(LINES - HEAD_LINES - FOOT_LINES) : 1;
 	l->selected = count ? MIN(l->selected, count - 1) : 0;

@@ -2,6 +2,7 @@
 #include "tools/optop/rowsum.h"
 
 #include "base/hash.h"
+#include "base/macro.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -196,7 +197,69 @@ struct rowsum_facts rowsum_facts(const struct rowsum *t)
 	return sum;
 }
 
-/* Adds the line of a row; there are thousands for each answer. */
+/* --- printing --- */
+
+/* Whether @a is before @b in the order. */
+static bool is_before(const struct sum *a, const struct sum *b, enum answer_order order)
+{
+	uint64_t x = order == ANSWER_TOTAL ? a->total : a->self;
+	uint64_t y = order == ANSWER_TOTAL ? b->total : b->self;
+
+	return order == ANSWER_NAME || x == y ? strcmp(a->text, b->text) < 0 : x > y;
+}
+
+/* Lets the row at @at sink in a heap, which has the last row in the order at its top. */
+static void sink(const struct sum **heap, size_t count, size_t at, enum answer_order order)
+{
+	size_t child;
+
+	while ((child = 2 * at + 1) < count) {
+		const struct sum *row = heap[at];
+
+		if (child + 1 < count && is_before(heap[child], heap[child + 1], order))
+			child++;
+		if (!is_before(row, heap[child], order))
+			break;
+		heap[at] = heap[child];
+		heap[child] = row;
+		at = child;
+	}
+}
+
+static void make_heap(const struct sum **rows, size_t count, enum answer_order order)
+{
+	size_t i;
+
+	for (i = count / 2; i-- > 0;)
+		sink(rows, count, i, order);
+}
+
+/* Keeps the row if it is one of the first @limit: a heap, as soon as there are so many. */
+static size_t keep_first(const struct sum **heap, size_t count, const struct sum *row, size_t limit,
+			 enum answer_order order)
+{
+	if (count < limit) {
+		heap[count++] = row;
+		if (count == limit)
+			make_heap(heap, count, order);
+	} else if (count && is_before(row, heap[0], order)) {
+		heap[0] = row;
+		sink(heap, count, 0, order);
+	}
+	return count;
+}
+
+static void sort_heap(const struct sum **heap, size_t count, enum answer_order order)
+{
+	while (count-- > 1) {
+		const struct sum *last = heap[0];
+
+		heap[0] = heap[count];
+		heap[count] = last;
+		sink(heap, count, 0, order);
+	}
+}
+
 static void add_line(struct strbuf *out, const struct sum *sum)
 {
 	strbuf_adds(out, "row\t");
@@ -208,20 +271,48 @@ static void add_line(struct strbuf *out, const struct sum *sum)
 	strbuf_adds(out, "\n");
 }
 
-void rowsum_print(const struct rowsum *t, FILE *out)
+static void add_fact(struct strbuf *out, const char *name, uint64_t value)
+{
+	strbuf_addf(out, "fact\t%s\t%" PRIu64 "\n", name, value);
+}
+
+static void add_rows(const struct rowsum *t, const struct rowsum_choice *choice, struct strbuf *out)
+{
+	size_t limit = MIN(choice->limit, t->sum_count), count = 0, i;
+	_cleanup_free_ const struct sum **first = xcalloc(limit + 1, sizeof(*first));
+	uint64_t matching = 0, matching_self = 0;
+
+	for (i = 0; i < t->sum_count; i++) {
+		const struct sum *row = &t->sums[i];
+
+		if ((!row->self && !row->total) ||
+		    (choice->search && !strcasestr(row->text, choice->search)))
+			continue;
+		matching++;
+		matching_self += row->self;
+		count = keep_first(first, count, row, limit, choice->order);
+	}
+	if (count < limit)
+		make_heap(first, count, choice->order);
+	sort_heap(first, count, choice->order);
+	add_fact(out, "matching", matching);
+	add_fact(out, "matching_self", matching_self);
+	for (i = 0; i < count; i++)
+		add_line(out, first[i]);
+}
+
+void rowsum_print(const struct rowsum *t, const struct rowsum_choice *choice, FILE *out)
 {
 	const struct rowsum_facts facts = rowsum_facts(t);
-	_cleanup_(strbuf_done) struct strbuf rows = STRBUF_INIT;
-	size_t i;
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
 
-	if (facts.begin_ms < facts.end_ms && facts.begin_ms > 0)
-		(void)fprintf(out, "fact\tbegin_ms\t%" PRId64 "\nfact\tend_ms\t%" PRId64 "\n",
-			      facts.begin_ms, facts.end_ms);
-#define X(name) (void)fprintf(out, "fact\t" #name "\t%" PRIu64 "\n", facts.name);
+	if (facts.begin_ms < facts.end_ms && facts.begin_ms > 0) {
+		add_fact(&lines, "begin_ms", (uint64_t)facts.begin_ms);
+		add_fact(&lines, "end_ms", (uint64_t)facts.end_ms);
+	}
+#define X(name) add_fact(&lines, #name, facts.name);
 	ROWSUM_FACTS(X)
 #undef X
-	for (i = 0; i < t->sum_count; i++)
-		if (t->sums[i].self || t->sums[i].total)
-			add_line(&rows, &t->sums[i]);
-	(void)fwrite(strbuf_text(&rows), 1, rows.length, out);
+	add_rows(t, choice, &lines);
+	(void)fwrite(strbuf_text(&lines), 1, lines.length, out);
 }

@@ -8,12 +8,13 @@
  *	rowsum_add(t, "main", "fib", 3, 7);
  *	rowsum_end(t, &(struct rowsum_facts){ .begin_ms = 0, .end_ms = 1000 }, 0);
  *	rowsum_drop(t, 1000 - window_ms);
- *	rowsum_print(t, stdout);
+ *	rowsum_print(t, &(struct rowsum_choice){ .limit = 200 }, stdout);
  *	rowsum_free(t);
  */
 #pragma once
 
 #include "base/macro.h"
+#include "tools/optop/optop_answer.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,13 @@ struct rowsum_facts {
 #define X(name) uint64_t name;
 	ROWSUM_FACTS(X)
 #undef X
+};
+
+/* Which rows are printed. */
+struct rowsum_choice {
+	enum answer_order order; /* the first ones in it */
+	size_t limit;		 /* at most so many */
+	const char *search;	 /* only those with this text in name or image; NULL: all */
 };
 
 struct rowsum;
@@ -58,5 +66,5 @@ void rowsum_clear(struct rowsum *t);
 size_t rowsum_names(const struct rowsum *t);
 /* The sums, and the time from the begin of the first stretch to the end of the last one. */
 struct rowsum_facts rowsum_facts(const struct rowsum *t);
-/* Prints the facts, and the rows that have samples, as lines of an answer. */
-void rowsum_print(const struct rowsum *t, FILE *out);
+/* Prints the facts, and the chosen ones of the rows that have samples, as lines of an answer. */
+void rowsum_print(const struct rowsum *t, const struct rowsum_choice *choice, FILE *out);

@@ -68,18 +68,18 @@ static int start_reader(const struct question *q)
 	return -errno;
 }
 
-/* Has samples recorded for the questions in the lines of standard input that want it, by a first
- * letter, and passes them on: what reads the profile is confined, and cannot ask the daemon. */
+/* Has samples recorded for the questions in the lines of standard input that want it, and passes
+ * them on: what reads the profile is confined, and cannot ask the daemon. */
 static int pass_questions(const struct feed *feed, int reader, struct error *err)
 {
-	char line[128];
+	char line[COLLECT_LINE_MAX];
 
 	while (fgets(line, sizeof(line), stdin)) {
-		if (*line == 'u' && feed_update(feed, err) < 0) {
+		if (*line == COLLECT_RECORD && feed_update(feed, err) < 0) {
 			(void)tool_fail(err);
 			*err = ERROR_INIT;
 		}
-		if (write(reader, line + 1, strlen(line + 1)) < 0)
+		if (write(reader, line, strlen(line)) < 0)
 			return -errno;
 	}
 	return 0;
@@ -160,10 +160,13 @@ void worker_close(struct worker *w)
 	free(w);
 }
 
-int worker_ask(struct worker *w, const struct question *q, bool updates, struct error *err)
+int worker_ask(struct worker *w, const struct question *q, enum collect_kind kind,
+	       struct error *err)
 {
-	_cleanup_free_ char *line = xasprintf("%c" COLLECT_QUESTION "\n", updates ? 'u' : '-',
-					      w->asked + 1, (unsigned int)q->view, q->window_ms);
+	const struct rowsum_choice *rows = &q->rows;
+	_cleanup_free_ char *line =
+		xasprintf(COLLECT_QUESTION "%s\n", kind, w->asked + 1, (unsigned int)q->view,
+			  q->window_ms, (unsigned int)rows->order, rows->limit, rows->search ?: "");
 
 	w->asked++;
 	strbuf_clear(&w->text);

@@ -5,7 +5,8 @@
  * waited for. It keeps what it has read for the next question.
  *
  *	struct worker *w;
- *	if (worker_open(feed, &question, &w, err) == 0 && worker_ask(w, &question, true, err) == 0)
+ *	if (worker_open(feed, &question, &w, err) == 0 &&
+ *	    worker_ask(w, &question, COLLECT_RECORD, err) == 0)
  *		while (!worker_go_on(w))
  *			poll(&(struct pollfd){ worker_fd(w), POLLIN }, 1, -1);
  *	worker_take(w, &answer);
@@ -15,12 +16,12 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "tools/optop/collect.h"
 #include "tools/optop/optop_answer.h"
 
 #include <stdbool.h>
 
 struct feed;
-struct question;
 struct worker;
 
 /* Starts the process, for questions about the session and with the words of @q; both and @feed are
@@ -31,9 +32,9 @@ int worker_open(const struct feed *feed, const struct question *q, struct worker
 void worker_close(struct worker *w);
 DEFINE_CLEANUP(struct worker *, worker_close);
 
-/* Asks; an answer that is still due is discarded. With @updates, samples until now are recorded
- * first. 0, or -errno if the process has ended. */
-int worker_ask(struct worker *w, const struct question *q, bool updates, struct error *err);
+/* Asks; an answer that is still due is discarded. 0, or -errno if the process has ended. */
+int worker_ask(struct worker *w, const struct question *q, enum collect_kind kind,
+	       struct error *err);
 /* Becomes readable when there is more of the answer. */
 int worker_fd(const struct worker *w);
 /* Reads what there is. Returns whether the answer is complete, or will not be: then
