@@ -50,11 +50,15 @@ ok "  with a remedy" sh -c \
 fails "a window that is none is refused" 2 optop --batch --window=soon
 fails "a terminal is needed for the screen" 2 optop
 
-ok "a daemon starts" opcontrol --session-dir="$session" --callgraph=64 --start
+ok "a daemon starts" opcontrol --session-dir="$session" --callgraph=64 --event=default,OFFCPU --start
 sleep 4
 ok "it shows what the daemon samples" sh -c \
 	"optop --batch -n 2 --delay=2 --session-dir='$session' >'$dir/daemon' &&
 	grep -q 'busyloop\$' '$dir/daemon'"
+ok "time off the CPU has a view" sh -c \
+	"optop --batch -n 2 --delay=2 --session-dir='$session' --view=off-cpu >'$dir/off' &&
+	grep -q 's off the CPU' '$dir/off' && grep -q ' libc.so.6\$' '$dir/off'"
+ok "  and is not in the others" sh -c "! grep -q 'off the CPU' '$dir/daemon'"
 ok "  up to now: the window ends a moment ago, in slices that it had ended" sh -c \
 	"opreport --session-dir='$session' time:-8s >'$dir/now' 2>&1 && grep -q busyloop '$dir/now'"
 
@@ -78,11 +82,15 @@ fi
 $screens new-session -d -x 80 -y 24 \
 	"LC_ALL=C.UTF-8 '$OP_BUILD_ROOT/tools/optop' --session-dir='$session' --delay=1"
 ok "the screen shows functions" shown busyloop
-ok "  and the command with the same numbers" shown "same numbers: opreport --children time:-10s"
+ok "  and the command with the same numbers" shown "same numbers: opreport --children event:"
 is "  and no line is longer than the terminal" \
 	"$(awk 'length($0) > 240' "$dir/screen" | wc -l)" 0
 keys 3
 ok "another view" shown APPLICATION
+keys 6
+ok "so has time off the CPU" shown "same numbers: opreport --children event:OFFCPU time:-10s"
+ok "  and its name fits into 80 columns" sh -c \
+	"sed -n 2p '$dir/screen' | grep -q '6 off-cpu'"
 keys 1
 ok "  and back" shown "TOTAL %"
 keys / n o s u c h

@@ -19,10 +19,12 @@ static void lines_become_facts_and_rows(void)
 
 	add(&a, "fact\tsamples\t1000");
 	add(&a, "fact\tlost\t7");
+	add(&a, "event\tTIMER");
 	add(&a, "row\t25\t400\tmain\tfib");
 	add(&a, "row\t30\t30\ta\\tb\t-");
 	CHECK_EQ(a.samples, 1000);
 	CHECK_EQ(a.lost, 7);
+	CHECK_STR(a.event, "TIMER");
 	CHECK_EQ(a.count, 2);
 	CHECK_STR(a.rows[0].name, "main");
 	CHECK_STR(a.rows[0].image, "fib");

@@ -61,9 +61,9 @@ static int run_tool(const struct asking_what *what)
 	};
 	_cleanup_free_ char *path = tool_path(tools[what->page][0]);
 	_cleanup_free_ char *pattern = exactly(what->name ?: "");
-	char *time, **words = collect_words(&what->question, &time);
-	size_t count = what->question.count + (time != NULL), used = 0, i;
-	char **argv = xcalloc(count + 7, sizeof(*argv));
+	char *made[2], **words = collect_words(&what->question, made);
+	size_t used = 0, i;
+	char **argv = xcalloc(what->question.count + 9, sizeof(*argv));
 
 	for (i = 0; i < 3; i++)
 		argv[used++] = (char *)tools[what->page][i];
@@ -72,7 +72,7 @@ static int run_tool(const struct asking_what *what)
 		argv[used++] = xstrdup("--top=20");
 	else
 		argv[used++] = xasprintf("--include-symbols=%s", pattern);
-	for (i = 0; i < count; i++)
+	for (i = 0; words[i]; i++)
 		argv[used++] = words[i];
 	(void)execvp(path, argv);
 	return -errno;

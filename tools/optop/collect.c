@@ -30,49 +30,6 @@ enum {
 	NAMES_MAX = 1 << 16
 };
 
-static const struct {
-	const char *name, *heading;
-} views[] = {
-#define X(view, name, heading) { name, heading },
-	COLLECT_VIEWS(X)
-#undef X
-};
-
-int collect_view_parse(const char *name, struct error *err)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(views) && *name; i++)
-		if (!strncmp(views[i].name, name, strlen(name)))
-			return (int)i;
-	return error_set(err, -EINVAL,
-			 "--view: '%s' is not one of functions, images, apps, cgroups, "
-			 "threads",
-			 name);
-}
-
-const char *collect_view_name(enum collect_view view)
-{
-	return views[view].name;
-}
-
-const char *collect_view_heading(enum collect_view view)
-{
-	return views[view].heading;
-}
-
-char **collect_words(const struct question *q, char **ret_time)
-{
-	char **words = xcalloc(q->count + 2, sizeof(*words));
-	size_t i;
-
-	for (i = 0; i < q->count; i++)
-		words[i] = q->words[i];
-	*ret_time = q->window_ms ? xasprintf("time:-%" PRId64 "s", q->window_ms / 1000) : NULL;
-	words[i] = *ret_time;
-	return words;
-}
-
 static void print_fact(FILE *out, const char *name, uint64_t value)
 {
 	(void)fprintf(out, "fact\t%s\t%" PRIu64 "\n", name, value);
@@ -104,6 +61,7 @@ struct collect {
 	dev_t device;	    /* of the session's directory, with ->inode: another one is another */
 	ino_t inode;
 	uint64_t hz;
+	char event[64]; /* that is shown, if there are others; or "" */
 	bool is_time;	/* samples are microseconds off the CPU, and the squares of these waits, */
 	double squares; /* all of the session's */
 	bool is_whole;	/* the window is read whole for each answer */
@@ -154,13 +112,32 @@ static void add_rows(struct rowsum *t, const struct profile *p, const struct con
 	}
 }
 
+static bool is_time(const struct profile *p, size_t class)
+{
+	return sname_event_is_time(p->classes.classes[class].event);
+}
+
+/* The class that is shown if a row has one: the first that is not time off the CPU, if there is
+ * any. */
+static size_t class_of(const struct profile *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->classes.count; i++)
+		if (!is_time(p, i))
+			return i;
+	return 0;
+}
+
 static int add_chains(struct rowsum *t, struct profile *p, struct rowsum_facts *facts,
 		      struct error *err)
 {
 	static const size_t classes[] = { CHAINS_SELF, CHAINS_INCLUSIVE };
 	struct name_style style = { 0 };
-	int r = chains_collect(&p->chains, p->binaries, err);
+	int r;
 
+	p->chains.no_time = !is_time(p, class_of(p));
+	r = chains_collect(&p->chains, p->binaries, err);
 	if (r < 0)
 		return r;
 	/* The chains themselves are not shown, so they need no order. */
@@ -177,7 +154,9 @@ static void add_classes(struct rowsum *t, const struct profile *p, const struct 
 {
 	size_t i;
 
-	for (i = 0; i < p->classes.count; i++) {
+	for (i = class_of(p); i < p->classes.count; i++) {
+		if (is_time(p, i) != is_time(p, class_of(p)))
+			continue;
 		facts->samples += c->totals[i];
 		rowsum_add(t, p->classes.classes[i].name, "", c->totals[i], c->totals[i]);
 	}
@@ -185,24 +164,26 @@ static void add_classes(struct rowsum *t, const struct profile *p, const struct 
 
 static int check_events(const struct profile *p, struct error *err)
 {
-	size_t i;
+	const struct class *classes = p->classes.classes;
+	size_t shown = class_of(p), i;
 
-	for (i = 1; i < p->classes.count; i++)
-		if (!class_same_event(&p->classes.classes[0], &p->classes.classes[i]))
+	for (i = shown + 1; i < p->classes.count; i++)
+		if (is_time(p, i) == is_time(p, shown) &&
+		    !class_same_event(&classes[shown], &classes[i]))
 			return error_set(err, -EINVAL,
 					 "there are samples of several events; choose one: "
 					 "event:%s or event:%s",
-					 p->classes.classes[0].event, p->classes.classes[i].event);
+					 classes[shown].event, classes[i].event);
 	return 0;
 }
 
 static int add_flat(const struct collect *c, struct profile *p, struct rowsum_facts *facts,
 		    struct error *err)
 {
-	static const size_t classes[] = { 0, 0 };
+	const size_t classes[] = { class_of(p), class_of(p) };
 	enum collect_view view = c->view;
-	struct populate_config config = { .symbols = view == COLLECT_FUNCTIONS,
-					  .merge_lib = view == COLLECT_FUNCTIONS ||
+	struct populate_config config = { .symbols = collect_view_has_functions(view),
+					  .merge_lib = collect_view_has_functions(view) ||
 						       view == COLLECT_IMAGES };
 	struct container rows;
 	struct populate_job job = { .gather = p->gather,
@@ -272,13 +253,18 @@ static bool is_live(const struct profile *p)
 	       g->sessions[0].history && !spec_value(&p->spec, SPEC_ARCHIVE);
 }
 
-/* Notes what a sample is: "OFFCPU" or "OFFCPU.1.0". */
-static void note_event(struct collect *c, const struct profile *p, const char *event)
+/* Notes what a sample is, and its event's name if there is time off the CPU, too. */
+static void note_event(struct collect *c, const struct profile *p)
 {
-	_cleanup_free_ char *name = xstrndup(event, strcspn(event, "."));
+	size_t i, shown = class_of(p);
+	const char *event = p->classes.classes[shown].event;
 
-	c->is_time = sname_event_is_time(name);
-	c->squares = losses_wait_squares(p->gather, name);
+	c->is_time = is_time(p, shown);
+	c->squares = losses_wait_squares(p->gather, event);
+	*c->event = '\0';
+	for (i = 0; i < p->classes.count && !c->is_time; i++)
+		if (is_time(p, i))
+			(void)snprintf(c->event, sizeof(c->event), "%s", event);
 }
 
 static int add_profile(struct collect *c, struct profile *p, struct rowsum_facts *facts,
@@ -288,13 +274,10 @@ static int add_profile(struct collect *c, struct profile *p, struct rowsum_facts
 
 	find_cover(p, facts);
 	c->hz = report_header_timer_hz(p->gather);
+	note_event(c, p);
 	if (p->chains.source_count)
 		r = add_chains(c->sum, p, facts, err);
-	if (r == 0)
-		note_event(c, p, p->chains.event);
-	else if (r == -ENODATA && (r = add_flat(c, p, facts, err)) == 0)
-		note_event(c, p, p->classes.classes[0].event);
-	return r;
+	return r == -ENODATA ? add_flat(c, p, facts, err) : r;
 }
 
 /* Adds what the session has in the time @time (NULL: all) to the sum. 0, with the end of that in
@@ -303,20 +286,24 @@ static int add_stretch(struct collect *c, char *time, int64_t *ret_end_ms, struc
 {
 	struct profile_config config = {
 		.session_dir = c->session_dir,
-		.symbol_cache = c->view == COLLECT_FUNCTIONS,
+		.symbol_cache = collect_view_has_functions(c->view),
 		.merge = merges_of(c->view),
 		.binaries = { .symbols_only = true, .keep = true },
-		.chains = c->view == COLLECT_FUNCTIONS ? PROFILE_CHAINS_IF_ANY : PROFILE_NO_CHAINS,
+		.chains = collect_view_has_functions(c->view) ? PROFILE_CHAINS_IF_ANY
+							      : PROFILE_NO_CHAINS,
 		.lender = c->lender_count ? c->lenders[c->lender_count - 1] : NULL,
 	};
-	_cleanup_free_ char **words = xcalloc(c->count + 2, sizeof(*words));
+	_cleanup_free_ char **words = xcalloc(c->count + 3, sizeof(*words));
 	struct rowsum_facts facts = { 0 };
+	size_t count = c->count;
 	struct profile *p;
 	int r;
 
 	memcpy(words, c->words, c->count * sizeof(*words));
-	words[c->count] = time;
-	r = profile_open(&config, c->count + (time != NULL), words, &p, err);
+	if ((words[count] = collect_view_word(c->view)))
+		count++;
+	words[count] = time;
+	r = profile_open(&config, count + (time != NULL), words, &p, err);
 	if (r < 0)
 		return r;
 	r = add_profile(c, p, &facts, err);
@@ -445,6 +432,8 @@ static void answer(struct collect *c, bool reads, FILE *out)
 	print_fact(out, "is_time", c->is_time);
 	print_fact(out, "squares", squares_ms(c));
 	print_fact(out, "whole", c->is_whole || !c->window_ms);
+	if (*c->event)
+		(void)fprintf(out, "event\t%s\n", c->event);
 	rowsum_print(c->sum, &c->rows, out);
 	(void)fflush(out);
 	if (r < 0)

@@ -4,6 +4,7 @@
  * lines, each a list of fields with tabs between them (text_add_field()):
  *
  *	fact	NAME	NUMBER			struct answer's numbers
+ *	event	NAME				if there are others, of time off the CPU
  *	row	SELF	TOTAL	NAME	IMAGE
  *	end	NUMBER				of the question
  *
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "tools/optop/rowsum.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +29,8 @@
 	X(IMAGES, "images", "IMAGE")                                                               \
 	X(APPLICATIONS, "apps", "APPLICATION")                                                     \
 	X(CGROUPS, "cgroups", "CGROUP")                                                            \
-	X(THREADS, "threads", "THREAD")
+	X(THREADS, "threads", "THREAD")                                                            \
+	X(OFF_CPU, "off-cpu", "FUNCTION")
 
 enum collect_view {
 #define X(view, name, heading) COLLECT_##view,
@@ -42,17 +45,23 @@ struct question {
 	struct rowsum_choice rows;
 	char *const *words; /* of a specification, without a time; ends with NULL */
 	size_t count;
+	const char *event; /* that is shown, if there are several; or NULL */
 };
 
+/* Whether the rows are functions. */
+bool collect_view_has_functions(enum collect_view view);
 /* The view with this name, such as "functions", or one that begins so; -EINVAL if there is none. */
 int collect_view_parse(const char *name, struct error *err);
 /* "functions"; static. */
 const char *collect_view_name(enum collect_view view);
 /* "FUNCTION"; static. */
 const char *collect_view_heading(enum collect_view view);
-/* The words of a report about the same samples: those of the question, and the time. Caller frees
- * the array and its last word, which is returned in *@ret_time, too; NULL if there is no window. */
-char **collect_words(const struct question *q, char **ret_time);
+/* The word that the view adds to a specification, or NULL; static. */
+char *collect_view_word(enum collect_view view);
+/* The words of a report about the same samples: those of the question, of the view, the event and
+ * the time. Caller frees the array and the words that were made for it, which are in @ret_made,
+ * too. */
+char **collect_words(const struct question *q, char *ret_made[2]);
 
 /* What a question wants first: to have samples until now recorded and read; to have read what was
  * recorded; or nothing, only other rows of what was read. */

@@ -183,6 +183,8 @@ static void note_busy(struct live *l)
 	double there = (double)l->rows.cpu_ms / 1000;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+	if (l->rows.is_time)
+		return;
 	memmove(l->busy, l->busy + 1, sizeof(l->busy) - sizeof(l->busy[0]));
 	l->busy[LIVE_TREND - 1] =
 		seconds < 0 || there <= 0 ? -1 : seconds / there * (double)MAX(cpus, 1L);
@@ -205,6 +207,7 @@ static void take_rows(struct live *l)
 	l->calm = is_calm ? l->calm + !l->has_chosen : 0;
 	answer_done(&before);
 	l->rows = next;
+	l->question.event = next.event;
 	l->is_changed = false;
 	if (l->has_chosen)
 		return;
@@ -284,7 +287,7 @@ void live_open_page(struct live *l, enum asking_page kind)
 				    .name = row ? row->name : NULL };
 	struct error err = ERROR_INIT;
 
-	if (needs_row && (!row || l->question.view != COLLECT_FUNCTIONS))
+	if (needs_row && (!row || !collect_view_has_functions(l->question.view)))
 		return;
 	live_close_page(l);
 	if (asking_begin(&what, &l->asking_page, &err) < 0) {
@@ -323,16 +326,18 @@ char *live_command(const struct live *l)
 					       [COLLECT_IMAGES] = " --merge=all",
 					       [COLLECT_APPLICATIONS] = "",
 					       [COLLECT_CGROUPS] = " --merge=cpu,tid",
-					       [COLLECT_THREADS] = " --merge=cpu,cgroup" };
-	bool has_chains = l->question.view == COLLECT_FUNCTIONS && l->rows.chains;
+					       [COLLECT_THREADS] = " --merge=cpu,cgroup",
+					       [COLLECT_OFF_CPU] = " -l --merge=all" };
+	bool has_chains = collect_view_has_functions(l->question.view) && l->rows.chains;
 	struct strbuf text = STRBUF_INIT;
-	char *time, **words = collect_words(&l->question, &time);
+	char *made[2], **words = collect_words(&l->question, made);
 	size_t i;
 
 	strbuf_addf(&text, "opreport%s", has_chains ? " --children" : options[l->question.view]);
 	for (i = 0; words[i]; i++)
 		strbuf_addf(&text, " %s", words[i]);
-	free(time);
+	free(made[0]);
+	free(made[1]);
 	free(words);
 	return strbuf_take(&text);
 }

@@ -75,7 +75,7 @@ static const struct opt opts[] = {
 	{ 'w', "window", OPT_CALL, &options.window_ms, "TIME",
 	  "show the last TIME: 5s, 10s (default), 5m, 1h; all", set_window },
 	{ 0, "view", OPT_CALL, &options.view, "VIEW",
-	  "functions (default), images, apps, cgroups or threads", set_view },
+	  "functions (default), images, apps, cgroups, threads or off-cpu", set_view },
 	{ 'd', "delay", OPT_CALL, &options.delay_ms, "SECONDS", "time between two updates (3)",
 	  set_delay },
 	{ 'b', "batch", OPT_FLAG, &options.is_batch, NULL,

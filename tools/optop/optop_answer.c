@@ -80,6 +80,11 @@ void answer_add_line(struct answer *a, char *line)
 		count++;
 	if (count == 3 && !strcmp(fields[0], "fact") && add_fact(a, fields[1], fields[2]))
 		return;
+	if (count == 2 && !strcmp(fields[0], "event")) {
+		free(a->event);
+		a->event = name_of(fields[1]);
+		return;
+	}
 	if (count == 5 && !strcmp(fields[0], "row") && add_row(a, fields))
 		return;
 	if (a->complaint.length > ANSWER_TEXT_MAX)
@@ -193,6 +198,7 @@ void answer_done(struct answer *a)
 		free(a->rows[i].image);
 	}
 	free(a->rows);
+	free(a->event);
 	strbuf_done(&a->text);
 	strbuf_done(&a->complaint);
 	*a = ANSWER_INIT;

@@ -52,6 +52,7 @@ struct answer {
 #define X(name) uint64_t name;
 	ANSWER_FACTS(X)
 #undef X
+	char *event;		 /* that is shown, if there are several; or NULL */
 	struct strbuf text;	 /* of a page of text, instead of rows */
 	struct strbuf complaint; /* what is no part of the answer: errors and warnings */
 };

@@ -75,7 +75,7 @@ static void add_quality(struct strbuf *out, const struct live *l)
 		strbuf_addf(out, "  %.2g %% lost", lost_percent(a));
 	else
 		strbuf_addf(out, "  %llu lost", (unsigned long long)a->lost);
-	if (l->question.view == COLLECT_FUNCTIONS)
+	if (collect_view_has_functions(l->question.view))
 		strbuf_addf(out, ", %.1f %% no symbol", answer_percent(a, a->unnamed));
 	if (a->chains)
 		strbuf_addf(out, ", %.1f %% whole", (double)a->complete / (double)a->chains * 100);
@@ -291,7 +291,7 @@ static void draw_trend(const struct live *l)
 	static const char ascii[] = " .,-:=+*#";
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	long cpus = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-	enum { SHOWN = 10 };
+	enum { SHOWN = 8 };
 	unsigned int view;
 	size_t i;
 	int x;
@@ -306,10 +306,10 @@ static void draw_trend(const struct live *l)
 			strbuf_addf(&line, "%c", ascii[height]);
 	}
 	if (l->busy[LIVE_TREND - 1] >= 0)
-		strbuf_addf(&line, " %.1f of %ld CPU%s", l->busy[LIVE_TREND - 1], cpus,
+		strbuf_addf(&line, " %.1f/%ld CPU%s", l->busy[LIVE_TREND - 1], cpus,
 			    cpus == 1 ? "" : "s");
 	put(1, 0, strbuf_text(&line), (attr_t)COLOR_PAIR(COLOUR_BAR));
-	x = (int)text_width(strbuf_text(&line)) + 3;
+	x = (int)text_width(strbuf_text(&line)) + 2;
 	for (view = 0; view < COLLECT_VIEW_COUNT_ && x < COLS; view++) {
 		_cleanup_free_ char *name = xasprintf("%u %s", view + 1, collect_view_name(view));
 
@@ -391,7 +391,7 @@ static void draw_page(struct live *l, const struct optop_screen_state *s)
 static void draw_help(void)
 {
 	static const char *const lines[] = {
-		"1 ... 5            functions, images, apps, cgroups, threads",
+		"1 ... 6            functions, images, apps, cgroups, threads, time off the CPU",
 		"< >                shorter, longer time",
 		"up, down, page up, page down, home, end, mouse: choose a row; left, right: a page",
 		"Enter, s           callers and callees of the function",

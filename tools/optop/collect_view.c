@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/optop/collect.h"
+
+#include "base/macro.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *heading;
+} views[] = {
+#define X(view, name, heading) { name, heading },
+	COLLECT_VIEWS(X)
+#undef X
+};
+
+int collect_view_parse(const char *name, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(views) && *name; i++)
+		if (!strncmp(views[i].name, name, strlen(name)))
+			return (int)i;
+	return error_set(err, -EINVAL,
+			 "--view: '%s' is not one of functions, images, apps, cgroups, "
+			 "threads, off-cpu",
+			 name);
+}
+
+const char *collect_view_name(enum collect_view view)
+{
+	return views[view].name;
+}
+
+const char *collect_view_heading(enum collect_view view)
+{
+	return views[view].heading;
+}
+
+bool collect_view_has_functions(enum collect_view view)
+{
+	return view == COLLECT_FUNCTIONS || view == COLLECT_OFF_CPU;
+}
+
+char *collect_view_word(enum collect_view view)
+{
+	static char off_cpu[] = "event:OFFCPU";
+
+	return view == COLLECT_OFF_CPU ? off_cpu : NULL;
+}
+
+char **collect_words(const struct question *q, char *ret_made[2])
+{
+	char **words = xcalloc(q->count + 3, sizeof(*words));
+	const char *of_view = collect_view_word(q->view);
+	size_t i, used = 0;
+
+	for (i = 0; i < q->count; i++)
+		words[used++] = q->words[i];
+	ret_made[0] = of_view	 ? xstrdup(of_view)
+		      : q->event ? xasprintf("event:%s", q->event)
+				 : NULL;
+	ret_made[1] = q->window_ms ? xasprintf("time:-%" PRId64 "s", q->window_ms / 1000) : NULL;
+	for (i = 0; i < 2; i++)
+		if (ret_made[i])
+			words[used++] = ret_made[i];
+	return words;
+}
