@@ -762,6 +762,20 @@ def answers_have_tags(url):
     return len(tags) == 3
 
 
+def exports_have_addresses(url):
+    """Each is what opreport prints, of all time and of a window; what is no export says why."""
+    window = "2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"
+    for name, words in (("folded", ["--folded"]), ("chains.json", ["--chains", "--json"]), ("functions.json", ["-l", "--json"]),
+                        ("functions.csv", ["-l", "--csv"]), ("pprof", ["--pprof=/dev/stdout"])):
+        for part, time_word in (("", []), ("/" + window, ["time:" + window])):
+            printed = subprocess.run([f"{BUILD}/tools/opreport", *words, "--session-dir=one", *time_word], capture_output=True, check=True).stdout
+            status, _, body = get(f"{url}export/{name}{part}")
+            if status != 200 or not body or body != printed:
+                return False
+    bad = [get(url + "export/" + rest) for rest in ("nothing", "folded/", "folded/x", f"folded/{window}/more", "folded/" + 9000 * "1")]
+    return [b[0] for b in bad] == [500, 500, 500, 500, 404] and b"is none of" in bad[0][2]
+
+
 def source_question():
     """The path of a function's source on the server."""
     head, _ = read_page("one.html")
@@ -838,6 +852,7 @@ def main():
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)
+                attempt(exports_have_addresses, address)
                 attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")

@@ -5,6 +5,7 @@
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 #include "tools/opweb/web_browser.h"
+#include "tools/opweb/web_export.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
 #include "tools/opweb/web_secret.h"
@@ -115,6 +116,18 @@ static int print_data(const struct profile_config *config, const struct job *job
 	return r;
 }
 
+static int print(const struct profile_config *config, const struct job *job, const char *question,
+		 struct error *err)
+{
+	const struct name_style *names = &options.view.names;
+
+	if (!strcmp(question, WEB_DATA_QUESTION))
+		return print_data(config, job, err);
+	return !strncmp(question, "export/", 7)
+		       ? web_export_print(config, names, job->words, question, err)
+		       : web_source_print(config, names, job->words, question, err);
+}
+
 /* Prints what is asked for on standard output; returns the exit status, with the reason printed
  * instead. */
 static int print_answer(const void *data, const char *question)
@@ -128,10 +141,7 @@ static int print_answer(const void *data, const char *question)
 		return status;
 	config.symbol_cache = !options.no_symbol_cache;
 	if (r == 0)
-		r = !strcmp(question, WEB_DATA_QUESTION)
-			    ? print_data(&config, job, &err)
-			    : web_source_print(&config, &options.view.names, job->words, question,
-					       &err);
+		r = print(&config, job, question, &err);
 	if (r == 0)
 		r = tool_flush(stdout, NULL, &err);
 	if (r < 0) {

@@ -67,7 +67,7 @@ static bool is_own_host(const struct web_policy *policy, const char *host)
 	return !strcmp(name, "localhost") || inet_pton(AF_INET, name, &any) == 1;
 }
 
-static const char prefix[] = "/s/", source[] = "/source/";
+static const char prefix[] = "/s/", source[] = "/source/", export[] = "/export/";
 
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
@@ -86,6 +86,8 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 		return WEB_PAGE;
 	if (!strncmp(rest, source, strlen(source)) && strlen(rest) < WEB_QUESTION_MAX)
 		return WEB_SOURCE;
+	if (!strncmp(rest, export, strlen(export)) && strlen(rest) < WEB_QUESTION_MAX)
+		return WEB_EXPORT;
 	return !strcmp(rest, "/data") ? WEB_DATA : WEB_NOT_FOUND;
 }
 

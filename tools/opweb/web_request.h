@@ -30,6 +30,7 @@ enum web_answer {
 	WEB_PAGE,
 	WEB_DATA,	/* what is asked for is after the secret: web_request_question() */
 	WEB_SOURCE,	/* the same, of a function */
+	WEB_EXPORT,	/* the same, as a file for other programs */
 	WEB_NOT_FOUND,	/* also with another secret */
 	WEB_BAD_METHOD, /* neither GET nor HEAD */
 	WEB_BAD_HOST	/* the name of another server: a page that was rebound to this address */

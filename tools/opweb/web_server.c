@@ -7,6 +7,7 @@
 #include "profile/page/page.h"
 #include "tools/opweb/web_answers.h"
 #include "tools/opweb/web_confine.h"
+#include "tools/opweb/web_export.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,19 +140,22 @@ static enum MHD_Result send_made(struct MHD_Connection *connection, const struct
 }
 
 /* Finds or asks for the answer to a question. Sources are those of the data that the page has. */
-static struct web_made *find_answer(struct web_server *s, const char *question, bool is_data)
+static struct web_made *find_answer(struct web_server *s, const char *question,
+				    enum web_answer kind)
 {
-	int64_t fresh_ms = !is_data ? -1 : s->was_asked ? DATA_FRESH_MS : DATA_EARLY_MS;
+	bool is_early = kind == WEB_DATA && !s->was_asked;
+	int64_t fresh_ms = kind == WEB_SOURCE ? -1 : is_early ? DATA_EARLY_MS : DATA_FRESH_MS;
 
-	s->was_asked |= is_data;
+	s->was_asked |= kind == WEB_DATA;
 	return web_answers_ask(s->answers, question, fresh_ms);
 }
 
 /* Answers, as soon as the answer is there. Until then the connection rests. */
 static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const char *question,
-				    bool is_data)
+				    enum web_answer kind)
 {
-	struct web_made *made = v->made ?: find_answer(s, question, is_data);
+	struct web_made *made = v->made ?: find_answer(s, question, kind);
+	bool is_data = kind == WEB_DATA;
 
 	if (!made)
 		return send_text(v->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -169,7 +173,9 @@ static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const
 	if (is_data)
 		s->data_tag = made->tag;
 	return send_made(v->connection, made,
-			 is_data ? "application/octet-stream" : "application/json");
+			 is_data	      ? "application/octet-stream"
+			 : kind == WEB_EXPORT ? web_export_type(question)
+					      : "application/json");
 }
 
 static struct visit *new_visit(struct web_server *s, struct MHD_Connection *connection)
@@ -206,6 +212,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	struct web_server *s = data;
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
 	struct visit *v = *state;
+	enum web_answer kind;
 
 	s->asked_ms = clock_now_ms();
 	if (*upload_size)
@@ -214,13 +221,14 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 		*state = new_visit(s, connection);
 		return MHD_YES;
 	}
-	switch (web_request_judge(s->config->policy, method, path, host)) {
+	kind = web_request_judge(s->config->policy, method, path, host);
+	switch (kind) {
 	case WEB_PAGE:
 		return send_page(connection);
 	case WEB_DATA:
-		return send_or_wait(s, v, web_request_question(path), true);
 	case WEB_SOURCE:
-		return send_or_wait(s, v, web_request_question(path), false);
+	case WEB_EXPORT:
+		return send_or_wait(s, v, web_request_question(path), kind);
 	case WEB_NOT_FOUND:
 		return send_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
 	case WEB_BAD_METHOD:

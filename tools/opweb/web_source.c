@@ -7,6 +7,7 @@
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
 #include "tools/common/reporting.h"
+#include "tools/opweb/web_window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,15 +30,15 @@ static int parse_question(const char *text, struct question *ret, struct error *
 {
 	static const char prefix[] = "source/";
 	const char *rest = strncmp(text, prefix, strlen(prefix)) ? "" : text + strlen(prefix);
-	char *end = NULL;
+	char *end = NULL, *time = NULL;
 	uint64_t address = strtoull(rest, &end, 16);
-	size_t length = strspn(*end ? end + 1 : end, "0123456789-:.TZal");
+	const char *at = *end == '/' ? end + 1 : "";
 
-	if (end == rest || *end != '/' || end[1 + length] != '/')
+	if (end == rest || web_window_parse(&at, &time) < 0 || *at != '/') {
+		free(time);
 		return error_set(err, -EINVAL, "'%s' is not a function", text);
-	*ret = (struct question){ address, NULL, xstrdup(end + 1 + length + 1) };
-	if (strncmp(end, "/all/", 5) != 0)
-		ret->time = xasprintf("time:%.*s", (int)length, end + 1);
+	}
+	*ret = (struct question){ address, time, xstrdup(at + 1) };
 	return 0;
 }
 
@@ -84,20 +85,12 @@ int web_source_print(const struct profile_config *config, const struct name_styl
 	_cleanup_(question_done) struct question q = { 0 };
 	_cleanup_free_ char **all = NULL;
 	struct profile_config code = *config;
-	size_t count = 0, i;
+	size_t count;
 	int r = parse_question(question, &q, err);
 
 	if (r < 0)
 		return r;
-	while (words[count])
-		count++;
-	all = xcalloc(count + 2, sizeof(*all));
-	/* The window is within the time of the words. */
-	for (i = count = 0; words[i]; i++)
-		if (!q.time || strncmp(words[i], "time:", 5) != 0)
-			all[count++] = words[i];
-	if (q.time)
-		all[count++] = q.time;
+	all = web_window_words(words, q.time, &count);
 	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = true;
 	r = reporting_open(&code, count, all, &p, err);
