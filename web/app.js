@@ -8,7 +8,7 @@ import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { frameDifference, fullName, groupName, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
@@ -233,7 +233,7 @@ function showDetail(graph, i, f) {
 	$('detail').hidden = false;
 	$('detail').replaceChildren(
 		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
-		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
+		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
 		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
 			'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.'),
@@ -352,7 +352,7 @@ function renderBar() {
 	const facts = qualityFacts(page), worst = Math.max(...facts.map(f => f.level));
 	$('quality').className = 'quality ' + ['good', 'warn', 'bad'][worst];
 	$('quality').replaceChildren(el('span', { class: 'mark', 'aria-hidden': 'true' }, '●◆■'[worst]),
-		el('span', {}, el('b', { class: 'wide' }, 'Quality: '), facts[0].text, el('span', { class: 'wide' }, facts.slice(1, 4).map(f => ' · ' + f.text).join(''))));
+		el('span', {}, el('b', { class: 'wide' }, 'Quality: '), facts[0].text, el('span', { class: 'wide' }, facts.slice(1, 3).map(f => ' · ' + f.text).join(''))));
 }
 
 function renderTabs() {
@@ -644,7 +644,8 @@ function makeTimeline() {
 }
 
 function makeLegend() {
-	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${groupName(profile, series.by, g)} ${pct(series.sums.get(g) / profile.head.samples)} %`));
+	const names = groupNames(profile, series.by, series.top);
+	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${names[k]} ${pct(series.sums.get(g) / profile.head.samples)} %`));
 	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
 	if (annotations.some(a => a.kind === 'lost')) legend.push(el('span', {}, el('i', { class: 'swatch lost' }), 'samples lost'));
 	if (timeline.o.gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
@@ -666,7 +667,7 @@ function windowChanged(which, window, done) {
 function timelineTip(event, step) {
 	if (!event || !(step >= 0)) return showTip(null);
 	const rows = series.rows.map((row, k) => [k, row[step]]).filter(r => r[1]).sort((a, b) => b[1] - a[1]).slice(0, 6);
-	const name = k => (k < series.top.length ? groupName(profile, series.by, series.top[k]) : `${series.others} others`);
+	const names = groupNames(profile, series.by, series.top), name = k => (k < series.top.length ? names[k] : `${series.others} others`);
 	const recorded = profile.head.steps.recorded[step];
 	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
 		...annotations.filter(a => a.kind !== 'gap' && step >= a.step && step < a.end).map(a => el('div', {}, a.text)),

@@ -94,6 +94,16 @@ export function groupName(profile, by, group) {
 	return image ? visible(image.name ?? image.path.split('/').pop()) : '(no image)';
 }
 
+/** The names of groups, each with its directory where another of them has the same name. */
+export function groupNames(profile, by, groups) {
+	const names = groups.map(g => groupName(profile, by, g)), count = new Map();
+	for (const name of names) count.set(name, (count.get(name) ?? 0) + 1);
+	return names.map((name, i) => {
+		const path = by === 'application' ? imagePath(profile, groups[i]) : by === 'image' ? visible(profile.head.images[groups[i]]?.path ?? '') : '';
+		return (count.get(name) ?? 0) > 1 && path.startsWith('/') ? `${name} · ${path.slice(0, path.lastIndexOf('/')) || '/'}` : name;
+	});
+}
+
 // --- functions ---
 
 let functionTable = null, functionPage = null;
@@ -270,8 +280,9 @@ export function showOverview(page, host) {
 	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? wilson(top[0][1], page.n, noiseOf(top[0][0]))[1] : 1;
 	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
 	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text)))];
-	for (const [g, k] of top) {
-		const colour = page.groupColour(g), noise = noiseOf(g), name = groupName(profile, grouping, g), act = press(g);
+	const names = groupNames(profile, grouping, top.map(e => e[0]));
+	for (const [i, [g, k]] of top.entries()) {
+		const colour = page.groupColour(g), noise = noiseOf(g), name = names[i], act = press(g);
 		const bar = el('div', { class: 'bar wide', role: 'cell' }, el('u'));
 		fillBar(bar, k, page, most, noise);
 		cells.push(el('div', { class: 'line', role: 'row' }, el('div', { role: 'rowheader', title: name }, act ? el('button', { type: 'button', title: `Only ${name}`, onclick: act }, swatch(colour), name) : [swatch(colour), name]),
@@ -391,7 +402,9 @@ export function qualityFacts(page) {
 	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
 	if (head.chains) {
 		const whole = head.ends.filter(e => e.complete).reduce((sum, e) => sum + e.samples, 0) / head.samples;
+		const shed = head.losses.find(l => l.counter === 'shed_chains')?.value ?? 0, without = shed / (head.samples + shed);
 		facts.push({ level: whole < 0.9 ? 1 : 0, text: `${pct(whole)} % whole chains` });
+		if (shed) facts.push({ level: without > 0.02 ? 2 : 1, text: `${pct(without)} % without chains` });
 	}
 	if (head.skipped_files) facts.push({ level: 2, text: `${head.skipped_files} files unreadable` });
 	return facts.sort((a, b) => b.level - a.level);
