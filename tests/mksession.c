@@ -48,7 +48,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 160, SLICES_MAX = 64 };
+/* Words of a line: a chain has the most. */
+enum { WORDS_MAX = 8 + 2 * CHAIN_FRAMES_MAX, SLICES_MAX = 64 };
 
 /* A count that was made in a slice of time. */
 struct past_count {

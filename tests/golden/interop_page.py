@@ -15,6 +15,11 @@ from page import read_page, totals
 
 OPREPORT, MKSESSION, ELF = (os.path.abspath(path) for path in sys.argv[1:4])
 
+# As many frames as a chain may have, and one less.
+LONGEST = "cpu 4\nfile ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all\n    main 12\n" + "".join(
+    f"chain ./elf/exe-pie TIMER.0.0.all.all.all complete {samples} ./elf/exe-pie marked_first" +
+    (frames - 1) * " ./elf/exe-pie main+5" + "\n" for samples, frames in ((7, 2048), (5, 2047)))
+
 
 def opreport(*arguments):
     done = subprocess.run([OPREPORT, *arguments], capture_output=True, text=True, check=False)
@@ -48,18 +53,26 @@ def check(session):
     return ""
 
 
+def golden_sessions(cases):
+    """The names and texts of the golden sessions with call chains."""
+    for name in sorted(os.listdir(cases)):
+        path = os.path.join(cases, name, "session")
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        if "\nchain " in text:
+            yield name, text
+
+
 def main():
     cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opreport")
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         os.symlink(ELF, "elf")
         number = failed = 0
-        for name in sorted(os.listdir(cases)):
-            path = os.path.join(cases, name, "session")
-            if not os.path.exists(path) or "\nchain " not in open(path, encoding="utf-8").read():
-                continue
-            with open(path, encoding="utf-8") as text:
-                made = subprocess.run([MKSESSION, name], stdin=text, check=False, capture_output=True)
+        for name, text in [*golden_sessions(cases), ("longest-chains", LONGEST)]:
+            made = subprocess.run([MKSESSION, name], input=text, check=text == LONGEST, capture_output=True, text=True)
             wrong = check(name) if made.returncode == 0 else None
             if wrong is None:
                 continue

@@ -118,6 +118,8 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 	while (!at && chain_reader_node(p->reader, node, &n) && n.parent) {
 		struct step *s = &way[depth];
 
+		if (depth == CHAIN_FRAMES_MAX)
+			return 0;
 		was_in_kernel = in_kernel;
 		s->node = node;
 		s->image = p->collect->source->images[n.frame.image];
@@ -128,8 +130,8 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 		s->is_caller = depth && !(was_in_kernel && !in_kernel);
 		if (is_known(p, s, line->end))
 			at = p->spots[node].in_tree[s->is_caller];
-		else if (++depth == CHAIN_FRAMES_MAX)
-			return 0;
+		else
+			depth++;
 		node = n.parent;
 	}
 	if (!at)
