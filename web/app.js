@@ -491,7 +491,7 @@ function renderSource() {
 }
 
 function showSource(code, f) {
-	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), address: profile.func.address[f] });
+	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), image: imagePath(profile, f), address: profile.func.address[f] });
 	showCommand();
 	document.body.dataset.source = asked;
 }

@@ -316,6 +316,16 @@ def dragging_chooses_windows_and_compares(b, url):
     return first and b.until(lambda: "A 100 samples, B 700 samples" in b.text("diff-note"))
 
 
+def two_actions_lead_to_the_hot_line(b, url):
+    """Which line of which program made the machine slow in a given time: a drag chooses the time, and Source has the line."""
+    b.open(url)
+    b.drag(0.35, 0.45)
+    b.click("t-source")
+    shown = b.until(lambda: b.js("return document.querySelectorAll('#source .sl').length"))
+    line = b.js("return document.querySelector('#source .tied').textContent")
+    return shown and "MARK(0x11223344)" in line and re.search("marked_first in /.*/exe-pie.* 400 samples.*line 21: 1 of 1", b.text("source"))
+
+
 def filters_are_chips(b, url):
     b.open(url, "v=flame&fn=lib.so:marked_second")
     b.click("dir-sandwich")
@@ -354,7 +364,7 @@ def an_unknown_address_is_said(b, url):
 
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
-          filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
+          two_actions_lead_to_the_hot_line, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 
 def narrow_screens_do_not_scroll_sideways(b, url):
