@@ -209,8 +209,12 @@ class Browser:
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.height = height
+        self.resize(width)
+
+    def resize(self, width):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+                                    {"width": width, "height": self.height, "deviceScaleFactor": 1, "mobile": False})
 
     def open(self, url, fragment=""):
         self.driver.get("about:blank")
@@ -367,11 +371,14 @@ CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_comma
           two_actions_lead_to_the_hot_line, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 
-def narrow_screens_do_not_scroll_sideways(b, url):
-    for view in ("overview", "flame", "functions", "source", "diff", "quality"):
-        b.open(url, f"v={view}")
-        if b.js("return document.documentElement.scrollWidth") > 400:
-            return False
+def screens_do_not_scroll_sideways(b, url):
+    """Whatever is said in the bar, also of a window."""
+    for width in (1280, 900, 710, 400):
+        b.resize(width)
+        for view in ("overview", "flame", "functions", "source", "diff", "quality"):
+            b.open(url, f"v={view}&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+            if b.js("return document.documentElement.scrollWidth") > width:
+                return False
     return True
 
 
@@ -866,7 +873,7 @@ def main():
                 attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
-            attempt(narrow_screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
+            attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
             attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
             attempt(nothing_in_the_bar_is_cut, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text, wide, f"file://{work}/hostile.html")
