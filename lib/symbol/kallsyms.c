@@ -91,27 +91,30 @@ static int each_text_symbol(const char *root,
 	return ferror(f) ? error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "") : 0;
 }
 
-struct scheduler {
+/* A range of the kernel's text, between two symbols. */
+struct bounds {
+	const char *first, *last; /* their names */
 	uint64_t start, end;
 };
 
-static void note_scheduler(const struct kallsyms_line *line, void *data)
+static void note_bounds(const struct kallsyms_line *line, void *data)
 {
-	struct scheduler *s = data;
+	struct bounds *b = data;
 
-	if (!strcmp(line->name, "__sched_text_start"))
-		s->start = line->address;
-	else if (!strcmp(line->name, "__sched_text_end"))
-		s->end = line->address;
+	if (!strcmp(line->name, b->first))
+		b->start = line->address;
+	else if (!strcmp(line->name, b->last))
+		b->end = line->address;
 }
 
-void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end)
+void kallsyms_between(const char *root, const char *first, const char *last, uint64_t *ret_start,
+		      uint64_t *ret_end)
 {
-	struct scheduler s = { 0 };
+	struct bounds b = { first, last, 0, 0 };
 
-	(void)each_text_symbol(root, note_scheduler, &s, NULL);
-	*ret_start = s.end ? s.start : 0;
-	*ret_end = s.start ? s.end : 0;
+	(void)each_text_symbol(root, note_bounds, &b, NULL);
+	*ret_start = b.end ? b.start : 0;
+	*ret_end = b.start ? b.end : 0;
 }
 
 /* State while the two files are read. */

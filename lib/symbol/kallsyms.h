@@ -96,9 +96,20 @@ int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char 
 int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
 		   struct error *err);
 
-/* The address range of the scheduler, schedule() and the functions that sleep in it; both 0 if the
- * kernel below @root does not show it. */
-void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end);
+/* The address range from the symbol @first to @last; both 0 if the kernel below @root does not show
+ * it. */
+void kallsyms_between(const char *root, const char *first, const char *last, uint64_t *ret_start,
+		      uint64_t *ret_end);
+/* The same of the scheduler, schedule() and the functions that sleep in it. */
+static inline void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end)
+{
+	kallsyms_between(root, "__sched_text_start", "__sched_text_end", ret_start, ret_end);
+}
+/* The same of the code through which interrupts enter the kernel, on x86. */
+static inline void kallsyms_interrupts(const char *root, uint64_t *ret_start, uint64_t *ret_end)
+{
+	kallsyms_between(root, "asm_common_interrupt", "__irqentry_text_end", ret_start, ret_end);
+}
 
 struct kallsyms_symbol {
 	uint64_t address;
