@@ -57,7 +57,7 @@ static __always_inline void chain_begin(struct run *run, struct unwinding *u)
 	u->place = run->place;
 	chain->kind = SAMPLE_CHAIN;
 	chain->tgid = run->scratch->key.tgid;
-	chain->id = 0;
+	chain->id = u->waits;
 	chain->kernel_count = 0;
 	chain->words = 0;
 	u->left = config.depth - 1;

@@ -141,7 +141,7 @@ struct task_struct {
 	struct thread_struct thread;
 	unsigned int flags, __state;
 	unsigned int in_execve : 1, in_iowait : 1;
-	void *vfork_done;
+	void *stack, *vfork_done;
 	struct mm_struct *mm;
 	int pid, tgid;
 	struct task_struct *group_leader;

@@ -8,7 +8,8 @@
  * - SAMPLE_SLOT_EVENT: in an NMI (counters), a hard interrupt (clocks) or a task (software events).
  *   The kernel skips a run while its CPU is in another perf event's program or in a system call
  *   that changes a map (bpf_prog_active). So there is one run in this slot at a time on a CPU.
- * - SAMPLE_SLOT_SWITCH: in the scheduler with interrupts off; only an NMI gets in between.
+ * - SAMPLE_SLOT_SWITCH, and offcpu_waking: in the scheduler with interrupts off; only an NMI gets
+ *   in between.
  * - SAMPLE_SLOT_PROCESS, and all that watch fork, exec, exit and free: in a task or a softirq. An
  *   NMI, an interrupt and the scheduler get in between, but nothing except an NMI while the kernel
  *   holds the lock of a map, because it holds these with interrupts off.

@@ -10,6 +10,7 @@
 #include "follow.bpf.h"
 #include "place.bpf.h"
 #include "place_app.bpf.h"
+#include "waker.bpf.h"
 
 /* Preallocated: the scheduler holds a lock that an allocation might need. Locks: changed by
  * offcpu_switch and by system calls, which hold them with interrupts off. */
@@ -61,7 +62,7 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	run->scratch->key.place = SAMPLE_KERNEL;
 	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
 	if (config.depth) {
-		chain_kernel(u, bytes, leaf);
+		chain_kernel(u, bytes, leaf - (leaf && u->waits));
 		u->end = run->task->flags & KERNEL_THREAD ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 		chain_finish(run, u);
 	}
@@ -79,13 +80,15 @@ static __noinline int place_left(struct run *run, __u64 address)
 static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 {
 	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
-	u->append = 0;
+	u->append = u->waits;
 	registers_to_frame(&u->saved, &u->frame, u->registers);
 	registers_to_system_call(&u->saved, &u->frame);
 	if (!place_left(run, u->frame.pc))
 		return false;
 	if (config.depth) {
 		chain_user(run, u);
+		/* Like a return address, which those of callers are. */
+		u->chain.data[0] += u->waits;
 		chain_finish(run, u);
 	}
 	return true;
@@ -102,12 +105,14 @@ static __always_inline bool has_user(const struct run *run, struct unwinding *u)
 /* Keeps the key of the current task until it comes back. Not inlined, like everything here that is
  * not part of the stack walk: the stack frames of the walk, which is deep, and of its callers may
  * not exceed 512 bytes together. */
-static __noinline int keep(struct run *run)
+static __noinline int keep(struct run *run, bool waits)
 {
 	struct sample_left place;
 
 	if (!run)
 		return 0;
+	if (waits)
+		expect_waker(&run->scratch->key);
 	place.since_ns = bpf_ktime_get_ns();
 	place.key = run->scratch->key;
 	/* Occasionally the kernel switches to a task without calling the tracepoint. */
@@ -179,6 +184,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	struct sample_key *key = &run->scratch->key;
+	__u32 reason;
 	bool user;
 	__u8 event;
 
@@ -186,7 +192,9 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	if (is_filtered(key->tgid))
 		return;
 	user = has_user(run, u);
-	event = config.offcpu_events[reason_of(run, u, preempted, user) & REASON_MASK];
+	reason = reason_of(run, u, preempted, user);
+	u->waits = config.wakers && reason != OFFCPU_QUEUE;
+	event = config.offcpu_events[reason & REASON_MASK];
 	if (!event) {
 		/* Its last return was not seen if it is still there. */
 		if (!bpf_map_delete_elem(&left, &key->tid))
@@ -206,7 +214,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	else if (!leave_user(run, u))
 		return;
 	mappings_end(run);
-	(void)keep(run);
+	(void)keep(run, u->waits);
 }
 
 /* Counts the time that task @tid was off the CPU until now. */
@@ -223,6 +231,7 @@ static __noinline int come_back(struct run *run, __u32 tid)
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
 	event = place->key.counter & (SAMPLE_OFFCPU_EVENTS - 1);
 	run->scratch->key.counter += (__u8)(control.offcpu - 1);
+	fill_waker(&run->scratch->key);
 	bpf_map_delete_elem(&left, &tid);
 	if (us < config.offcpu_min_us)
 		return 0;
@@ -248,6 +257,8 @@ int offcpu_switch(__u64 *context)
 	/* Tasks that have ended are not measured, nor is the idle task. */
 	if (run.task->pid && !(task_state(run.task) & TASK_DEAD))
 		leave(context, &run, u, context[0]);
+	else
+		(void)forget_waker(run.task);
 	next = BPF_CORE_READ((struct task_struct *)context[2], pid);
 	if (next)
 		(void)come_back(&run, next);

@@ -54,8 +54,18 @@ enum sample_place {
 	SAMPLE_VDSO,	    /* offset: from its start */
 	SAMPLE_CODE_OBJECT, /* offset: in bytecode; image: id of a struct sample_function, 0 */
 	SAMPLE_VDSO_32,	    /* of a 32-bit process; offset: from its start; region: 0, its bytes */
+	SAMPLE_WAKER,	    /* offset: moment, as image.moment, and enum sample_waker */
 	SAMPLE_PLACE_COUNT_
 };
+
+/* Who ended a wait, if its time counts at the waker and its place is the first caller. */
+enum sample_waker {
+	SAMPLE_WAKER_NONE, /* nobody until the measurement ended */
+	SAMPLE_WAKER_TASK,
+	SAMPLE_WAKER_INTERRUPT,
+	SAMPLE_WAKER_UNKNOWN, /* no room to keep it, or not seen */
+};
+enum { SAMPLE_WAKER_MASK = 3 };
 
 /* What was running. */
 enum sample_app {
@@ -72,6 +82,7 @@ struct sample_key {
 		struct sample_file file;
 		struct sample_region region;
 		struct sample_moment moment;
+		char waker[SAMPLE_COMM_BYTES]; /* its name, if it is a task */
 	} image;
 	union {
 		struct sample_file file;
@@ -87,6 +98,14 @@ struct sample_key {
 	char comm[SAMPLE_COMM_BYTES]; /* the thread's name, if requested */
 };
 _Static_assert(sizeof(struct sample_key) == 80, "no padding");
+
+/* The time at which kernel code ran that may be replaced; 0: there is none in the sample. */
+static inline __u64 sample_key_moment(const struct sample_key *key)
+{
+	if (key->place == SAMPLE_KERNEL)
+		return key->image.moment.at_ns;
+	return key->place == SAMPLE_WAKER ? key->offset & ~(__u64)SAMPLE_WAKER_MASK : 0;
+}
 
 /* A key and its count. A key may occur more than once: then the counts add up. */
 struct sample_count {
@@ -360,7 +379,9 @@ struct sample_config {
 	__u32 interpreters;	      /* chains have the frames of interpreted code */
 	__u32 cpus;		      /* possible ones */
 	__u32 futex;		      /* the number of that system call */
+	__u32 wakers;		      /* waits count at their wakers; needs ->depth */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
+	__u64 entry_start, entry_end; /* where interrupts enter the kernel; 0: not known */
 	__u64 offcpu_min_us;	      /* shorter times off the CPU do not count */
 	/* By enum offcpu_reason: which event of time off the CPU counts it, plus 1. */
 	__u8 offcpu_events[SAMPLE_OFFCPU_REASONS];

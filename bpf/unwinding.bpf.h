@@ -60,6 +60,9 @@ struct unwinding {
 	__u32 is_java;	 /* ->rule is of code of HotSpot */
 	struct script_state script;
 	struct sample_chain chain;
+	/* At the end: elsewhere, clang needs more stack. */
+	__u32 waits; /* the sample counts at its waker, and where it waited is the first caller */
+	__u32 reserved;
 };
 
 /* Indexed by enum sample_slot. */

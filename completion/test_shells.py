@@ -16,6 +16,7 @@ OFFERS = [
     ("operf --callgraph-mode=", {"auto", "fp", "table"}),
     ("operf --separate-c", {"--separate-cpu", "--separate-cgroup", "--separate-comm"}),
     ("opcontrol --separate=lib", {"library"}),
+    ("operf --off-cpu=idle,w", {"wakers"}),
     ("opcontrol --separate=thread,cg", {"cgroup"}),
     ("opcontrol --event=PAGE_FAULTS_M", {"PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ"}),
     ("operf -e PAGE_FAULTS_M", {"PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ"}),

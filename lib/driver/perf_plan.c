@@ -386,6 +386,10 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 		return error_set(err, -EPERM,
 				 "off-CPU time is measured on the whole machine; run as root, or "
 				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
+	if (config->derived.offcpu.wakers)
+		return error_set(err, -EOPNOTSUPP,
+				 "who wakes a task is known to driver bpf only, which shows it in "
+				 "call chains (--callgraph)");
 	if (config->derived.offcpu.reasons)
 		return error_set(
 			err, -EOPNOTSUPP,

@@ -83,12 +83,14 @@ static int add_word(const char *word, void *data)
 		p->o->reasons |= 1U << reason;
 	else if (!strcmp(word, "reasons"))
 		p->o->reasons |= ALL_BUT_IDLE;
+	else if (!strcmp(word, "wakers"))
+		p->o->wakers = true;
 	else if (!strcmp(word, "blocked"))
 		p->o->blocked = true;
 	else
 		return error_set(p->err, -EINVAL,
 				 "'%s' is not one of reasons, lock, io, sleep, queue, "
-				 "fault, idle, blocked, min=TIME",
+				 "fault, idle, blocked, wakers, min=TIME",
 				 word);
 	return 0;
 }

@@ -25,14 +25,15 @@ struct evoffcpu {
 	bool total;	  /* event OFFCPU: the time for all reasons without an event of their own */
 	bool idle;	  /* including OFFCPU_IDLE */
 	bool blocked;	  /* without OFFCPU_QUEUE */
+	bool wakers;	  /* a wait counts at who ended it, called by where it was */
 	uint32_t reasons; /* with an event of their own: bits 1 << enum offcpu_reason */
 	uint64_t min_us;  /* without shorter times */
 };
 
 /* Adds the event called @name: "OFFCPU", "OFFCPU_LOCK". */
 void evoffcpu_add(struct evoffcpu *o, const char *name);
-/* Adds what a list with commas names: "reasons", a reason, "idle", "blocked", "min=5ms"; "" is the
- * event OFFCPU. Returns 0, or -EINVAL. */
+/* Adds what a list with commas names: "reasons", a reason, "idle", "blocked", "wakers", "min=5ms";
+ * "" is the event OFFCPU. Returns 0, or -EINVAL. */
 int evoffcpu_parse(const char *text, struct evoffcpu *o, struct error *err);
 
 /* The number of events. */

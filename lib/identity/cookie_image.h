@@ -23,6 +23,9 @@ enum cookie_kind {
 
 #define COOKIE_DIGEST_SET (1ULL << 63) /* in every digest */
 
+/* The source file whose functions are those who wake tasks: [woken by NAME]. */
+#define COOKIE_WAKERS "/<wakers>"
+
 /* A function in the form that an interpreter runs. */
 struct cookie_function {
 	char *name;

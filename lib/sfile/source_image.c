@@ -14,6 +14,7 @@ static const struct build_id ids[] = {
 	[SOURCE_PHP] = { .size = 10, .bytes = "source-php" },
 	[SOURCE_RUBY] = { .size = 11, .bytes = "source-ruby" },
 	[SOURCE_JAVA] = { .size = 11, .bytes = "source-java" },
+	[SOURCE_WAKERS] = { .size = 6, .bytes = "wakers" },
 };
 static_assert(ARRAY_SIZE(ids) == SOURCE_LANGUAGE_COUNT_, "one each");
 

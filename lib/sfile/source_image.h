@@ -21,6 +21,7 @@ enum source_language {
 	SOURCE_PHP,
 	SOURCE_RUBY,
 	SOURCE_JAVA,
+	SOURCE_WAKERS, /* no file: its functions are those who wake tasks */
 	SOURCE_LANGUAGE_COUNT_
 };
 

@@ -136,6 +136,7 @@ static struct evbuf_frame frame_of(struct in_kernel *k, const struct sample_fram
 		break;
 	case SAMPLE_KERNEL:
 	case SAMPLE_CODE_OBJECT:
+	case SAMPLE_WAKER:
 	case SAMPLE_PLACE_COUNT_:
 		return (struct evbuf_frame){ EVBUF_KERNEL, offset };
 	}

@@ -99,6 +99,7 @@ if [ "$driver" = perf ]; then
 			grep -q ';for_$wait[; ]'"
 	done
 	fails "its reasons are not known to perf" 1 operf --driver=perf --off-cpu=lock -d no true
+	fails "nor who ends a wait" 1 operf --driver=perf --off-cpu=wakers -d no true
 else
 	for wait in lock shared io sleep fault idle; do
 		name=OFFCPU_$(echo $wait | tr a-z A-Z)
@@ -114,6 +115,23 @@ else
 	opreport --session-dir=busy --folded event:OFFCPU >folded
 	has "there are others" ";for_lock[; ]" folded
 	ok "there are none" sh -c "! grep ';for_idle' folded"
+
+	ok "who ends the waits" sh -c "operf --driver=bpf --off-cpu=idle,wakers,min=10ms -d woken \
+		offcpu_waits 20 >waited"
+	opreport --session-dir=woken --folded event:OFFCPU >folded
+	for wait in lock shared io fault idle; do
+		has "of for_$wait is the thread that ends it" \
+			";for_$wait;\(.*;\)*\[woken by the waker\] " folded
+	done
+	has "of for_sleep is a timer" ";for_sleep;.*;\[woken by interrupt\] " folded
+	ok "and nobody else" sh -c "! grep ';main;for_' folded |
+		grep -v 'woken by the waker\|for_sleep;.*woken by interrupt'"
+	operf --driver=bpf --off-cpu=queue,wakers -d queue sh -c \
+		'offcpu_nap 5 8 & ocount_work 0 100 & ocount_work 0 100 & wait' >"$dir/output" 2>&1
+	ok "a task that waits for a CPU is woken by nobody" sh -c \
+		"! opreport --session-dir=queue --folded event:OFFCPU_QUEUE | grep woken"
+	fails "wakers need call chains" 1 operf --off-cpu=wakers --callgraph=0 -d no true
+	has "says so" "known to driver bpf only, which shows it in call chains"
 fi
 
 fails "an argument that nobody knows" 1 oprofiled --ext-feature=offcpu:nonsense --session-dir="$dir/no"

@@ -2,7 +2,8 @@
 /* "offcpu_waits MS": waits for MS milliseconds for each reason in a function of its name: in
  * for_lock() for a mutex, in for_shared() for a semaphore of several processes, in for_io() for
  * bytes of a pipe, in for_sleep() for time, in for_fault() for a page, in for_idle() for a
- * descriptor. Prints "OFFCPU_NAME US" for each: what passed. */
+ * descriptor. A thread called "the waker" ends all but the sleep. Prints "OFFCPU_NAME US" for each:
+ * what passed. */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +110,7 @@ static void give_page(void)
 /* Ends each wait after a nap; the main thread has begun it before, as good as always. */
 static void *helper(void *barrier)
 {
+	(void)prctl(PR_SET_NAME, "the waker");
 	(void)pthread_mutex_lock(&mutex);
 	(void)pthread_barrier_wait(barrier);
 	(void)nanosleep(&nap, NULL);

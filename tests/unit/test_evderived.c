@@ -15,7 +15,7 @@ static char *machine(const char *name)
 	return xasprintf("%s/tests/fixtures/machines/%s", getenv("OP_SOURCE_ROOT"), name);
 }
 
-/* Lists the events that are derived, each as a specification, or "NAME only blocked". */
+/* Lists the events that are derived, each as a specification, then "only blocked" or the like. */
 static char *list_of(const struct evderived *d)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -27,6 +27,8 @@ static char *list_of(const struct evderived *d)
 			    event.count, event.unit_mask, event.kernel, event.user);
 	if (d->offcpu.blocked)
 		strbuf_adds(&text, " only blocked");
+	if (d->offcpu.wakers)
+		strbuf_adds(&text, " with wakers");
 	if (d->offcpu.min_us)
 		strbuf_addf(&text, " from %" PRIu64, d->offcpu.min_us);
 	return strbuf_take(&text);
@@ -147,6 +149,7 @@ static void the_argument_of_ext_feature_is_read(void)
 		{ "ibs:op:IBS_OP_ALL,IBS_OP_ALL:250000:1:0:1|", "IBS_OP_ALL:250000:1:0:1" },
 		{ "offcpu", "OFFCPU:1:0:1:1" },
 		{ "offcpu:blocked", "OFFCPU:1:0:1:1 only blocked" },
+		{ "offcpu:wakers", "OFFCPU:1:0:1:1 with wakers" },
 		{ "offcpu:idle,min=5ms", "OFFCPU:1:0:1:1 from 5000" },
 		{ "offcpu:io,idle,min=1s", "OFFCPU_IO:1:0:1:1,OFFCPU_IDLE:1:0:1:1 from 1000000" },
 		{ "offcpu:reasons", "OFFCPU_LOCK:1:0:1:1,OFFCPU_IO:1:0:1:1,OFFCPU_SLEEP:1:0:1:1,"

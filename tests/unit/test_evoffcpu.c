@@ -23,6 +23,7 @@ static void each_reason_is_counted_at_most_once(void)
 		{ "fault,lock", "0---1-", 2 },
 		{ "idle,lock", "0----1", 2 },
 		{ "reasons,blocked", "012-4-", 5 },
+		{ "io,wakers", "-0----", 1 },
 	};
 	enum offcpu_reason reason;
 	size_t i;

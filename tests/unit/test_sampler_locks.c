@@ -69,7 +69,10 @@ static bool is_safe(const struct bpf_map_info *map, uint32_t slots)
 static void slots_share_no_map_with_a_lock(void)
 {
 	const struct sampler_config config = {
-		.keys = 16, .follow = true, .depth = 16, .offcpu.total = true
+		.keys = 16,
+		.follow = true,
+		.depth = 16,
+		.offcpu = { .total = true, .wakers = true },
 	};
 	_cleanup_(sample__destroyp) struct sample *s = NULL;
 	struct use uses[MAPS_MAX] = { 0 };
@@ -85,6 +88,7 @@ static void slots_share_no_map_with_a_lock(void)
 		note_uses(uses, bpf_program__fd(p),
 			  p == s->progs.take_sample	? SAMPLE_SLOT_EVENT
 			  : p == s->progs.offcpu_switch ? SAMPLE_SLOT_SWITCH
+			  : p == s->progs.offcpu_waking ? SAMPLE_SLOT_SWITCH
 							: SAMPLE_SLOT_PROCESS);
 	}
 	CHECK(uses[0].id);

@@ -104,7 +104,7 @@ static const struct opt opts[] = {
 	{ 0, "off-cpu", OPT_CALL, &off_cpu, "[WHAT,...]",
 	  "also measure where, and for how long, it is off the CPU, except waits for work (event "
 	  "OFFCPU); reasons: an event for each reason; idle: with waits for work; blocked: without "
-	  "waits for a CPU; min=5ms: without shorter ones",
+	  "waits for a CPU; wakers: also who ended each wait; min=5ms: without shorter ones",
 	  set_off_cpu },
 	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
 	  "record the call chain of every sample, up to DEPTH frames (127), also with the driver "

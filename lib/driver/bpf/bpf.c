@@ -103,6 +103,10 @@ static int check(const struct driver_config *config, struct error *err)
 	if (config->derived.event_count)
 		return error_set(err, -ENOTSUP,
 				 "instruction-based samples (IBS) are taken by driver perf");
+	if (config->derived.offcpu.wakers && !config->callgraph_depth)
+		return error_set(err, -EINVAL,
+				 "who wakes a task is shown in call chains: record them "
+				 "(--callgraph)");
 	for (i = 0; i < config->event_count; i++)
 		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT)
 			return error_set(err, -ENOTSUP, "tracepoints are sampled by driver perf");

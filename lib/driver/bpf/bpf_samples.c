@@ -6,6 +6,7 @@
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_functions.h"
 #include "driver/bpf/sampler_images.h"
+#include "driver/bpf/waker_names.h"
 
 #include <string.h>
 
@@ -107,6 +108,8 @@ static uint64_t image_of(struct bpf_samples *d, const struct sample_key *key)
 		return region_cookie(d, key);
 	case SAMPLE_CODE_OBJECT:
 		return sampler_functions_cookie(d->functions, key->image.region.start);
+	case SAMPLE_WAKER:
+		return waker_names_cookie(d->cookies, key);
 	case SAMPLE_KERNEL:
 	case SAMPLE_PLACE_COUNT_:
 		break;
@@ -169,22 +172,30 @@ void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns)
 	}
 }
 
+/* Writes the samples whose place is no memory of a process: kernel code, or a waker. */
+static void put_of_kernel(struct bpf_samples *d, const struct counted *s, uint64_t app)
+{
+	struct evbuf_frame leaf = { EVBUF_KERNEL, s->key->offset };
+
+	bpf_samples_let_come(d, sample_key_moment(s->key));
+	if (s->key->place == SAMPLE_WAKER)
+		leaf = (struct evbuf_frame){ image_of(d, s->key), 0 };
+	/* The place is known even if the application is not. */
+	set_context(d, s->key, app == EVBUF_NO_COOKIE ? cookie_thread(d->cookies, "unknown") : app);
+	put(d, s, &leaf);
+}
+
 static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
 {
 	struct counted s = { key, callers, count, false };
 	struct bpf_samples *d = data;
-	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
+	struct evbuf_frame leaf = { .offset = key->offset };
 	uint64_t app = app_of(d, key), mapped;
 
 	if (key->counter < d->offcpu)
 		d->drained += count;
-	if (key->place == SAMPLE_KERNEL) {
-		bpf_samples_let_come(d, key->image.moment.at_ns);
-		/* The place is known even if the application is not. */
-		if (app == EVBUF_NO_COOKIE)
-			app = cookie_thread(d->cookies, "unknown");
-		set_context(d, key, app);
-		put(d, &s, &leaf);
+	if (key->place == SAMPLE_KERNEL || key->place == SAMPLE_WAKER) {
+		put_of_kernel(d, &s, app);
 		return;
 	}
 	leaf.cookie = image_of(d, key);

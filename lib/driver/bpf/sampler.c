@@ -376,8 +376,8 @@ static void ask(struct counted *c, const struct sampler_handler *handler)
 {
 	if (handler->number)
 		c->callers = handler->number(c->key->chain, handler->data);
-	if (handler->epoch && c->key->place == SAMPLE_KERNEL)
-		c->epoch = handler->epoch(c->key->image.moment.at_ns, handler->data);
+	if (handler->epoch && sample_key_moment(c->key))
+		c->epoch = handler->epoch(sample_key_moment(c->key), handler->data);
 }
 
 void sampler_drain(struct sampler *s, const struct sampler_handler *handler)

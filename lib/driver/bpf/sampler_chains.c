@@ -109,6 +109,7 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 	case SAMPLE_ANON:
 		break;
 	case SAMPLE_KERNEL:
+	case SAMPLE_WAKER:
 	case SAMPLE_PLACE_COUNT_:
 		return EVBUF_NO_COOKIE;
 	}

@@ -97,6 +97,7 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.unwindings, slots },
 		{ skeleton->maps.counters, SAMPLE_SLOT_COUNT_ },
 		{ skeleton->maps.left, offcpu ? LEFT_MAX : 1 },
+		{ skeleton->maps.wakers, config->offcpu.wakers ? LEFT_MAX : 1 },
 		{ skeleton->maps.event_images, IMAGES_MAX },
 		{ skeleton->maps.switch_images, offcpu ? IMAGES_MAX : 1 },
 		{ skeleton->maps.process_images, IMAGES_MAX },
@@ -137,6 +138,7 @@ static void choose_programs(const struct sample *skeleton, const struct sampler_
 	(void)bpf_program__set_autoload(skeleton->progs.follow_free, config->follow);
 	(void)bpf_program__set_autoload(skeleton->progs.offcpu_switch,
 					evoffcpu_count(&config->offcpu) > 0);
+	(void)bpf_program__set_autoload(skeleton->progs.offcpu_waking, config->offcpu.wakers);
 }
 
 /* Sets how time off the CPU is measured. */
@@ -148,6 +150,11 @@ static void configure_offcpu(struct sample_config *c, const struct evoffcpu *off
 	kallsyms_scheduler("", &start, &end);
 	c->sched_start = start;
 	c->sched_end = end;
+	c->wakers = offcpu->wakers && c->depth;
+	if (c->wakers)
+		kallsyms_interrupts("", &start, &end);
+	c->entry_start = c->wakers ? start : 0;
+	c->entry_end = c->wakers ? end : 0;
 	c->offcpu_min_us = MAX(offcpu->min_us, (uint64_t)1);
 	for (reason = 0; reason < OFFCPU_REASON_COUNT_; reason++)
 		c->offcpu_events[reason] = (uint8_t)(evoffcpu_index(offcpu, reason) + 1);

@@ -103,10 +103,9 @@ static enum code_kind kind_of_memory(const struct gather *g, const struct row *r
 enum code_kind code_kind_of(const struct gather *g, const struct row *row)
 {
 	static const enum code_kind of_source[SOURCE_LANGUAGE_COUNT_] = {
-		[SOURCE_PYTHON] = CODE_PYTHON,
-		[SOURCE_PHP] = CODE_PHP,
-		[SOURCE_RUBY] = CODE_RUBY,
-		[SOURCE_JAVA] = CODE_JAVA,
+		[SOURCE_PYTHON] = CODE_PYTHON, [SOURCE_PHP] = CODE_PHP,
+		[SOURCE_RUBY] = CODE_RUBY,     [SOURCE_JAVA] = CODE_JAVA,
+		[SOURCE_WAKERS] = CODE_NATIVE,
 	};
 	const struct gather_image *i = &g->images[row->image];
 	int language = source_image_language(i->manifest);

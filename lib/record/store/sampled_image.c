@@ -328,18 +328,28 @@ static bool has_own_image(struct sampled_images *t, const char *path)
 	return true;
 }
 
-static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
+/* The language of the functions of @c. */
+static enum source_language language_of(const struct cookie_image *c)
 {
-	const char *path = has_own_image(t, c->path) ? c->path : "/[python]";
 	static const enum source_language languages[INTERPRETER_COUNT_] = {
 		[INTERPRETER_NONE] = SOURCE_PYTHON, [INTERPRETER_PYTHON] = SOURCE_PYTHON,
 		[INTERPRETER_PHP] = SOURCE_PHP,	    [INTERPRETER_RUBY] = SOURCE_RUBY,
 		[INTERPRETER_JAVA] = SOURCE_JAVA,
 	};
-	const uint32_t language = c->function ? c->function->language : INTERPRETER_NONE;
+	const uint32_t interpreter = c->function ? c->function->language : INTERPRETER_NONE;
+
+	if (!strcmp(c->path, COOKIE_WAKERS))
+		return SOURCE_WAKERS;
+	return languages[interpreter % INTERPRETER_COUNT_];
+}
+
+static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
+{
+	const enum source_language language = language_of(c);
+	bool is_own = language == SOURCE_WAKERS || has_own_image(t, c->path);
 	struct manifest_image file = {
-		.path = (char *)path,
-		.version.build_id = *source_image_id(languages[language % INTERPRETER_COUNT_]),
+		.path = is_own ? c->path : (char *)"/[python]",
+		.version.build_id = *source_image_id(language),
 	};
 	struct sampled_image *b = sampled_image_file(t, &file, false);
 
