@@ -35,7 +35,7 @@ enum {
  */
 /* clang-format off */
 #define SETTINGS_OF_SAMPLING(X)                                                                    \
-	X(RATE, NUMBER, rate, 1, 1000000, "199", NULL, 0, "rate", "HZ",                            \
+	X(RATE, NUMBER, rate, 1, 100000, "199", NULL, 0, "rate", "HZ",                             \
 	  "samples per second per CPU where the clock replaces a counter (199)")                   \
 	X(BUDGET, SHARE, budget, 0, 0, "0.5%", NULL, 0, "budget", "PERCENT",                       \
 	  "limit on the share of each CPU's time that sampling costs; above it, fewer samples "    \

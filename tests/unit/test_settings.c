@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "control/settings.h"
 #include "driver/driver.h"
+#include "event/event_types.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -144,12 +145,23 @@ static void bad_values_are_refused_by_option_and_value(void)
 	}
 }
 
+static void the_clock_has_one_limit(void)
+{
+	_cleanup_free_ char *most = xasprintf("%d", EVENT_TIMER_MAX_HZ);
+	_cleanup_free_ char *more = xasprintf("%d", EVENT_TIMER_MAX_HZ + 1);
+	_cleanup_(settings_done) struct settings s = settings_default();
+
+	CHECK_EQ(settings_set(&s, SETTING_RATE, most, NULL), 0);
+	CHECK_EQ(s.rate, EVENT_TIMER_MAX_HZ);
+	CHECK_EQ(settings_set(&s, SETTING_RATE, more, NULL), -EINVAL);
+}
+
 static void messages_say_what_is_taken(void)
 {
 	static const struct {
 		const char *key, *value, *message;
 	} cases[] = {
-		{ "RATE", "fast", "RATE: 'fast' is not a number from 1 to 1000000" },
+		{ "RATE", "fast", "RATE: 'fast' is not a number from 1 to 100000" },
 		{ "CALLGRAPH", "1025", "CALLGRAPH: '1025' is not a number from 0 to 1024" },
 		{ "UNWIND_MEMORY", "1G", "UNWIND_MEMORY: '1G' is not a size from 1M to 128M" },
 		{ "MAX_MEMORY", "1M", "MAX_MEMORY: '1M' is not a size from 8M to 1T, or none" },
@@ -354,9 +366,9 @@ static void paths_are_made_absolute(void)
 }
 
 TESTS(T(defaults_are_values_that_can_be_given), T(every_setting_reads_back_as_it_was_printed),
-      T(bad_values_are_refused_by_option_and_value), T(messages_say_what_is_taken),
-      T(budgets_are_percentages), T(limits_are_sizes_or_bounded_shares),
-      T(kernel_range_is_two_hexadecimal_numbers), T(only_its_owner_writes_in_a_session),
-      T(log_levels_are_ours_and_the_originals), T(separation_is_one_set_whoever_sets_it),
-      T(options_without_an_argument_have_a_meaning), T(paths_are_absolute),
-      T(a_copy_has_strings_of_its_own), T(paths_are_made_absolute))
+      T(bad_values_are_refused_by_option_and_value), T(the_clock_has_one_limit),
+      T(messages_say_what_is_taken), T(budgets_are_percentages),
+      T(limits_are_sizes_or_bounded_shares), T(kernel_range_is_two_hexadecimal_numbers),
+      T(only_its_owner_writes_in_a_session), T(log_levels_are_ours_and_the_originals),
+      T(separation_is_one_set_whoever_sets_it), T(options_without_an_argument_have_a_meaning),
+      T(paths_are_absolute), T(a_copy_has_strings_of_its_own), T(paths_are_made_absolute))
