@@ -109,7 +109,9 @@ static int check(const struct driver_config *config, struct error *err)
 				 "(--callgraph)");
 	for (i = 0; i < config->event_count; i++)
 		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT)
-			return error_set(err, -ENOTSUP, "tracepoints are sampled by driver perf");
+			return error_set(err, -ENOTSUP,
+					 "tracepoints are sampled by driver perf, which "
+					 "--driver=auto chooses");
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "a process in a PID namespace of its own cannot be followed");
