@@ -330,10 +330,6 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		if (alone[i].is_given)
 			return error_set(err, -EINVAL, "%s cannot compare two profiles",
 					 alone[i].name);
-	if (!o->view.rows.symbols && !o->view.chains)
-		return error_set(err, -EINVAL,
-				 "comparing profiles requires -l (--symbols), --chains, --folded "
-				 "or --children");
 	return 0;
 }
 

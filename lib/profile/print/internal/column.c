@@ -40,6 +40,11 @@ static bool shown_with_difference(const struct report *r)
 	return r->container->before_totals;
 }
 
+static bool shown_with_symbols(const struct report *r)
+{
+	return r->view->rows.symbols;
+}
+
 static bool shown_with_errors(const struct report *r)
 {
 	return r->view->errors;
@@ -69,7 +74,7 @@ static void add_count(const struct cell *cell, uint64_t count, struct strbuf *ou
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
 {
-	add_count(cell, cell->counts[cell->class], out);
+	add_count(cell, cell->row->is_gone ? 0 : cell->counts[cell->class], out);
 }
 
 static void write_sum(const struct cell *cell, struct strbuf *out)
@@ -79,11 +84,34 @@ static void write_sum(const struct cell *cell, struct strbuf *out)
 
 static void write_percent(const struct cell *cell, struct strbuf *out)
 {
-	if (cell->row->is_gone) {
-		strbuf_adds(out, "    ---");
-		return;
-	}
-	add_share(cell, cell->counts[cell->class], out);
+	add_share(cell, cell->row->is_gone ? 0 : cell->counts[cell->class], out);
+}
+
+/* The share that the row had in the first profile. */
+static double share_before(const struct cell *cell)
+{
+	const struct row *row = cell->row;
+
+	return container_share(row->before ? row->before[cell->class] : 0,
+			       cell->report->container->before_totals[cell->class]);
+}
+
+static void write_before(const struct cell *cell, struct strbuf *out)
+{
+	char text[16];
+
+	report_percent(cell->report->view->decimals, share_before(cell), text);
+	strbuf_adds(out, text);
+}
+
+/* By how many percentage points the share grew. */
+static void write_points(const struct cell *cell, struct strbuf *out)
+{
+	const uint64_t count = cell->row->is_gone ? 0 : cell->counts[cell->class];
+	double points = container_share(count, cell->totals[cell->class]) - share_before(cell);
+	const unsigned int decimals = cell->report->view->decimals;
+
+	strbuf_addf(out, "%+.*f", (int)(decimals ?: REPORT_DECIMALS_MAX), points);
 }
 
 static void write_difference(const struct cell *cell, struct strbuf *out)
@@ -235,6 +263,8 @@ static const struct column columns[] = {
 	{ "cum. samples", 13, 20, true, true, false, shown_accumulated, longest_count, write_sum,
 	  "cum. ms" },
 	{ "%", 8, 8, true, true, true, shown_always, NULL, write_percent },
+	{ "before %", 8, 8, true, true, false, shown_with_difference, NULL, write_before },
+	{ "points", 8, 9, true, true, false, shown_with_difference, NULL, write_points },
 	{ "diff %", 13, 16, true, false, false, shown_with_difference, NULL, write_difference },
 	{ "% from", 8, 8, true, true, false, shown_with_errors, NULL, write_low },
 	{ "% to", 8, 8, true, true, false, shown_with_errors, NULL, write_high },
@@ -242,7 +272,7 @@ static const struct column columns[] = {
 	{ "linenr info", 27, 40, false, true, false, shown_with_lines, longest_place, write_place },
 	{ "image name", 24, 40, false, false, false, shown_always, longest_image, write_image },
 	{ "app name", 24, 40, false, false, false, shown_with_apps, longest_app, write_app },
-	{ "symbol name", 0, 0, false, false, false, shown_always, NULL, write_symbol },
+	{ "symbol name", 0, 0, false, false, false, shown_with_symbols, NULL, write_symbol },
 };
 
 const struct column *column_table(size_t *ret_count)

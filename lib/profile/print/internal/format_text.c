@@ -102,8 +102,8 @@ static void print_rows(const struct table *t, FILE *out)
 	strbuf_done(&p.text);
 }
 
-/* Prints the list of symbols, one line per row. */
-static void print_symbols(const struct report *r, FILE *out)
+/* Prints a list of symbols, or of images in two profiles: one line per row. */
+static void print_list(const struct report *r, FILE *out)
 {
 	struct table t;
 
@@ -121,8 +121,8 @@ void report_text(const struct report *r, FILE *out)
 		report_header_text(r, out);
 	if (r->calls)
 		report_calls_text(r, out);
-	else if (r->view->rows.symbols)
-		print_symbols(r, out);
+	else if (r->view->rows.symbols || r->before)
+		print_list(r, out);
 	else
 		report_summary_text(r, out);
 	if (!r->view->no_header && r->view->rows.symbols && r->unresolved)
