@@ -411,6 +411,10 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 		return error_set(err, code,
 				 "this kernel does not report the cgroup of samples; use Linux 5.7 "
 				 "or later with CONFIG_CGROUP_PERF");
+	if (*which->function && !perf_refusal(code))
+		return error_set(err, code,
+				 "event %s: the kernel has no function %s that it can probe there",
+				 which->name, which->function);
 	step = xasprintf("cannot open event %s%s%.*s", which->name,
 			 which->precise_by ? ", sampled as precisely as :" : "", which->precise_by,
 			 "ppp");
@@ -424,8 +428,9 @@ static int try_all(struct perf_plan *plan, const struct driver_config *config, u
 	const struct event *which = NULL;
 	int r = try_events(plan, cpu, &outcome->no_kernel, &which);
 
-	/* The clock cannot replace precise samples. */
-	if (r < 0 && !which->is_timer && !which->precise_by && !config->no_timer_fallback) {
+	/* The clock cannot replace precise samples, nor a place in the kernel. */
+	if (r < 0 && !which->is_timer && !which->precise_by && !*which->function &&
+	    !config->no_timer_fallback) {
 		outcome->failed = *which;
 		outcome->code = r;
 		use_timer(plan, config, which);

@@ -36,10 +36,11 @@ struct event {
 	uint32_t perf_type;	     /* perf_event_attr.type */
 	uint64_t perf_config;	     /* perf_event_attr.config */
 	uint64_t perf_config1, perf_config2;
-	char pmu[EVENT_PMU_MAX]; /* kernel PMU that counts it; empty: the CPU's own */
-	bool raw;		 /* samples carry the PMU's raw registers, no chains */
-	bool outside_cores;	 /* that PMU counts per socket, not per CPU */
-	uint8_t precise;	 /* perf_event_attr.precise_ip */
-	uint8_t precise_by;	 /* precision requested by the specification, ":p" to ":ppp" */
-	const char *feature;	 /* feature that derives it (evderived.h); NULL: sampled */
+	char function[EVENT_NAME_MAX]; /* of the kernel, if it is a probe; else empty */
+	char pmu[EVENT_PMU_MAX];       /* kernel PMU that counts it; empty: the CPU's own */
+	bool raw;		       /* samples carry the PMU's raw registers, no chains */
+	bool outside_cores;	       /* that PMU counts per socket, not per CPU */
+	uint8_t precise;	       /* perf_event_attr.precise_ip */
+	uint8_t precise_by;  /* precision requested by the specification, ":p" to ":ppp" */
+	const char *feature; /* feature that derives it (evderived.h); NULL: sampled */
 };

@@ -57,13 +57,19 @@ static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
 	};
 }
 
+/* The kernel reads the name of a probed function, which @event has, while the event is opened. */
+static uint64_t config1_of(const struct event *event)
+{
+	return *event->function ? (uintptr_t)event->function : event->perf_config1;
+}
+
 static void sampling_attr(const struct perf_attrs *attrs, const struct event *event,
 			  struct perf_event_attr *attr)
 {
 	common_attr(attrs, attrs->sample_bytes, attr);
 	attr->type = event->perf_type;
 	attr->config = event->perf_config;
-	attr->config1 = event->perf_config1;
+	attr->config1 = config1_of(event);
 	attr->config2 = event->perf_config2;
 	attr->precise_ip = event->precise;
 	attr->freq = event->rate_hz != 0;
@@ -180,7 +186,7 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 		.size = sizeof(attr),
 		.type = event->perf_type,
 		.config = event->perf_config,
-		.config1 = event->perf_config1,
+		.config1 = config1_of(event),
 		.config2 = event->perf_config2,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,

@@ -4,32 +4,32 @@
 
 #include "base/strbuf.h"
 #include "event/event.h"
+#include "file/path.h"
 #include "test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sys/stat.h>
+
+/* Writes the file @path below @root. */
+static void write_below(const char *root, const char *path, const char *text)
+{
+	_cleanup_free_ char *file = xasprintf("%s%s", root, path);
+	FILE *out;
+
+	CHECK_EQ(path_make_parents(file, 0755, NULL), 0);
+	out = fopen(file, "w");
+	if (CHECK(out)) {
+		(void)fputs(text, out);
+		(void)fclose(out);
+	}
+}
 
 /* Makes a tracepoint below @root. */
 static void add(const char *root, const char *path, const char *id)
 {
-	_cleanup_free_ char *directory = xasprintf("%s/sys/kernel/tracing/events/%s", root, path);
-	_cleanup_free_ char *file = xasprintf("%s/id", directory);
-	char *at;
-	FILE *out;
+	_cleanup_free_ char *file = xasprintf("/sys/kernel/tracing/events/%s/id", path);
 
-	for (at = directory + 1; *at; at++)
-		if (*at == '/') {
-			*at = '\0';
-			(void)mkdir(directory, 0755);
-			*at = '/';
-		}
-	(void)mkdir(directory, 0755);
-	out = fopen(file, "w");
-	if (CHECK(out)) {
-		(void)fputs(id, out);
-		(void)fclose(out);
-	}
+	write_below(root, file, id);
 }
 
 static void fill(const char *root)
@@ -67,6 +67,72 @@ static void names_as_in_perf_are_accepted(void)
 		CHECK_STR(text, rows[i].text);
 		CHECK_EQ(event.perf_type, PERF_TYPE_TRACEPOINT);
 		CHECK_EQ(event.perf_config, rows[i].id);
+	}
+}
+
+static void add_kprobes(const char *root)
+{
+	write_below(root, "/sys/bus/event_source/devices/kprobe/type", "6\n");
+	write_below(root, "/sys/bus/event_source/devices/kprobe/format/retprobe", "config:0\n");
+}
+
+static void functions_of_the_kernel_are_probes(void)
+{
+	static const struct {
+		const char *spec, *text, *function;
+		uint64_t config, offset;
+	} rows[] = {
+		{ "kprobe:vfs_read", "kprobe~vfs_read:1:0:1:1", "vfs_read", 0, 0 },
+		{ "kprobe:__x64_sys_read:100", "kprobe~__x64_sys_read:100:0:1:1", "__x64_sys_read",
+		  0, 0 },
+		{ "kprobe:vfs_read+0x10", "kprobe~vfs_read+0x10:1:0:1:1", "vfs_read", 0, 16 },
+		{ "kprobe~vfs_read:1:0:1:1", "kprobe~vfs_read:1:0:1:1", "vfs_read", 0, 0 },
+		{ "kretprobe:vfs_read", "kretprobe~vfs_read:1:0:1:1", "vfs_read", 1, 0 },
+	};
+	_cleanup_directory_ char *root = test_directory();
+	size_t i;
+
+	fill(root);
+	add_kprobes(root);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct error err = ERROR_INIT;
+		struct event event = { 0 };
+
+		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), 0);
+		if (err.code)
+			printf("# %s: %s\n", rows[i].spec, err.text);
+		text = event_text(&event);
+		CHECK_STR(text, rows[i].text);
+		CHECK_STR(event.function, rows[i].function);
+		CHECK_EQ(event.perf_type, 6);
+		CHECK_EQ(event.perf_config, rows[i].config);
+		CHECK_EQ(event.perf_config2, rows[i].offset);
+	}
+}
+
+static void probes_need_a_kernel_with_them(void)
+{
+	static const struct {
+		const char *spec, *says;
+	} rows[] = {
+		{ "kprobe:vfs_read", "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)" },
+		{ "kprobe:vfs_read+x",
+		  "'x' is not an offset in the function vfs_read, such as 0x10" },
+		{ "kprobe:vfs_read:u", "only user space was chosen" },
+	};
+	_cleanup_directory_ char *root = test_directory();
+	size_t i;
+
+	fill(root);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct event event;
+
+		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), -EINVAL);
+		if (!CHECK(strstr(err.text, rows[i].says)))
+			printf("# %s gives '%s'\n", rows[i].spec, err.text);
+		add_kprobes(root);
 	}
 }
 
@@ -117,4 +183,5 @@ static void all_are_listed_in_order(void)
 		  "sched:sched_switch sched:sched_wakeup syscalls:sys_enter_read ");
 }
 
-TESTS(T(names_as_in_perf_are_accepted), T(mistakes_are_named), T(all_are_listed_in_order))
+TESTS(T(names_as_in_perf_are_accepted), T(functions_of_the_kernel_are_probes),
+      T(probes_need_a_kernel_with_them), T(mistakes_are_named), T(all_are_listed_in_order))

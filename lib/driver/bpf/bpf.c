@@ -108,10 +108,11 @@ static int check(const struct driver_config *config, struct error *err)
 				 "who wakes a task is shown in call chains: record them "
 				 "(--callgraph)");
 	for (i = 0; i < config->event_count; i++)
-		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT)
+		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT ||
+		    *config->events[i].function)
 			return error_set(err, -ENOTSUP,
-					 "tracepoints are sampled by driver perf, which "
-					 "--driver=auto chooses");
+					 "tracepoints are sampled by driver perf, as kprobes "
+					 "are, which --driver=auto chooses");
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "a process in a PID namespace of its own cannot be followed");

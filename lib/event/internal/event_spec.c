@@ -390,11 +390,10 @@ static int parse_tracepoint(const struct place *place, struct parts *parts, stru
 	(void)split_pmu(parts->at[PART_NAME], &group, &name);
 	event_fill(event, &tracepoint);
 	if (read_rest(parts, &tracepoint, event) < 0 ||
-	    evtrace_find(place->root, group, name, &event->perf_config, parts->err) < 0 ||
+	    evtrace_encode(place->root, group, name, event, parts->err) < 0 ||
 	    name_pmu_event(parts, group, name, event) < 0)
 		return -EINVAL;
-	event->perf_type = PERF_TYPE_TRACEPOINT;
-	strcpy(event->pmu, "tracepoint");
+	strcpy(event->pmu, *event->function ? "kprobe" : "tracepoint");
 	if (event->kernel)
 		return 0;
 	return error_set(parts->err, -EINVAL,
