@@ -89,6 +89,7 @@ static size_t keys_for(const struct driver_config *config)
 	return MIN(keys, (size_t)KEYS_MAX);
 }
 
+#define BY_PERF "are sampled by driver perf, which --driver=auto chooses"
 /* Checks whether the driver supports @config. */
 static int check(const struct driver_config *config, struct error *err)
 {
@@ -97,22 +98,14 @@ static int check(const struct driver_config *config, struct error *err)
 	if (config->root && *config->root)
 		return error_set(err, -ENOTSUP, "the kernel of another --root cannot be sampled");
 	if (config->scope == DRIVER_TASK)
-		return error_set(
-			err, -ENOTSUP,
-			"profiling a process with it takes root, or CAP_BPF and CAP_PERFMON");
-	if (config->derived.event_count)
 		return error_set(err, -ENOTSUP,
-				 "instruction-based samples (IBS) are taken by driver perf");
-	if (config->derived.offcpu.wakers && !config->callgraph_depth)
-		return error_set(err, -EINVAL,
-				 "who wakes a task is shown in call chains: record them "
-				 "(--callgraph)");
+				 "profiling a process takes root, or CAP_BPF and CAP_PERFMON");
+	if (config->derived.event_count)
+		return error_set(err, -ENOTSUP, "instruction-based samples (IBS) " BY_PERF);
 	for (i = 0; i < config->event_count; i++)
 		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT ||
 		    *config->events[i].function)
-			return error_set(err, -ENOTSUP,
-					 "tracepoints are sampled by driver perf, as kprobes "
-					 "are, which --driver=auto chooses");
+			return error_set(err, -ENOTSUP, "tracepoints " BY_PERF);
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "a process in a PID namespace of its own cannot be followed");
