@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static_assert(HISTORY_RARE == SEGMENT_RARE, "both are keys of sample files");
 
@@ -163,6 +164,17 @@ static bool is_taken(const struct reading *r, uint32_t generation)
 	return false;
 }
 
+/* Reads the names of a generation. -ENOENT if it was removed meanwhile, first its slices and then
+ * its names; names that are missing without that are damage. */
+static int read_names(struct reading *r, const char *names, const char *slices)
+{
+	r->count = 0;
+	if (generation_each_line(names, add_name_for_later, r) == -ENOENT &&
+	    access(slices, F_OK) < 0)
+		return -ENOENT;
+	return 0;
+}
+
 /* The names are read when the first slice is found, and after the slices: a name is written before
  * a slice refers to it. */
 int reading_generation(struct reading *r, const struct history_source *source, struct error *err)
@@ -184,10 +196,8 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 
 		if (!window_overlaps(&slice.span, r->window))
 			continue;
-		if (!named) {
-			r->count = 0;
-			(void)generation_each_line(names, add_name_for_later, r);
-		}
+		if (!named && read_names(r, names, slices) < 0)
+			return error_set(err, -ENOENT, "%s: has vanished", slices);
 		named = true;
 		begin_slice(r, &slice);
 		c.bytes = slices_content(s, &c.size);
