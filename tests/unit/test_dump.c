@@ -111,8 +111,8 @@ static void a_dump_records_what_was_drained_before_it(void)
 /* A sync drains, and the next turn does the rest, so that both are short. */
 static void a_loop_with_turns_has_one_of_its_own_for_jit_code(void)
 {
+	struct turn turn = { 0 }; /* outlives what uses it */
 	BENCH(b);
-	struct turn turn = { 0 };
 
 	turn_begin(&turn);
 	b.config.turn = &turn;
