@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "tools/optop/collect.h"
 #include "tools/optop/optop_answer.h"
 
 #include <math.h>
@@ -136,6 +137,20 @@ static void rows_stay_unless_it_is_no_chance(void)
 	CHECK_STR(far.rows[1].name, "first");
 }
 
+/* The view of time off the CPU is of that event, whatever the words say. */
+static void a_view_has_its_own_event(void)
+{
+	char event[] = "event:TIMER", image[] = "image:/bin/a", *words[] = { event, image };
+	struct question q = { .view = COLLECT_OFF_CPU, .words = words, .count = 2 };
+	char *made[2];
+	_cleanup_free_ char **all = collect_words(&q, made);
+
+	CHECK_STR(all[0], "image:/bin/a");
+	CHECK_STR(all[1], "event:OFFCPU");
+	CHECK(!all[2]);
+	free(made[0]);
+}
+
 TESTS(T(lines_become_facts_and_rows), T(a_wait_is_one_event_however_long),
       T(what_is_no_answer_is_a_complaint), T(nothing_that_a_terminal_obeys_is_kept),
-      T(rows_are_sorted), T(rows_stay_unless_it_is_no_chance))
+      T(rows_are_sorted), T(rows_stay_unless_it_is_no_chance), T(a_view_has_its_own_event))

@@ -295,13 +295,11 @@ static int add_stretch(struct collect *c, char *time, int64_t *ret_end_ms, struc
 	};
 	_cleanup_free_ char **words = xcalloc(c->count + 3, sizeof(*words));
 	struct rowsum_facts facts = { 0 };
-	size_t count = c->count;
+	size_t count;
 	struct profile *p;
 	int r;
 
-	memcpy(words, c->words, c->count * sizeof(*words));
-	if ((words[count] = collect_view_word(c->view)))
-		count++;
+	count = collect_replace_event(c->words, c->count, collect_view_word(c->view), words);
 	words[count] = time;
 	r = profile_open(&config, count + (time != NULL), words, &p, err);
 	if (r < 0)

@@ -58,6 +58,9 @@ const char *collect_view_name(enum collect_view view);
 const char *collect_view_heading(enum collect_view view);
 /* The word that the view adds to a specification, or NULL; static. */
 char *collect_view_word(enum collect_view view);
+/* Copies the words of a specification to @to, with @event, if it is not NULL, instead of the events
+ * that they name. Returns how many: at most @count + 1. */
+size_t collect_replace_event(char *const *words, size_t count, char *event, char **to);
 /* The words of a report about the same samples: those of the question, of the view, the event and
  * the time. Caller frees the array and the words that were made for it, which are in @ret_made,
  * too. */

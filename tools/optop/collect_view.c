@@ -51,20 +51,29 @@ char *collect_view_word(enum collect_view view)
 	return view == COLLECT_OFF_CPU ? off_cpu : NULL;
 }
 
+size_t collect_replace_event(char *const *words, size_t count, char *event, char **to)
+{
+	size_t i, used = 0;
+
+	for (i = 0; i < count; i++)
+		if (!event || strncmp(words[i], "event:", strlen("event:")) != 0)
+			to[used++] = words[i];
+	if (event)
+		to[used++] = event;
+	return used;
+}
+
 char **collect_words(const struct question *q, char *ret_made[2])
 {
 	char **words = xcalloc(q->count + 3, sizeof(*words));
 	const char *of_view = collect_view_word(q->view);
-	size_t i, used = 0;
+	size_t used;
 
-	for (i = 0; i < q->count; i++)
-		words[used++] = q->words[i];
 	ret_made[0] = of_view	 ? xstrdup(of_view)
 		      : q->event ? xasprintf("event:%s", q->event)
 				 : NULL;
 	ret_made[1] = q->window_ms ? xasprintf("time:-%" PRId64 "s", q->window_ms / 1000) : NULL;
-	for (i = 0; i < 2; i++)
-		if (ret_made[i])
-			words[used++] = ret_made[i];
+	used = collect_replace_event(q->words, q->count, ret_made[0], words);
+	words[used] = ret_made[1];
 	return words;
 }
