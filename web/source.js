@@ -99,7 +99,7 @@ export class Source {
 		this.place = el('span', { role: 'status' });
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
 		const isWithin = code.address !== this.wanted.address;
-		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), ` in ${this.wanted.image}`,
+		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), this.wanted.image ? ` in ${this.wanted.image}` : '',
 			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',

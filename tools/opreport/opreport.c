@@ -152,7 +152,7 @@ static const struct opt opts[] = {
 	{ 0, "inlines", OPT_FLAG, &options.view.rows.inlines, NULL,
 	  "with -l or chains: inlined functions as functions of their own" },
 	{ 0, "native", OPT_FLAG, &options.view.native, NULL,
-	  "interpreted functions count for the interpreter's loop" },
+	  "with -l or chains: interpreted functions count for the interpreter's loop" },
 	{ 0, "separate-regions", OPT_FLAG, &options.view.rows.regions, NULL,
 	  "each region of JIT code as an image of its own" },
 	{ 'a', "accumulated", OPT_FLAG, &options.view.accumulated, NULL,
