@@ -392,15 +392,17 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 static int copy_old(const char *path, FILE *out, struct error *err)
 {
 	_cleanup_fclose_ FILE *in = open_regular_stream(path);
-	char bytes[4096];
+	char bytes[4096], last = '\n';
 	size_t n;
 
 	if (!in)
 		return errno == ENOENT
 			       ? 0
 			       : error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
-	while ((n = fread(bytes, 1, sizeof(bytes), in)) > 0)
+	for (; (n = fread(bytes, 1, sizeof(bytes), in)) > 0; last = bytes[n - 1])
 		(void)fwrite(bytes, 1, n, out);
+	if (last != '\n') /* the last line is incomplete after a kill */
+		(void)fputc('\n', out);
 	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
 }
 

@@ -362,6 +362,22 @@ static void code_is_entered_after_an_incomplete_line(void)
 			"# absolute bpf\n0000000001000000 t bpf_prog_1\n");
 }
 
+static void modules_are_saved_after_an_incomplete_line(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_join(root, "saved");
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	struct kallsyms_ranges r;
+
+	CHECK_EQ(path_write(path, "# text 1000 2000\n1000 T start\n11", 0644, NULL), 0);
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	kallsyms_ranges_done(&r);
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	CHECK_EQ(kallsyms_image(k, "")->count, 1);
+	check_symbol(k, "xfs", 0x10, "xfs_read");
+}
+
 static void a_plain_copy_answers_for_the_kernel(void)
 {
 	_cleanup_directory_ char *root = fake_root(symbols, modules);
@@ -446,11 +462,11 @@ static void the_loader_reads_lines_alike(void)
 }
 
 TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_incomplete_line),
-      T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
-      T(lines_are_taken_apart), T(module_lines_are_taken_apart),
-      T(every_kernel_address_has_its_range), T(modules_alone_are_read_again),
-      T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
-      T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
-      T(code_that_comes_and_goes_keeps_its_place), T(addresses_of_old_files_take_no_place),
-      T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
-      T(the_running_kernel_is_read_with_its_modules))
+      T(modules_are_saved_after_an_incomplete_line), T(the_loader_reads_lines_alike),
+      T(images_have_digests_of_their_own), T(lines_are_taken_apart),
+      T(module_lines_are_taken_apart), T(every_kernel_address_has_its_range),
+      T(modules_alone_are_read_again), T(code_outside_modules_reaches_a_little_past_its_symbols),
+      T(addresses_of_zero_mean_hidden), T(no_kallsyms_is_an_error_that_names_it),
+      T(saved_symbols_answer_by_key), T(code_that_comes_and_goes_keeps_its_place),
+      T(addresses_of_old_files_take_no_place), T(another_boot_adds_only_what_is_new),
+      T(a_plain_copy_answers_for_the_kernel), T(the_running_kernel_is_read_with_its_modules))
