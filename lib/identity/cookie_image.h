@@ -26,6 +26,9 @@ enum cookie_kind {
 /* The source file whose functions are those who wake tasks: [woken by NAME]. */
 #define COOKIE_WAKERS "/<wakers>"
 
+/* The most bytes of bytecode that a function of a source file has; more count as so many. */
+enum { COOKIE_CODE_BYTES_MAX = 1 << 20 };
+
 /* A function in the form that an interpreter runs. */
 struct cookie_function {
 	char *name;

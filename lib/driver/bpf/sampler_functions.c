@@ -24,7 +24,6 @@ enum {
 	FUNCTIONS_MAX = 1 << 16,
 	FUNCTION_BYTES_MAX = 64 << 20, /* of memory for their names and lines */
 	COMPONENT_MAX = 200,
-	CODE_BYTES_MAX = 1 << 20,
 	PHP_LINES_MAX = 1 << 16, /* of a function */
 };
 
@@ -199,7 +198,7 @@ static char *source_name(const struct sampler_functions *t, const struct sample_
 static uint64_t cookie_for_all(const struct sampler_functions *t, const char *name)
 {
 	const struct cookie_function function = { .name = (char *)name,
-						  .bytes = CODE_BYTES_MAX,
+						  .bytes = COOKIE_CODE_BYTES_MAX,
 						  .digest = COOKIE_DIGEST_SET };
 
 	return cookie_source(t->cookies, "/[python]", &function);
@@ -233,7 +232,7 @@ static void fill_ruby(const struct sample_function *f, struct cookie_function *r
 	const uint32_t bytes = MIN(f->lines_bytes, (uint32_t)SAMPLE_FUNCTION_LINES);
 	struct ruby_lines lines = { 0 };
 
-	ret->bytes = MIN(f->code_bytes, (uint32_t)CODE_BYTES_MAX);
+	ret->bytes = MIN(f->code_bytes, (uint32_t)COOKIE_CODE_BYTES_MAX);
 	ret->digest = hash_add(f->line, f->code_bytes);
 	if (!f->line)
 		return; /* written in C */
@@ -253,7 +252,7 @@ static void fill_java(const struct sample_function *f, struct cookie_function *r
 	size_t bytes = f->lines_bytes > head ? f->lines_bytes - head : 0;
 
 	bytes = MIN(bytes, sizeof(method_of(f)->lines));
-	ret->bytes = f->code_bytes ? MIN(f->code_bytes, (uint32_t)CODE_BYTES_MAX) : 1;
+	ret->bytes = f->code_bytes ? MIN(f->code_bytes, (uint32_t)COOKIE_CODE_BYTES_MAX) : 1;
 	bytes = java_lines_decode(&lines, f->version, ret->bytes, span_of(table, bytes));
 	ret->digest = hash_add(hash_bytes(table, bytes), f->code_bytes);
 	ret->lines = lines.rows;
@@ -269,7 +268,7 @@ static void fill_python(const struct sample_function *f, struct cookie_function 
 
 	python_lines_decode(&lines, f->version, f->line, span_of(f->lines, bytes));
 	code_bytes = MAX(f->code_bytes, lines.end);
-	ret->bytes = MIN(code_bytes, (uint32_t)CODE_BYTES_MAX);
+	ret->bytes = MIN(code_bytes, (uint32_t)COOKIE_CODE_BYTES_MAX);
 	ret->lines = lines.rows;
 	ret->line_count = lines.count;
 	ret->digest = hash_add(hash_add(hash_bytes(f->lines, bytes), f->line), f->code_bytes);

@@ -78,7 +78,7 @@ static int read_function(struct span in, struct cookie_function *ret)
 
 	if (span_u64(&in, &f.digest) < 0 || span_u32(&in, &f.language) < 0 ||
 	    span_u32(&in, &f.bytes) < 0 || !(f.digest & COOKIE_DIGEST_SET) ||
-	    f.language >= INTERPRETER_COUNT_)
+	    f.language >= INTERPRETER_COUNT_ || f.bytes > COOKIE_CODE_BYTES_MAX)
 		return -EBADMSG;
 	f.name = (char *)span_string(&in);
 	if (!f.name)
