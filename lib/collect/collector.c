@@ -296,11 +296,11 @@ bool collector_tend(struct collector *c)
 {
 	bool is_left;
 
-	/* A turn that has drained does not do the rest, too. */
-	if (c->has_drained) {
-		c->has_drained = false;
+	/* A turn that has drained does not do the rest, too, unless the one before did not. */
+	c->is_behind = c->has_drained && !c->is_behind;
+	c->has_drained = false;
+	if (c->is_behind)
 		return true;
-	}
 	intake_begin(&c->intake, true);
 	is_left = intake_tend(&c->intake);
 	turn_stage(c->turn, TURN_AWAIT);

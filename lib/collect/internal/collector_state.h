@@ -40,6 +40,7 @@ struct collector {
 	int lock;
 	bool running;
 	bool has_drained;     /* since collector_tend() was called last */
+	bool is_behind;	      /* that call left all to the next one */
 	struct totals totals; /* of the drivers and records before collector_change() */
 	uint64_t written_ns;  /* when the counters were last written to stats/ */
 	struct turn *turn;    /* of the caller's loop, or NULL */
