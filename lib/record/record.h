@@ -153,7 +153,8 @@ int record_close_files(struct record *rec, struct error *err);
 void record_stats(const struct record *rec, struct record_stats *ret);
 /* The sum of all samples that came in, "total_samples" in stats/. */
 uint64_t record_stats_total(const struct record_stats *stats);
-/* Samples that are in sample files, since record_new(): not those that wait for JIT code. */
+/* Samples that were counted, since record_new(): not those that wait for JIT code, or that found no
+ * sample file. It never falls: what a file cannot take later is lost, but was counted. */
 uint64_t record_counted(const struct record *rec);
 /* Prints @totals for the log, and then the statistics of the extended feature. */
 void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out);

@@ -18,6 +18,7 @@ static struct slicing_totals totals_of(const struct collector *c)
 
 	collector_stats(c, &driver, &record);
 	t = (struct slicing_totals){ .samples = record_counted(c->record),
+				     .received = driver.sample_received,
 				     .skipped = driver.sample_stretched };
 	for (i = 0; (counter = counter_at(i)); i++)
 		if (counter->kind == COUNTER_LOST)

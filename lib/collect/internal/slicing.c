@@ -34,16 +34,17 @@ bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_
 void slicing_end(struct slicing *s, uint64_t until_ns, const struct slicing_totals *totals,
 		 struct slice *ret)
 {
-	uint64_t length_ms = (until_ns - s->begin_ns) / NS_PER_MS, skipped;
+	uint64_t length_ms = (until_ns - s->begin_ns) / NS_PER_MS;
+	uint64_t received = totals->received - s->then.received;
 
-	s->skipped += totals->skipped - s->then.skipped;
+	/* Samples that waited for their code were received earlier. */
+	if (received)
+		s->taken = 1 - (double)(totals->skipped - s->then.skipped) / (double)received;
 	ret->span.end_ms = time_of_day(until_ns);
 	/* The clock may have been set, but how long the slice took is known all the same. */
 	ret->span.begin_ms = ret->span.end_ms - (int64_t)length_ms;
 	ret->samples = totals->samples - s->then.samples;
-	skipped = MIN(s->skipped, ret->samples);
-	s->skipped -= skipped;
-	ret->taken = ret->samples - skipped;
+	ret->taken = (uint64_t)((double)ret->samples * s->taken + 0.5);
 	ret->lost = totals->lost - s->then.lost;
 	ret->cpu_ms = online_cpus() * length_ms;
 	s->then = *totals;

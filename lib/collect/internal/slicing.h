@@ -14,15 +14,16 @@
 
 /* What was counted so far. */
 struct slicing_totals {
-	uint64_t samples; /* in sample files: what the counts of all slices add up to */
-	uint64_t skipped; /* to save time: the part of them that was not taken */
+	uint64_t samples;  /* that were counted: what the counts of all slices add up to */
+	uint64_t received; /* by the driver, wherever they went */
+	uint64_t skipped;  /* the part of these that was not taken, to save time */
 	uint64_t lost;
 };
 
 struct slicing {
 	uint64_t begin_ns;	    /* CLOCK_MONOTONIC; 0: no slice has begun */
 	struct slicing_totals then; /* when the slice began */
-	uint64_t skipped; /* for samples that are in no file yet: they are of a later slice */
+	double taken; /* share of the samples received last that were not skipped; 0: none yet */
 };
 
 /* Begins the first slice: samples are taken from now on. */

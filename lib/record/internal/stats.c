@@ -74,11 +74,11 @@ static bool is_of_record(const struct counter *c)
 
 uint64_t record_counted(const struct record *rec)
 {
-	struct record_stats now;
+	struct jitting_samples code = { 0 };
 
-	record_stats(rec, &now);
-	return now.samples - now.lost_samplefile -
-	       (rec->jitting ? jitting_samples(rec->jitting).waiting : 0);
+	if (rec->jitting)
+		code = jitting_samples(rec->jitting);
+	return rec->stats.samples - rec->stats.lost_samplefile - code.lost - code.waiting;
 }
 
 int record_flush(struct record *rec, bool at_once, struct error *err)
