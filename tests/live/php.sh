@@ -67,7 +67,7 @@ for option in opcache.enable=0 opcache.enable=1; do
 	"$server" -n -F -R -y "$dir/fpm.conf" -d zend_extension=opcache -d $option 2>"$dir/output" &
 	fpm=$!
 	wait_for test -S "$dir/fpm"
-	set -- "$dir/fpm" 20 "$dir/pages/one.php" "$dir/pages/two.php"
+	set -- "$dir/fpm" 100 "$dir/pages/one.php" "$dir/pages/two.php"
 	python3 "$OP_SOURCE_ROOT/tests/live/fpm_client.py" "$@" >"$dir/answer"
 	is "a server answers, $option" "$(cat "$dir/answer")" 1400000
 	workers=$(tr ' ' , <"/proc/$fpm/task/$fpm/children")
