@@ -271,6 +271,24 @@ static void pair_rest(struct in_kernel *k, bool akin)
 	}
 }
 
+/* Whether one of ours is @theirs, but for the system call that they are in: without its number, a
+ * copy cannot tell a call on its way back from a new task, and is at the next instruction. Takes it
+ * out of the list. */
+static bool take_returning(struct in_kernel *k, const struct chain *theirs)
+{
+	enum { SYSCALL_BYTES = 2 };
+	struct chain **slot, **end = k->ours.list + k->ours.count;
+
+	for (slot = k->ours.list; slot < end; slot++)
+		if (*slot && (*slot)->tid == theirs->tid && (*slot)->count && theirs->count &&
+		    (*slot)->frames[0].cookie == theirs->frames[0].cookie &&
+		    (*slot)->frames[0].offset + SYSCALL_BYTES == theirs->frames[0].offset) {
+			free(STEAL(*slot));
+			return true;
+		}
+	return false;
+}
+
 bool in_kernel_end(struct in_kernel *k, bool counts)
 {
 	bool loaded = true;
@@ -285,7 +303,7 @@ bool in_kernel_end(struct in_kernel *k, bool counts)
 		pair_rest(k, true);
 		pair_rest(k, false);
 		for (i = 0; i < k->theirs.count; i++)
-			k->unpaired += k->theirs.list[i] != NULL;
+			k->unpaired += k->theirs.list[i] && !take_returning(k, k->theirs.list[i]);
 	}
 	clear(&k->ours);
 	clear(&k->theirs);
