@@ -271,9 +271,9 @@ static void pair_rest(struct in_kernel *k, bool akin)
 	}
 }
 
-/* Whether one of ours is @theirs, but for the system call that they are in: without its number, a
- * copy cannot tell a call on its way back from a new task, and is at the next instruction. Takes it
- * out of the list. */
+/* Whether one of ours is @theirs, but for the system call at which they are. Without its number, a
+ * copy cannot tell a call on its way back from a new task, and is at the next instruction; nor from
+ * an interrupt there, and is at the call. Takes it out of the list. */
 static bool take_returning(struct in_kernel *k, const struct chain *theirs)
 {
 	enum { SYSCALL_BYTES = 2 };
@@ -282,7 +282,8 @@ static bool take_returning(struct in_kernel *k, const struct chain *theirs)
 	for (slot = k->ours.list; slot < end; slot++)
 		if (*slot && (*slot)->tid == theirs->tid && (*slot)->count && theirs->count &&
 		    (*slot)->frames[0].cookie == theirs->frames[0].cookie &&
-		    (*slot)->frames[0].offset + SYSCALL_BYTES == theirs->frames[0].offset) {
+		    ((*slot)->frames[0].offset + SYSCALL_BYTES == theirs->frames[0].offset ||
+		     (*slot)->frames[0].offset == theirs->frames[0].offset + SYSCALL_BYTES)) {
 			free(STEAL(*slot));
 			return true;
 		}
