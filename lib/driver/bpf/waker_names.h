@@ -13,5 +13,5 @@
 struct cookie_table;
 struct sample_key;
 
-/* Returns the cookie of the function "[woken by NAME]" that stands for the waker in @key. */
+/* The cookie of the function, such as "[woken by NAME]", at which the waker in @key is counted. */
 uint64_t waker_names_cookie(struct cookie_table *cookies, const struct sample_key *key);
