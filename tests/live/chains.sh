@@ -83,7 +83,7 @@ for by in perf bpf; do
 	result $? "  where there are none, they lead nowhere"
 done
 
-opreport --session-dir="$dir/perf-fp" -c -t 10 >"$dir/output" 2>&1
+opreport --session-dir="$dir/perf-fp" -c -t 1 >"$dir/output" 2>&1
 awk '/^-----/ { block = 0 } $NF == "leaf_deep" && !/^ / { block = 1 } /^  .*deep$/ { above = $1 }
 	$NF == "leaf_deep" && !/^ / { own = $1; caller = above } END { exit !(own > 50 && caller >= 0.98 * own) }' \
 	"$dir/output"
