@@ -38,4 +38,5 @@ struct chain_arc {
 	struct chain_frame caller, callee;
 	uint64_t samples;
 	uint64_t returns; /* those of ->samples in which the callee's offset is a return address */
+	uint64_t entries; /* those in which the callee entered the kernel, or was interrupted */
 };

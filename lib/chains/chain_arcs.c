@@ -22,6 +22,7 @@ struct chain_arcs {
 /* What the arcs of a file have in common. */
 struct ends {
 	uint32_t context, caller, callee;
+	bool callee_entered;
 	uint32_t file; /* UINT32_MAX: none */
 };
 
@@ -89,19 +90,19 @@ static uint32_t app_of(const struct collect *c, uint32_t app, uint32_t caller)
 	return app;
 }
 
-/* Makes the file for arcs between two images in the chains of a context, or of those that it
+/* Makes the file for arcs with these ends in the chains of a context, or of those that it
  * represents; with caller 0, for where the context's chains end. Returns the file's number, or
  * UINT32_MAX if the context's event is invalid. */
-static uint32_t add_file(struct collect *c, uint32_t context, uint32_t caller, uint32_t callee)
+static uint32_t add_file(struct collect *c, const struct ends *ends)
 {
 	struct chain_arcs *out = c->out;
-	const struct chain_context *x = chain_names_context_at(c->names, context);
-	const char *end = caller ? NULL : x->end;
-	struct sname name = { .callee = *chain_names_image_at(c->names, callee),
+	const struct chain_context *x = chain_names_context_at(c->names, ends->context);
+	const char *end = ends->caller ? NULL : x->end;
+	uint32_t caller = ends->caller ?: ends->callee;
+	struct sname name = { .callee = *chain_names_image_at(c->names, ends->callee),
 			      .has_callee = true,
 			      .task = x->task };
 
-	caller = caller ?: callee;
 	name.app = *chain_names_image_at(c->names, app_of(c, x->app, caller));
 	name.image = *chain_names_image_at(c->names, caller);
 	if (!chain_event_split(arena_strdup(&out->strings, x->event), &name))
@@ -111,38 +112,44 @@ static uint32_t add_file(struct collect *c, uint32_t context, uint32_t caller, u
 		.name = name,
 		.end = end,
 		.is_kernel = chain_names_is_kernel(c->names, caller),
-		.callee_is_kernel = chain_names_is_kernel(c->names, callee),
+		.callee_is_kernel = chain_names_is_kernel(c->names, ends->callee),
+		.callee_entered = ends->callee_entered,
 	};
 	return (uint32_t)out->count++;
 }
 
-static uint32_t file_of(struct collect *c, const struct chain_arc *arc)
+static uint32_t file_of(struct collect *c, const struct chain_arc *arc, bool callee_entered)
 {
-	uint32_t caller = arc->caller.image, callee = arc->callee.image;
-	uint32_t context = caller ? c->owners[arc->context] : arc->context;
-	uint64_t hash = hash_add(hash_add(hash_u64(context), caller), callee);
+	struct ends ends = { .context = arc->caller.image ? c->owners[arc->context] : arc->context,
+			     .caller = arc->caller.image,
+			     .callee = arc->callee.image,
+			     .callee_entered = callee_entered };
+	uint64_t hash = hash_add(hash_add(hash_u64(ends.context), ends.caller), ends.callee);
 	uintptr_t i;
 
 	map_for_each_of(&c->by_ends, hash, i)
 	{
 		const struct ends *known = &c->ends[i - 1];
 
-		if (known->context == context && known->caller == caller && known->callee == callee)
+		if (known->context == ends.context && known->caller == ends.caller &&
+		    known->callee == ends.callee && known->callee_entered == callee_entered)
 			return known->file;
 	}
+	ends.file = add_file(c, &ends);
 	array_grow(&c->ends, c->ends_count + 1, &c->ends_room);
-	c->ends[c->ends_count++] =
-		(struct ends){ context, caller, callee, add_file(c, context, caller, callee) };
+	c->ends[c->ends_count++] = ends;
 	map_add(&c->by_ends, hash, (void *)(uintptr_t)c->ends_count);
-	return c->ends[c->ends_count - 1].file;
+	return ends.file;
 }
 
 /* --- arcs --- */
 
-static void add_arc(struct collect *c, uint32_t file, const struct chain_arc *arc,
+static void add_arc(struct collect *c, const struct chain_arc *arc, bool callee_entered,
 		    uint64_t callee_offset, uint64_t samples)
 {
-	if (!samples)
+	uint32_t file = samples ? file_of(c, arc, callee_entered) : UINT32_MAX;
+
+	if (file == UINT32_MAX)
 		return;
 	array_grow(&c->found, c->found_count + 1, &c->found_room);
 	c->found[c->found_count++] =
@@ -156,12 +163,11 @@ static void add_arc(struct collect *c, uint32_t file, const struct chain_arc *ar
 static void take_arc(const struct chain_arc *arc, void *data)
 {
 	struct collect *c = data;
-	uint32_t file = file_of(c, arc);
+	uint64_t offset = arc->callee.offset;
 
-	if (file == UINT32_MAX)
-		return;
-	add_arc(c, file, arc, arc->callee.offset, arc->samples - arc->returns);
-	add_arc(c, file, arc, arc->callee.offset - (arc->callee.offset > 0), arc->returns);
+	add_arc(c, arc, false, offset, arc->samples - arc->returns - arc->entries);
+	add_arc(c, arc, false, offset - (offset > 0), arc->returns);
+	add_arc(c, arc, true, offset, arc->entries);
 }
 
 /* Distributes the arcs to their files. */

@@ -38,6 +38,7 @@ struct chain_arcs_file {
 	 * caller is not known; its image in ->name is that of the callee, and its offset 0. */
 	const char *end;
 	bool is_kernel, callee_is_kernel;
+	bool callee_entered;		    /* the kernel: the offset is where it goes on */
 	const struct chain_arc_count *arcs; /* a key can occur more than once: readers add up */
 	size_t count;
 };

@@ -347,16 +347,13 @@ const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 	return sym && sym->offset <= offset ? sym : NULL;
 }
 
-uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset)
+uint64_t symtab_code_at(const struct symtab *st, uint64_t offset, enum code_role role)
 {
-	bool is_end = offset && !symtab_find(st, offset) && symtab_find(st, offset - 1);
+	bool before, here;
 
-	return offset - is_end;
-}
-
-uint64_t symtab_called_at(const struct symtab *st, uint64_t offset)
-{
-	bool is_start = !offset || (!symtab_find(st, offset - 1) && symtab_find(st, offset));
-
-	return offset - !is_start;
+	if (role == CODE_SAMPLED || !offset)
+		return offset;
+	before = symtab_find(st, offset - 1);
+	here = symtab_find(st, offset);
+	return offset - (role == CODE_CALLED ? before || !here : before && !here);
 }

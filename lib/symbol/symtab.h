@@ -90,13 +90,20 @@ size_t symtab_count(const struct symtab *st);
 const struct symbol *symtab_at(const struct symtab *st, size_t i);
 /* The symbol that contains @offset, or NULL; only after symtab_settle(). */
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset);
-/* Where the code is that entered the kernel and goes on at @offset: there or, if a symbol ends
- * there and no other begins, before it. Its last instruction is then a system call that does not
- * return, as of rt_sigreturn(2). */
-uint64_t symtab_entered_at(const struct symtab *st, uint64_t offset);
-/* Where the call is that returns to @offset: before it, unless no symbol is there and one begins at
- * @offset. Then nothing called: makecontext(3) has a function return to the start of another. */
-uint64_t symtab_called_at(const struct symtab *st, uint64_t offset);
+/* How code came to be a frame of a call chain. */
+enum code_role {
+	CODE_SAMPLED, /* it was about to execute: the frame's offset is the instruction's */
+	CODE_ENTERED, /* it entered the kernel, or was interrupted, and goes on at the offset */
+	CODE_CALLED,  /* it called, and the call returns to the offset */
+	CODE_ROLE_COUNT_,
+};
+
+/* The offset of the code of a frame with @offset. Of code that entered the kernel that is @offset
+ * or, if a symbol ends there and no other begins, before it: its last instruction is then a system
+ * call that does not return, as of rt_sigreturn(2). A call is before the address that it returns
+ * to, unless no symbol is there and one begins at @offset. Then nothing called: makecontext(3) has
+ * a function return to the start of another. */
+uint64_t symtab_code_at(const struct symtab *st, uint64_t offset, enum code_role role);
 /* Index of the first symbol that ends after @offset, symtab_count() if there is none. The search
  * starts at index @from and is fast if the result is near. Only after symtab_settle(). */
 size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset);

@@ -265,6 +265,7 @@ struct sums {
 	uint32_t *contexts; /* of each node's root; 0: the node or one above it is invalid */
 	uint64_t *samples;  /* of the chains that include the node */
 	uint64_t *returns;  /* of those in which the node's offset is a return address */
+	uint64_t *entries;  /* of those in which the kernel was entered from the node */
 };
 
 static uint32_t context_of_node(const struct chain_generation *g, const uint32_t *contexts,
@@ -312,8 +313,7 @@ static void add_up(const struct chain_names *names, const struct chain_generatio
 		if (!parent)
 			continue;
 		s->samples[parent] += s->samples[i];
-		if (returns_to_parent(names, g, i))
-			s->returns[parent] += s->samples[i];
+		(returns_to_parent(names, g, i) ? s->returns : s->entries)[parent] += s->samples[i];
 	}
 }
 
@@ -324,13 +324,15 @@ void chain_generation_arcs(const struct chain_generation *g, const struct chain_
 	_cleanup_free_ uint32_t *contexts = xcalloc((size_t)count + 1, sizeof(*contexts));
 	_cleanup_free_ uint64_t *samples = xcalloc((size_t)count + 1, sizeof(*samples));
 	_cleanup_free_ uint64_t *returns = xcalloc((size_t)count + 1, sizeof(*returns));
+	_cleanup_free_ uint64_t *entries = xcalloc((size_t)count + 1, sizeof(*entries));
 
-	add_up(names, g, count, &(struct sums){ contexts, samples, returns });
+	add_up(names, g, count, &(struct sums){ contexts, samples, returns, entries });
 	for (i = 1; i < count; i++) {
 		uint32_t parent = chain_generation_parent(g, i);
 		struct chain_arc arc = { .context = contexts[i],
 					 .samples = samples[i],
-					 .returns = returns[i] };
+					 .returns = returns[i],
+					 .entries = entries[i] };
 
 		if (!contexts[i] || !samples[i] || !parent)
 			continue;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "chains/chain_arcs.h"
 #include "symbol/symtab.h"
 #include "profile/select/file_counts.h"
 #include "profile/binary/binary.h"
@@ -127,32 +128,24 @@ static void swap_halves(struct samples *s)
 		s->samples[i].offset = s->samples[i].offset << 32 | s->samples[i].offset >> 32;
 }
 
-/* The slot of an offset; searches from *at on, because offsets come sorted. */
-static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
+/* The slot of code with an offset and a role; searches from *at on, because offsets come sorted. */
+static size_t find_slot(const struct place *p, size_t *at, uint64_t offset, enum code_role role)
 {
 	const struct symtab *st = p->binary.symtab;
 	const struct symbol *sym;
 
+	if (offset == RARE)
+		return p->symbol_count + 1;
 	if (!st)
 		return 0;
+	offset = symtab_code_at(st, offset, role);
 	*at = symtab_seek(st, *at, offset);
 	sym = *at < p->symbol_count ? symtab_at(st, *at) : NULL;
 	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
 }
 
-/* The offset of the code in question, which is @back bytes before @offset, or none. */
-static uint64_t code_at(const struct place *p, uint64_t offset, uint64_t back)
-{
-	const struct symtab *st = p->binary.symtab;
-
-	if (!st)
-		return offset;
-	return back ? symtab_called_at(st, offset) : symtab_entered_at(st, offset);
-}
-
-/* Sorts the batch and replaces the offsets in the upper halves by row ids; these offsets are @back
- * bytes after the code in question. */
-static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
+/* Sorts the batch and replaces the offsets in the upper halves, of code with @role, by row ids. */
+static void resolve_upper(struct collect *c, uint32_t image, enum code_role role)
 {
 	struct samples *s = &c->batch;
 	uint64_t last = UINT64_MAX, id = 0;
@@ -163,12 +156,8 @@ static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 		uint64_t offset = s->samples[i].offset >> 32;
 
 		if (offset != last) {
-			const struct place *p = &c->places[image];
-			size_t slot = offset == RARE ? p->symbol_count + 1
-						     : find_slot(p, &at, code_at(p, offset, back));
-
 			last = offset;
-			id = row_of(c, image, slot);
+			id = row_of(c, image, find_slot(&c->places[image], &at, offset, role));
 		}
 		s->samples[i].offset = id << 32 | (s->samples[i].offset & UINT32_MAX);
 	}
@@ -238,12 +227,16 @@ static void keep_batch(struct collect *c)
 	samples_clear(&c->batch);
 }
 
-/* The distance from a caller's offset to its code. The offset is the return address, after the
- * call, which may be the last instruction of a function. Only for interrupted user code it is the
- * instruction itself. */
-static uint64_t caller_back(const struct sfile_header *h)
+static enum code_role role_of_caller(const struct sfile_header *h)
 {
-	return !h->is_kernel && h->cg_to_is_kernel ? 0 : 1;
+	return !h->is_kernel && h->cg_to_is_kernel ? CODE_ENTERED : CODE_CALLED;
+}
+
+/* Offsets of callees that wait for a call are in the call. Files do not tell code that entered the
+ * kernel from code that executed. */
+static enum code_role role_of_callee(const struct gather_file *f)
+{
+	return f->arcs && !f->arcs->callee_entered ? CODE_SAMPLED : CODE_ENTERED;
 }
 
 static void read_arcs(struct collect *c, uint32_t index)
@@ -273,12 +266,12 @@ static void read_arcs(struct collect *c, uint32_t index)
 	if (c->batch.count == 0)
 		return;
 	swap_halves(&c->batch);
-	resolve_upper(c, f->callee, 0);
+	resolve_upper(c, f->callee, role_of_callee(f));
 	swap_halves(&c->batch);
 	if (end < CHAIN_END_COUNT_)
 		add_ends(c, f->image, end, &header);
 	else
-		resolve_upper(c, f->image, caller_back(&header));
+		resolve_upper(c, f->image, role_of_caller(&header));
 	keep_batch(c);
 }
 

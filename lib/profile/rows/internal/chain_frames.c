@@ -32,9 +32,8 @@ struct chain_frames {
 	struct chain_frames_config config;
 	struct row_join programs; /* rows of joined regions */
 	struct place *places;
-	/* Index + 1 of a frame's functions in ->ids: their number, then the functions; by return
-	 * address, and by address. */
-	struct map by_frame[2];
+	/* Index + 1 of a frame's functions in ->ids: their number, then the functions; by role. */
+	struct map by_frame[CODE_ROLE_COUNT_];
 	uint32_t *ids;
 	size_t id_count, id_room;
 };
@@ -62,8 +61,8 @@ void chain_frames_free(struct chain_frames *f)
 		free(f->places[i].rows);
 	}
 	free(f->places);
-	map_done(&f->by_frame[0]);
-	map_done(&f->by_frame[1]);
+	for (i = 0; i < CODE_ROLE_COUNT_; i++)
+		map_done(&f->by_frame[i]);
 	row_join_done(&f->programs);
 	free(f->ids);
 	free(f);
@@ -199,25 +198,26 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 }
 
 /* Where the code is whose frame has @offset. */
-static uint64_t code_at(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller)
+static uint64_t code_at(struct chain_frames *f, uint32_t image, uint64_t offset,
+			enum code_role role)
 {
 	const struct symtab *st = open_place(f, image)->binary.symtab;
 
 	if (!st || offset == SAMPLE_RARE)
 		return offset;
-	return is_caller ? symtab_called_at(st, offset) : symtab_entered_at(st, offset);
+	return symtab_code_at(st, offset, role);
 }
 
-size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller,
-			 const uint32_t **ret)
+size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,
+			 enum code_role role, const uint32_t **ret)
 {
 	uint64_t key = (uint64_t)image << CHAIN_OFFSET_BITS ^ offset;
-	uintptr_t at = (uintptr_t)map_get(&f->by_frame[!is_caller], key);
+	uintptr_t at = (uintptr_t)map_get(&f->by_frame[role], key);
 
 	if (!at) {
 		at = f->id_count + 1;
-		resolve(f, image, code_at(f, image, offset, is_caller));
-		(void)map_set(&f->by_frame[!is_caller], key, (void *)at);
+		resolve(f, image, code_at(f, image, offset, role));
+		(void)map_set(&f->by_frame[role], key, (void *)at);
 	}
 	*ret = f->ids + at;
 	return f->ids[at - 1];

@@ -4,12 +4,13 @@
  * functions are wanted, one frame can be several functions.
  *
  *	struct chain_frames *f = chain_frames_new(&config);
- *	n = chain_frames_find(f, image, offset, is_caller, &ids);
+ *	n = chain_frames_find(f, image, offset, role, &ids);
  *	chain_frames_free(f);
  */
 #pragma once
 
 #include "profile/rows/container.h"
+#include "symbol/symtab.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +36,14 @@ void chain_frames_free(struct chain_frames *f);
 /* Whether image number @image of the gather is the kernel or a part of it. */
 bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image);
 /* Finds the functions of the code at @offset of the image, the innermost first. Returns their
- * number, at least 1; the ids of their rows in *@ret are valid until the next call. With @is_caller
- * the offset is a return address, and the call is before it. */
-size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller,
-			 const uint32_t **ret);
+ * number, at least 1; the ids of their rows in *@ret are valid until the next call. */
+size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,
+			 enum code_role role, const uint32_t **ret);
+/* The role of a frame that is the innermost if @is_leaf, in the kernel or not, as is the one that
+ * it called. */
+static inline enum code_role chain_frames_role(bool is_leaf, bool in_kernel, bool callee_in_kernel)
+{
+	if (is_leaf)
+		return CODE_SAMPLED;
+	return callee_in_kernel && !in_kernel ? CODE_ENTERED : CODE_CALLED;
+}

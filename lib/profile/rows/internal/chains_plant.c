@@ -7,11 +7,11 @@
 #include "profile/rows/internal/chains_take.h"
 #include "chains/chain_read.h"
 
-/* Where a node of the files is in the tree. The code at an offset may be another one if the offset
- * is a return address, and a chain has its end at its root, so a node can be at several places. */
+/* Where a node of the files is in the tree. Which code an offset means depends on its role, and a
+ * chain has its end at its root, so a node can be at several places. */
 struct spot {
-	uint32_t in_tree[2]; /* if the offset is not a return address, and if it is; 0: unknown */
-	uint8_t end[2];	     /* of the chains for which that is right */
+	uint32_t in_tree[CODE_ROLE_COUNT_]; /* by role; 0: unknown */
+	uint8_t end[CODE_ROLE_COUNT_];	    /* of the chains for which that is right */
 };
 
 struct plant {
@@ -21,8 +21,8 @@ struct plant {
 		*outer; /* the outermost frame of each node's chain; of a root itself; 0: invalid */
 	uint32_t *leaf; /* the place of each node whose chain is chosen; 0: none */
 	struct spot *spots;
-	uint32_t *functions[2]; /* of each place, by is_caller: id of its row + 1; 0: unknown, or
-				 * there are several */
+	/* Of each place, by role: id of its row + 1; 0: unknown, or there are several. */
+	uint32_t (*functions)[CODE_ROLE_COUNT_];
 	uint32_t count;
 	int (*end)(const struct slice *slice, void *collect); /* NULL: no times are wanted */
 };
@@ -67,16 +67,16 @@ static uint32_t base_of(struct chains *c, uint32_t app, uint32_t end)
 struct step {
 	uint32_t node, image, place;
 	uint64_t offset;
-	bool is_caller;
+	enum code_role role;
 };
 
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	size_t n = chain_frames_find(p->collect->functions, s->image, s->offset, s->is_caller, ret);
+	size_t n = chain_frames_find(p->collect->functions, s->image, s->offset, s->role, ret);
 
 	if (n == 1 && s->place)
-		p->functions[s->is_caller][s->place] = **ret + 1;
+		p->functions[s->place][s->role] = **ret + 1;
 	return n;
 }
 
@@ -84,7 +84,7 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
 	struct call_tree *tree = &p->collect->out->tree;
-	uint32_t known = p->functions[s->is_caller][s->place];
+	uint32_t known = p->functions[s->place][s->role];
 	struct spot *spot = &p->spots[s->node];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
@@ -93,8 +93,8 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 		at = call_tree_child(tree, at, known - 1);
 	while (n-- > 0)
 		at = call_tree_child(tree, at, ids[n]);
-	spot->in_tree[s->is_caller] = at;
-	spot->end[s->is_caller] = (uint8_t)end;
+	spot->in_tree[s->role] = at;
+	spot->end[s->role] = (uint8_t)end;
 	return at;
 }
 
@@ -103,7 +103,7 @@ static bool is_known(const struct plant *p, const struct step *s, uint32_t end)
 {
 	const struct spot *spot = &p->spots[s->node];
 
-	return spot->in_tree[s->is_caller] && spot->end[s->is_caller] == end;
+	return spot->in_tree[s->role] && spot->end[s->role] == end;
 }
 
 /* The place of a valid node as the innermost of a chain. */
@@ -126,10 +126,9 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 		s->offset = n.frame.offset;
 		s->place = n.place;
 		in_kernel = chains_take_image(p->collect, s->image, line->app);
-		/* The address at which the kernel was entered is not a return address. */
-		s->is_caller = depth && !(was_in_kernel && !in_kernel);
+		s->role = chain_frames_role(!depth, in_kernel, was_in_kernel);
 		if (is_known(p, s, line->end))
-			at = p->spots[node].in_tree[s->is_caller];
+			at = p->spots[node].in_tree[s->role];
 		else
 			depth++;
 		node = n.parent;
@@ -251,8 +250,8 @@ int chains_plant(struct chains_collect *collect,
 	_cleanup_free_ uint32_t *outer = xcalloc(count, sizeof(*outer));
 	_cleanup_free_ uint32_t *leaf = xcalloc(count, sizeof(*leaf));
 	_cleanup_free_ struct spot *spots = xcalloc(count, sizeof(*spots));
-	uint32_t places = chain_reader_places(reader) + 1;
-	_cleanup_free_ uint32_t *functions = xcalloc((size_t)places * 2, sizeof(*functions));
+	size_t places = (size_t)chain_reader_places(reader) + 1;
+	_cleanup_free_ uint32_t(*functions)[CODE_ROLE_COUNT_] = xcalloc(places, sizeof(*functions));
 
 	return plant(&(struct plant){ .collect = collect,
 				      .reader = reader,
@@ -260,7 +259,7 @@ int chains_plant(struct chains_collect *collect,
 				      .outer = outer,
 				      .leaf = leaf,
 				      .spots = spots,
-				      .functions = { functions, functions + places },
+				      .functions = functions,
 				      .count = count });
 }
 

@@ -128,9 +128,8 @@ static void add_frames(struct chains_collect *c, const struct chain *chain,
 
 		was_in_kernel = in_kernel;
 		in_kernel = chains_take_image(c, image, line->app);
-		/* The address at which the kernel was entered is not a return address. */
 		n = chain_frames_find(c->functions, image, chain->frames[i].offset,
-				      i && !(was_in_kernel && !in_kernel), &ids);
+				      chain_frames_role(!i, in_kernel, was_in_kernel), &ids);
 		array_grow(&out->frames, line->first + line->count + n, &out->frame_room);
 		memcpy(out->frames + line->first + line->count, ids, n * sizeof(*ids));
 		line->count += (uint32_t)n;
