@@ -205,14 +205,14 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 	totals_add_cpu(&c->totals, cpu, ret);
 }
 
-/* Adds the growth of the driver's counters to stats/. */
-static int write_driver_stats(struct collector *c, struct error *err)
+/* Notes the growth of the driver's counters for stats/. */
+static void note_driver_stats(struct collector *c)
 {
 	struct record_stats record;
 	struct driver_stats now;
 
 	collector_stats(c, &now, &record);
-	return totals_write(&c->totals, &now, c->samples, err);
+	totals_note(&c->totals, &now, c->record);
 }
 
 static int try_write_stats(struct collector *c, bool all, struct error *err)
@@ -222,9 +222,8 @@ static int try_write_stats(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	c->setup_due = false;
-	r = write_driver_stats(c, err);
-	turn_stage(c->turn, TURN_STATS);
-	return r < 0 ? r : record_flush(c->record, all, err);
+	note_driver_stats(c);
+	return record_flush(c->record, all, err);
 }
 
 static bool lacks_descriptors(int code)
@@ -409,9 +408,8 @@ void collector_print_stats(const struct collector *c, FILE *out)
 
 int collector_reopen(struct collector *c, struct error *err)
 {
-	int r = write_driver_stats(c, err), closed = record_close_files(c->record, err);
-
-	return r < 0 ? r : closed;
+	note_driver_stats(c);
+	return record_close_files(c->record, err);
 }
 
 /* Records all samples so far and closes the files of the session. */

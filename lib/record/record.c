@@ -17,6 +17,7 @@
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
 #include "record/store/past.h"
+#include "record/stat_writer.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
@@ -173,6 +174,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->session_name = xstrdup(config->session_name);
 	rec->command = config->command ? xstrdup(config->command) : NULL;
 	rec->samples = session_samples(config->session_dir, config->session_name);
+	rec->stat_writer = stat_writer_new(rec->samples);
 	rec->feature = feature_new(derived, config->root);
 	if (rec->feature && rec->feature->ops->keep_in)
 		keep_next_to_sessions(rec);
@@ -212,6 +214,7 @@ void record_free(struct record *rec)
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
 	intern_done(&rec->comms);
+	stat_writer_free(rec->stat_writer);
 	free(rec->events);
 	free(rec->root);
 	free(rec->session_dir);

@@ -121,9 +121,14 @@ bool record_tend(struct record *rec);
 void record_begin_dump(struct record *rec);
 /* Does a part of that in a turn of the loop; returns whether there is more. */
 bool record_dump(struct record *rec);
-/* Writes all counts to the sample files, at once or in the next turns, and the counters to stats/
- * of the session; 0 or -errno. */
+/* Notes another counter for the next record_flush(): what it grew, from *@written to @now, which
+ * *@written becomes. @name is borrowed. */
+void record_note(struct record *rec, const char *name, uint64_t now, uint64_t *written);
+/* Writes all counts to the sample files, and the counters to stats/ of the session: at once, or in
+ * the next turns. 0 or -errno; what failed after the return is reported by the next call. */
 int record_flush(struct record *rec, bool at_once, struct error *err);
+/* Whether counters are still being written. */
+bool record_is_writing(const struct record *rec);
 /* What recording can shed; bits. */
 enum record_shed {
 	RECORD_SHED_CHAINS = 1, /* call chains */

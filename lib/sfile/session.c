@@ -449,16 +449,6 @@ int session_stat_add(const char *samples, const char *name, uint64_t value, stru
 	return write_stat(fd, path, before, sum, err);
 }
 
-int session_stat_grow(const char *samples, const char *name, uint64_t now, uint64_t *written,
-		      struct error *err)
-{
-	int r = now > *written ? session_stat_add(samples, name, now - *written, err) : 0;
-
-	if (r == 0)
-		*written = now;
-	return r;
-}
-
 struct stat_walk {
 	void (*each)(const char *name, uint64_t v, void *data);
 	void *data;

@@ -80,10 +80,6 @@ bool session_name_valid(const char *name);
  * saturates at UINT64_MAX. A slash in @name creates a subdirectory ("cpu0/sample_received").
  * Returns 0 or -errno. */
 int session_stat_add(const char *samples, const char *name, uint64_t value, struct error *err);
-/* Adds what the counter @name grew since the last call, from *@written to @now, and sets *@written.
- * Returns 0 or -errno. */
-int session_stat_grow(const char *samples, const char *name, uint64_t now, uint64_t *written,
-		      struct error *err);
 /* Returns the counter's value, 0 if there is no such counter or it cannot be read, which is logged;
  * what is no number is reported by session_stat_each(). */
 uint64_t session_stat_get(const char *samples, const char *name);

@@ -57,6 +57,10 @@ int collector_dump(struct collector *c, struct error *err)
 	record_begin_dump(c->record);
 	while (r == 0 && record_dump(c->record))
 		r = drain_between(c, &drained_ns, err);
+	/* All counters but those that grow meanwhile. */
+	(void)record_flush(c->record, false, NULL);
+	while (r == 0 && record_is_writing(c->record))
+		r = drain_between(c, &drained_ns, err);
 	written = record_flush(c->record, true, err);
 	c->intake.holds = false;
 	if (r == 0)

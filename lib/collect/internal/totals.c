@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "driver/driver.h"
 #include "record/record.h"
-#include "sfile/session.h"
 
 #include <inttypes.h>
 
@@ -57,18 +56,14 @@ void totals_add_cpu(const struct totals *t, unsigned int cpu, struct driver_cpu_
 		add(stats, &t->cpus[cpu], sizeof(*stats));
 }
 
-int totals_write(struct totals *t, const struct driver_stats *now, const char *samples,
-		 struct error *err)
+void totals_note(struct totals *t, const struct driver_stats *now, struct record *rec)
 {
 	const struct counter *counter;
-	int r = 0;
 
-	for (size_t i = 0; r == 0 && (counter = counter_at(i)); i++)
+	for (size_t i = 0; (counter = counter_at(i)); i++)
 		if (counter->source == COUNTER_OF_DRIVER)
-			r = session_stat_grow(samples, counter->name,
-					      counter_value(counter, now, NULL),
-					      counter_place(counter, &t->written), err);
-	return r;
+			record_note(rec, counter->name, counter_value(counter, now, NULL),
+				    counter_place(counter, &t->written));
 }
 
 void totals_print_driver(const struct driver_stats *driver, FILE *out)

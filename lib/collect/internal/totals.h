@@ -7,12 +7,11 @@
  *	totals_keep_driver(&t, ops, driver);	before it is shut down
  *	totals_keep_record(&t, rec);		before it is freed
  *	totals_add(&t, &driver_now, &record_now);
- *	totals_write(&t, &driver_now, samples, err);
+ *	totals_note(&t, &driver_now, rec);
  *	totals_done(&t);
  */
 #pragma once
 
-#include "base/error.h"
 #include "stats/counters.h"
 
 #include <stdio.h>
@@ -27,7 +26,7 @@ struct totals {
 	struct record_stats record;
 	struct driver_cpu_stats *cpus;
 	unsigned int cpu_count;
-	struct driver_stats written; /* the part of all that stats/ already contains */
+	struct driver_stats written; /* the part of all that was noted for stats/ */
 };
 
 /* Frees the contents. */
@@ -43,10 +42,9 @@ void totals_add(const struct totals *t, struct driver_stats *driver, struct reco
 /* The same for one CPU. */
 void totals_add_cpu(const struct totals *t, unsigned int cpu, struct driver_cpu_stats *stats);
 
-/* Adds to stats/ in @samples what the driver's counters grew by since the last call. @now is from
- * totals_add(). Returns 0 or -errno. */
-int totals_write(struct totals *t, const struct driver_stats *now, const char *samples,
-		 struct error *err);
+/* Notes for @rec's next record_flush() what the driver's counters grew by since the last call. @now
+ * is from totals_add(). */
+void totals_note(struct totals *t, const struct driver_stats *now, struct record *rec);
 
 /* Prints the driver's counters as lines of the log. */
 void totals_print_driver(const struct driver_stats *driver, FILE *out);

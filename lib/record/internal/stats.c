@@ -7,10 +7,10 @@
 #include "record/code/jit_reader.h"
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
+#include "record/stat_writer.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
-#include "sfile/session.h"
 #include "stats/turn.h"
 
 #include <inttypes.h>
@@ -81,6 +81,16 @@ uint64_t record_counted(const struct record *rec)
 	return rec->stats.samples - rec->stats.lost_samplefile - code.lost - code.waiting;
 }
 
+void record_note(struct record *rec, const char *name, uint64_t now, uint64_t *written)
+{
+	stat_writer_note(rec->stat_writer, name, now, written);
+}
+
+bool record_is_writing(const struct record *rec)
+{
+	return stat_writer_is_busy(rec->stat_writer);
+}
+
 int record_flush(struct record *rec, bool at_once, struct error *err)
 {
 	const struct counter *c;
@@ -94,12 +104,13 @@ int record_flush(struct record *rec, bool at_once, struct error *err)
 		rec->flush_tick = store_tick(rec->store);
 	turn_stage(rec->turn, TURN_FILES);
 	record_stats(rec, &now);
-	r = session_stat_grow(rec->samples, "total_samples", record_stats_total(&now),
-			      &rec->written_total, err);
-	for (size_t i = 0; r == 0 && (c = counter_at(i)); i++)
+	record_note(rec, "total_samples", record_stats_total(&now), &rec->written_total);
+	for (size_t i = 0; (c = counter_at(i)); i++)
 		if (is_of_record(c))
-			r = session_stat_grow(rec->samples, c->name, counter_value(c, NULL, &now),
-					      counter_place(c, &rec->written), err);
+			record_note(rec, c->name, counter_value(c, NULL, &now),
+				    counter_place(c, &rec->written));
+	r = at_once ? stat_writer_finish(rec->stat_writer, err)
+		    : stat_writer_begin(rec->stat_writer, err);
 	turn_stage(rec->turn, TURN_STATS);
 	return r;
 }

@@ -16,6 +16,7 @@ struct sampled_image;
 struct feature;
 struct store;
 struct store_file;
+struct stat_writer;
 
 enum transient_mode {
 	MODE_NONE, /* neither kernel nor user yet */
@@ -81,7 +82,8 @@ struct record {
 	size_t derived_count; /* the latter */
 	char *root, *session_dir, *session_name, *samples;
 	char *command;		     /* or NULL */
-	struct record_stats written; /* the part of this run that stats/ already contains */
+	struct stat_writer *stat_writer;
+	struct record_stats written; /* the part of this run that the writer was told */
 	uint64_t written_total;	     /* the same for their sum */
 	bool session_ready;	     /* its directory and manifest are open */
 	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/stat_writer.h"
+
+#include "base/mem.h"
+#include "helper/errands.h"
+#include "sfile/session.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct growth {
+	const char *name;
+	uint64_t value; /* 0: written */
+};
+
+/* What the thread is given. */
+struct batch {
+	struct errand errand;
+	const char *samples;
+	struct growth *list;
+	size_t count, room;
+	int result;
+	struct error why;
+};
+
+struct stat_writer {
+	char *samples;
+	struct errands *errands; /* NULL: nothing was written yet, or there is no thread for it */
+	uint64_t number;	 /* of the batch that the thread has; 0: none */
+	struct batch *noted;
+};
+
+static void free_batch(struct batch *b)
+{
+	free(b->list);
+	free(b);
+}
+
+static void drop(struct errand *e)
+{
+	free_batch((struct batch *)e);
+}
+
+static void run(struct errand *e)
+{
+	struct batch *b = (struct batch *)e;
+
+	for (size_t i = 0; i < b->count; i++) {
+		struct growth *g = &b->list[i];
+
+		b->result = session_stat_add(b->samples, g->name, g->value, &b->why);
+		if (b->result < 0)
+			return;
+		g->value = 0;
+	}
+}
+
+static struct batch *new_batch(const struct stat_writer *w)
+{
+	struct batch *b = xcalloc(1, sizeof(*b));
+
+	b->errand = (struct errand){ .run = run, .drop = drop };
+	b->samples = w->samples;
+	return b;
+}
+
+struct stat_writer *stat_writer_new(const char *samples)
+{
+	struct stat_writer *w = xcalloc(1, sizeof(*w));
+
+	w->samples = xstrdup(samples);
+	w->noted = new_batch(w);
+	return w;
+}
+
+void stat_writer_free(struct stat_writer *w)
+{
+	if (!w)
+		return;
+	errands_free(w->errands);
+	free_batch(w->noted);
+	free(w->samples);
+	free(w);
+}
+
+static void note(struct batch *b, const char *name, uint64_t value)
+{
+	size_t i;
+
+	for (i = 0; i < b->count && b->list[i].name != name; i++)
+		;
+	if (i == b->count) {
+		array_grow(&b->list, b->count + 1, &b->room);
+		b->list[b->count++] = (struct growth){ .name = name };
+	}
+	b->list[i].value += value;
+}
+
+void stat_writer_note(struct stat_writer *w, const char *name, uint64_t now, uint64_t *written)
+{
+	if (now > *written)
+		note(w->noted, name, now - *written);
+	*written = now;
+}
+
+/* Takes a batch back, and notes again what is not written. */
+static int take_back(struct stat_writer *w, struct batch *b, struct error *err)
+{
+	int r = b->result;
+
+	for (size_t i = 0; i < b->count; i++)
+		if (b->list[i].value)
+			note(w->noted, b->list[i].name, b->list[i].value);
+	if (r < 0)
+		r = error_set(err, r, "%s", b->why.text);
+	free_batch(b);
+	return r;
+}
+
+/* Takes back what the thread is done with. */
+static int settle(struct stat_writer *w, struct error *err)
+{
+	struct errand *e = w->errands ? errands_take(w->errands) : NULL;
+
+	if (!e)
+		return 0;
+	w->number = 0;
+	return take_back(w, (struct batch *)e, err);
+}
+
+int stat_writer_begin(struct stat_writer *w, struct error *err)
+{
+	struct batch *b = w->noted;
+	int r = settle(w, err);
+
+	if (w->number || !b->count)
+		return r;
+	w->noted = new_batch(w);
+	if (w->errands || errands_new(ERRANDS_FILES, &w->errands, NULL) == 0) {
+		w->number = errands_add(w->errands, &b->errand);
+		return r;
+	}
+	run(&b->errand);
+	return take_back(w, b, err);
+}
+
+bool stat_writer_is_busy(struct stat_writer *w)
+{
+	return w->number && errands_finished(w->errands) < w->number;
+}
+
+/* Waits for what the thread has. */
+static int await(struct stat_writer *w, struct error *err)
+{
+	while (w->number && !errands_wait(w->errands, w->number, INT_MAX))
+		;
+	return settle(w, err);
+}
+
+int stat_writer_finish(struct stat_writer *w, struct error *err)
+{
+	int r;
+
+	(void)await(w, NULL); /* what failed is tried again now */
+	r = stat_writer_begin(w, err);
+	return r < 0 ? r : await(w, err);
+}
