@@ -51,16 +51,21 @@ static struct errand *take(struct queue *q)
 /* Gives up the capabilities of this thread that errands of @kind do not need. */
 static void renounce(enum errands_kind kind)
 {
-	static const uint32_t kept[] = { [ERRANDS_OUTSIDE] = 0,
-					 [ERRANDS_FILES] = CAP_TO_MASK(CAP_DAC_OVERRIDE) |
-							   CAP_TO_MASK(CAP_DAC_READ_SEARCH),
-					 [ERRANDS_PROCESSES] = CAP_TO_MASK(CAP_SYS_PTRACE) };
+	static const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH;
+	const uint64_t kept[] = { [ERRANDS_OUTSIDE] = 0,
+				  [ERRANDS_FILES] = files,
+				  [ERRANDS_KERNEL] = files | 1ULL << CAP_SYSLOG,
+				  [ERRANDS_PROCESSES] = 1ULL << CAP_SYS_PTRACE };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct now[2] = { 0 }, then[2] = { 0 };
 
 	(void)syscall(SYS_capget, &head, now);
-	then[0].permitted = now[0].permitted & kept[kind];
-	then[0].effective = now[0].effective & kept[kind];
+	for (size_t i = 0; i < ARRAY_SIZE(then); i++) {
+		uint32_t mask = (uint32_t)(kept[kind] >> 32 * i);
+
+		then[i].permitted = now[i].permitted & mask;
+		then[i].effective = now[i].effective & mask;
+	}
 	(void)syscall(SYS_capset, &head, then);
 }
 

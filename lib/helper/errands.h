@@ -39,6 +39,7 @@ enum { ERRANDS_MAX = 8192 }; /* that may wait */
 enum errands_kind {
 	ERRANDS_OUTSIDE,   /* they talk to others: the thread has no capabilities */
 	ERRANDS_FILES,	   /* they use own files: it keeps those that override the modes of files */
+	ERRANDS_KERNEL,	   /* the same, and they see the addresses of the kernel */
 	ERRANDS_PROCESSES, /* they read /proc, soon waited for: it keeps the right to, and its
 			    * priority */
 };

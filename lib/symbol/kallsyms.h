@@ -13,7 +13,8 @@
  * "# absolute NAME" each sampled piece gets an address that is made up: a slot of KALLSYMS_SLOT
  * bytes for each symbol. Equal symbols are taken to be equal code, since the name of a BPF program
  * contains a hash of it. Images are only ever appended, so that one file can hold those of several
- * boots.
+ * boots. "# boot ID" says in which boot the file was begun, "# boot ID NAME" the one in which the
+ * pieces of image NAME that follow were added. Reports skip these lines.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
@@ -54,8 +55,8 @@ struct kallsyms_range {
 	char *name;   /* "" for the kernel's own text, else the module's or bracket's name */
 	char *symbol; /* the symbol of code that is in neither kernel nor module; else NULL */
 	uint64_t start, end; /* end excluded */
-	void *data;	     /* for the caller, as is ->key; NULL and 0 at first */
-	uint64_t key;
+	void *data;	     /* for the caller, as are the next two; NULL and 0 at first */
+	uint64_t key, since_ns;
 };
 
 /* Where images start in saved files: where x86 links the kernel and loads the first module, if it
@@ -65,6 +66,9 @@ struct kallsyms_range {
 
 /* Size of the slot of a symbol outside kernel and modules. */
 #define KALLSYMS_SLOT (1ULL << 24)
+/* So many lines may be lost in a power cut. Another boot leaves so many slots unused, because there
+ * may be samples in the slots of lost lines. */
+enum { KALLSYMS_UNSYNCED_MAX = 16 };
 
 struct kallsyms_ranges {
 	struct kallsyms_range *ranges; /* sorted, not overlapping */
@@ -88,13 +92,16 @@ struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uin
 bool kallsyms_start(const char *root, const char *name, uint64_t *ret);
 
 /* Appends the text symbols of those images of @r that @path does not have yet, from /proc/kallsyms
- * below @root; creates the file if missing. 0 or -errno. */
-int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
-		  struct error *err);
+ * below @root; creates the file if missing, as of @boot (NULL: of none). 0 or -errno. */
+int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *boot,
+		  const char *path, struct error *err);
 /* The address that the file @path gives to @range, which is code outside kernel and modules; adds
- * it if missing, without a wait for the disk. 0 or -errno. */
-int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
-		   struct error *err);
+ * it if missing, without a wait for the disk: that is kallsyms_sync(), which must be done for all
+ * but the last KALLSYMS_UNSYNCED_MAX calls. @boot is the id of this boot. 0 or -errno. */
+int kallsyms_enter(const char *path, const char *boot, const struct kallsyms_range *range,
+		   uint64_t *ret_key, struct error *err);
+/* Waits until what was entered in the file @path is on the disk. 0 or -errno. */
+int kallsyms_sync(const char *path);
 
 /* The address range from the symbol @first to @last; both 0 if the kernel below @root does not show
  * it. */
@@ -143,6 +150,8 @@ DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
 /* Whether the file has an image called @name; reads only headings. */
 bool kallsyms_has(const struct kallsyms *k, const char *name);
+/* Whether the last pieces of the image called @name were added to the file in @boot. */
+bool kallsyms_is_of_boot(const struct kallsyms *k, const char *name, const char *boot);
 /* A digest of the file's lines for the image called @name, which are not parsed; false if there is
  * no such image. */
 bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]);

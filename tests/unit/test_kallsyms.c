@@ -4,6 +4,7 @@
 #include "symbol/kallsyms.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
 			      "ffffffff81000000 T _stext\n"
@@ -216,7 +217,7 @@ static void saved_symbols_answer_by_key(void)
 	struct kallsyms_ranges r;
 
 	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
-	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, "one", path, NULL), 0);
 	kallsyms_ranges_done(&r);
 	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
 	check_symbol(k, "", 0, "startup_64");
@@ -251,7 +252,7 @@ static void code_that_comes_and_goes_keeps_its_place(void)
 	size_t i;
 
 	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
-	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, "one", path, NULL), 0);
 	kallsyms_ranges_done(&r);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		/* One address for all: where one was, another can be next. */
@@ -260,7 +261,7 @@ static void code_that_comes_and_goes_keeps_its_place(void)
 						.start = 0xffffffffc0300000,
 						.end = 0xffffffffc0300400 };
 
-		CHECK_EQ(kallsyms_enter(path, &range, &key, NULL), 0);
+		CHECK_EQ(kallsyms_enter(path, "one", &range, &key, NULL), 0);
 		CHECK_EQ(key, rows[i].key);
 	}
 	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
@@ -281,8 +282,48 @@ static void addresses_of_old_files_take_no_place(void)
 
 	CHECK_EQ(path_write(path, "# absolute bpf\nffffffffc0300000 t bpf_prog_1\n", 0644, NULL),
 		 0);
-	CHECK_EQ(kallsyms_enter(path, &range, &key, NULL), 0);
-	CHECK_EQ(key, KALLSYMS_SLOT);
+	CHECK_EQ(kallsyms_enter(path, "one", &range, &key, NULL), 0);
+	CHECK_EQ(key, (1 + KALLSYMS_UNSYNCED_MAX) * KALLSYMS_SLOT);
+}
+
+/* What a power cut takes from the file may be in sample files all the same: its place is not given
+ * to other code. */
+static void lost_places_are_not_used_again(void)
+{
+	static const struct {
+		const char *boot;
+		char *name, *symbol;
+		uint64_t slot;
+		bool is_lost;
+	} rows[] = {
+		{ "one", (char *)"bpf", (char *)"bpf_prog_1", 1, true },
+		{ "two", (char *)"bpf", (char *)"bpf_prog_2", 17, false },
+		{ "two", (char *)"bpf", (char *)"bpf_prog_3", 18, true },
+		{ "two", (char *)"__builtin__kprobes", (char *)"kprobe_insn_page", 17, false },
+		{ "three", (char *)"bpf", (char *)"bpf_prog_2", 17, false },
+		{ "three", (char *)"bpf", (char *)"bpf_prog_1", 34, false },
+		{ "three", (char *)"bpf", (char *)"bpf_prog_4", 35, false },
+	};
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_join(root, "saved");
+	struct kallsyms_ranges r;
+	struct stat before;
+	uint64_t key;
+	size_t i;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, "one", path, NULL), 0);
+	kallsyms_ranges_done(&r);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct kallsyms_range range = { .name = rows[i].name, .symbol = rows[i].symbol };
+
+		CHECK_EQ(stat(path, &before), 0);
+		CHECK_EQ(kallsyms_enter(path, rows[i].boot, &range, &key, NULL), 0);
+		CHECK_EQ(key, rows[i].slot * KALLSYMS_SLOT);
+		if (rows[i].is_lost)
+			CHECK_EQ(truncate(path, before.st_size), 0);
+	}
+	CHECK_EQ(kallsyms_sync(path), 0);
 }
 
 static void another_boot_adds_only_what_is_new(void)
@@ -303,7 +344,7 @@ static void another_boot_adds_only_what_is_new(void)
 
 	for (i = 0; i < ARRAY_SIZE(roots); i++) {
 		CHECK_EQ(kallsyms_ranges_read(roots[i], &r, NULL), 0);
-		CHECK_EQ(kallsyms_save(roots[i], &r, path, NULL), 0);
+		CHECK_EQ(kallsyms_save(roots[i], &r, "one", path, NULL), 0);
 		kallsyms_ranges_done(&r);
 	}
 	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
@@ -331,9 +372,9 @@ static void a_saved_file_hides_where_the_kernel_is(void)
 	uint64_t key, start;
 
 	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
-	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, "one", path, NULL), 0);
 	kallsyms_ranges_done(&r);
-	CHECK_EQ(kallsyms_enter(path, &code, &key, NULL), 0);
+	CHECK_EQ(kallsyms_enter(path, "one", &code, &key, NULL), 0);
 	CHECK(path_read(NULL, path, &text, NULL) > 0);
 	CHECK(!strstr(text, "9ac0") && !strstr(text, "c091") && !strstr(text, "c0b5"));
 	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
@@ -356,10 +397,10 @@ static void code_is_entered_after_an_incomplete_line(void)
 	uint64_t key;
 
 	CHECK_EQ(path_write(path, "# text 1000 2000\n1000 T start\n11", 0644, NULL), 0);
-	CHECK_EQ(kallsyms_enter(path, &code, &key, NULL), 0);
+	CHECK_EQ(kallsyms_enter(path, "one", &code, &key, NULL), 0);
 	CHECK(path_read(NULL, path, &text, NULL) > 0);
 	CHECK_STR(text, "# text 1000 2000\n1000 T start\n11\n"
-			"# absolute bpf\n0000000001000000 t bpf_prog_1\n");
+			"# boot one bpf\n# absolute bpf\n0000000011000000 t bpf_prog_1\n");
 }
 
 static void modules_are_saved_after_an_incomplete_line(void)
@@ -371,7 +412,7 @@ static void modules_are_saved_after_an_incomplete_line(void)
 
 	CHECK_EQ(path_write(path, "# text 1000 2000\n1000 T start\n11", 0644, NULL), 0);
 	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
-	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, "one", path, NULL), 0);
 	kallsyms_ranges_done(&r);
 	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
 	CHECK_EQ(kallsyms_image(k, "")->count, 1);
@@ -468,5 +509,6 @@ TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_inco
       T(modules_alone_are_read_again), T(code_outside_modules_reaches_a_little_past_its_symbols),
       T(addresses_of_zero_mean_hidden), T(no_kallsyms_is_an_error_that_names_it),
       T(saved_symbols_answer_by_key), T(code_that_comes_and_goes_keeps_its_place),
-      T(addresses_of_old_files_take_no_place), T(another_boot_adds_only_what_is_new),
-      T(a_plain_copy_answers_for_the_kernel), T(the_running_kernel_is_read_with_its_modules))
+      T(addresses_of_old_files_take_no_place), T(lost_places_are_not_used_again),
+      T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
+      T(the_running_kernel_is_read_with_its_modules))

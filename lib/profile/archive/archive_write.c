@@ -27,7 +27,7 @@ static int write_kernel(const char *directory, struct error *err)
 	} else {
 		r = path_make_parents(to, 0755, err);
 		if (r == 0)
-			r = kallsyms_save(NULL, &ranges, to, err);
+			r = kallsyms_save(NULL, &ranges, NULL, to, err);
 	}
 	kallsyms_ranges_done(&ranges);
 	return r;

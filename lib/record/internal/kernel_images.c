@@ -9,6 +9,7 @@
 #include "elf/elf_build_id.h"
 #include "symbol/kallsyms.h"
 #include "parser/parser.h"
+#include "record/internal/kernel_reader.h"
 #include "record/store/sampled_image.h"
 #include "sfile/manifest.h"
 
@@ -29,11 +30,15 @@ struct kernel_images {
 	struct kallsyms_ranges ranges;
 	struct kallsyms_ranges reported; /* of code that was loaded since, reported by records */
 	size_t reported_room;
-	bool doubtful; /* code may have come or gone without a record */
+	struct kernel_reader *reader;
+	bool doubtful;	   /* code may have come or gone without a record */
+	uint64_t asked_ns; /* when the ranges were last asked for */
 	uint64_t read_ns;
 	uint64_t reread_at_ns; /* the ranges are not read before, unless */
 	bool changed;	       /* a module or other code was loaded */
 	bool saved;	       /* the session contains the symbols of these ranges */
+	bool is_due;	       /* they were asked for */
+	bool prepared;	       /* they were saved before sampling began */
 
 	struct sampled_image *self; /* the kernel's own image; NULL: not made yet */
 	char *suffix; /* distinguishes this kernel from others of the session: "" or "#12345678" */
@@ -93,8 +98,8 @@ static void drop_replaced(struct kernel_images *k)
 }
 
 /* After records may have been lost, keeps only the reported code that is also in the kernel's
- * lists. */
-static void check_reported(struct kernel_images *k)
+ * lists, which were read after @since_ns. */
+static void check_reported(struct kernel_images *k, uint64_t since_ns)
 {
 	size_t i = 0;
 
@@ -104,34 +109,40 @@ static void check_reported(struct kernel_images *k)
 		const struct kallsyms_range *now =
 			kallsyms_ranges_find(&k->ranges, reported->start);
 
-		if (now && now->symbol && !strcmp(now->symbol, reported->symbol))
+		/* The lists may not have what came since they were asked for. */
+		if (reported->since_ns >= since_ns ||
+		    (now && now->symbol && !strcmp(now->symbol, reported->symbol)))
 			i++;
 		else
 			forget_range(k, reported->start, reported->end);
 	}
 }
 
-static void read_ranges(struct kernel_images *k, struct error *err)
+/* Takes over @ranges, which were read in @took_ns. */
+static void set_ranges(struct kernel_images *k, const struct kallsyms_ranges *ranges,
+		       uint64_t took_ns)
 {
-	uint64_t before = clock_now_ns(), after;
-	struct kallsyms_ranges ranges = { 0 };
 	size_t i;
 
-	if (kallsyms_ranges_read(k->root, &ranges, err) == 0) {
-		kallsyms_ranges_done(&k->ranges);
-		k->ranges = ranges;
-		k->saved = false;
-		if (k->doubtful)
-			check_reported(k);
-	}
+	kallsyms_ranges_done(&k->ranges);
+	k->ranges = *ranges;
+	k->saved = false;
 	for (i = 0; i < k->ranges.count && !k->given; i++)
 		if (!*k->ranges.ranges[i].name) {
 			k->start = k->ranges.ranges[i].start;
 			k->end = k->ranges.ranges[i].end;
 		}
-	after = k->read_ns = clock_now_ns();
-	k->reread_at_ns =
-		after + MAX((after - before) * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
+	k->read_ns = clock_now_ns();
+	k->reread_at_ns = k->read_ns + MAX(took_ns * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
+}
+
+static void read_ranges(struct kernel_images *k, struct error *err)
+{
+	uint64_t before = clock_now_ns();
+	struct kallsyms_ranges ranges = { 0 };
+
+	if (kallsyms_ranges_read(k->root, &ranges, err) == 0)
+		set_ranges(k, &ranges, clock_now_ns() - before);
 }
 
 struct kernel_images *kernel_images_new(const struct kernel_images_config *config)
@@ -141,6 +152,7 @@ struct kernel_images *kernel_images_new(const struct kernel_images_config *confi
 
 	k->root = xstrdup(config->root ? config->root : "");
 	k->samples = xstrdup(config->samples);
+	k->reader = kernel_reader_new(k->root);
 	k->vmlinux = config->vmlinux ? path_absolute(config->vmlinux) : NULL;
 	k->binaries = config->binaries;
 	k->wanted = config->wanted;
@@ -156,33 +168,6 @@ struct kernel_images *kernel_images_new(const struct kernel_images_config *confi
 		k->absolute = true;
 	}
 	return k;
-}
-
-void kernel_images_free(struct kernel_images *k)
-{
-	if (!k)
-		return;
-	kallsyms_ranges_done(&k->ranges);
-	kallsyms_ranges_done(&k->reported);
-	free(k->root);
-	free(k->samples);
-	free(k->vmlinux);
-	free(k->suffix);
-	free(k);
-}
-
-void kernel_images_forget(struct kernel_images *k)
-{
-	size_t i;
-
-	for (i = 0; i < k->ranges.count; i++)
-		k->ranges.ranges[i].data = NULL;
-	for (i = 0; i < k->reported.count; i++)
-		k->reported.ranges[i].data = NULL;
-	free(k->suffix);
-	k->suffix = NULL;
-	k->self = NULL;
-	k->saved = false;
 }
 
 bool kernel_images_text(const struct kernel_images *k, uint64_t *ret_start, uint64_t *ret_end)
@@ -231,9 +216,11 @@ void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length
 	}
 	forget_range(k, start, end);
 	array_grow(&reported->ranges, reported->count + 1, &k->reported_room);
-	reported->ranges[reported->count++] = (struct kallsyms_range){
-		.name = xstrdup(brackets), .symbol = xstrdup(symbol), .start = start, .end = end
-	};
+	reported->ranges[reported->count++] = (struct kallsyms_range){ .name = xstrdup(brackets),
+								       .symbol = xstrdup(symbol),
+								       .start = start,
+								       .end = end,
+								       .since_ns = clock_now_ns() };
 	qsort(reported->ranges, reported->count, sizeof(*reported->ranges), by_start);
 }
 
@@ -286,16 +273,17 @@ static char *symbols_path(struct kernel_images *k)
 	return path_join(k->samples, name);
 }
 
+static const char not_saved[] = "%s: the kernel's symbols will be those of the boot that reports";
+
 /* Copies the symbols of this boot to the session, once for each image. */
 static void save_symbols(struct kernel_images *k)
 {
 	_cleanup_free_ char *path = symbols_path(k);
 	struct error err = ERROR_INIT;
 
-	if (kallsyms_save(k->root, &k->ranges, path, &err) < 0)
-		log_warn("%s: the kernel's symbols will be those of the boot that reports",
-			 err.text);
-	k->saved = true;
+	if (kallsyms_save(k->root, &k->ranges, kernel_reader_boot(k->reader), path, &err) < 0)
+		log_warn(not_saved, err.text);
+	k->saved = k->prepared = true;
 }
 
 void kernel_images_prepare(struct kernel_images *k)
@@ -310,8 +298,12 @@ static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 	_cleanup_free_ char *path = symbols_path(k);
 	struct error err = ERROR_INIT;
 
-	if (kallsyms_enter(path, range, &range->key, &err) == 0)
+	if (!kernel_reader_lets_write(k->reader))
+		return false;
+	if (kallsyms_enter(path, kernel_reader_boot(k->reader), range, &range->key, &err) == 0) {
+		kernel_reader_sync(k->reader, path);
 		return true;
+	}
 	log_warn("%s: samples in %s are counted as unknown", err.text, range->symbol);
 	return false;
 }
@@ -361,9 +353,49 @@ static void place_absolute(struct kernel_images *k, struct place *ret)
 	*ret = (struct place){ .image = k->self };
 }
 
+/* Has the ranges read again, and the symbols that the session lacks added. Without a thread it is
+ * done now. */
+static void ask(struct kernel_images *k)
+{
+	_cleanup_free_ char *path = NULL;
+	uint64_t now_ns = clock_now_ns();
+
+	if (kernel_reader_is_asked(k->reader) ||
+	    (k->asked_ns && now_ns < k->asked_ns + REREAD_MIN_MS * NS_PER_MS))
+		return;
+	k->asked_ns = now_ns;
+	path = symbols_path(k);
+	if (kernel_reader_ask(k->reader, path))
+		return;
+	read_ranges(k, NULL);
+	if (k->doubtful)
+		check_reported(k, k->asked_ns);
+	save_symbols(k);
+}
+
+/* Takes over what was read. Modules may have changed since. */
+static void take_over(struct kernel_images *k)
+{
+	struct kernel_reading reading;
+
+	if (!kernel_reader_take(k->reader, &reading))
+		return;
+	if (reading.result == 0) {
+		set_ranges(k, &reading.ranges, reading.took_ns);
+		k->saved = !kallsyms_modules_renew(k->root, &k->ranges);
+		drop_replaced(k);
+		if (k->doubtful)
+			check_reported(k, k->asked_ns);
+	}
+	if (!reading.is_saved)
+		log_warn(not_saved, reading.why.text);
+}
+
 /* Reads the ranges outside the kernel's own text again for @pc. */
 static void renew_ranges(struct kernel_images *k, uint64_t pc)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	if (k->changed) {
 		k->changed = false;
 		k->doubtful = true;
@@ -372,9 +404,30 @@ static void renew_ranges(struct kernel_images *k, uint64_t pc)
 			drop_replaced(k);
 		}
 	}
-	if (k->doubtful ? clock_now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
-			: !range_of(k, pc) && clock_now_ns() >= k->reread_at_ns)
-		read_ranges(k, NULL);
+	if (k->doubtful ? now_ns >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
+			: !range_of(k, pc) && now_ns >= k->reread_at_ns)
+		ask(k);
+}
+
+/* Sees to it that the session gets the symbols of these ranges. */
+static void save_soon(struct kernel_images *k)
+{
+	if (k->saved || !k->ranges.count)
+		return;
+	k->is_due = k->prepared;
+	if (k->prepared)
+		ask(k);
+	else
+		save_symbols(k);
+}
+
+/* Ends what the thread does, and saves what it has not. */
+static void finish(struct kernel_images *k)
+{
+	kernel_reader_await(k->reader);
+	take_over(k);
+	if (k->is_due && !k->saved)
+		save_symbols(k);
 }
 
 void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
@@ -386,10 +439,11 @@ void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
 		return;
 	}
 	/* The kernel's own text does not move, so only other code is worth the cost of reading. */
+	if (kernel_reader_is_asked(k->reader))
+		take_over(k);
 	if (!own)
 		renew_ranges(k, pc);
-	if (!k->saved && k->ranges.count)
-		save_symbols(k);
+	save_soon(k);
 	if (own)
 		*ret = (struct place){ .image = kernel_binary(k),
 				       .base = k->start,
@@ -399,4 +453,34 @@ void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
 		*ret = (struct place){ .image = sampled_image_kernel(k->binaries, "unknown", true),
 				       .low = pc,
 				       .size = 1 };
+}
+
+void kernel_images_free(struct kernel_images *k)
+{
+	if (!k)
+		return;
+	finish(k);
+	kernel_reader_free(k->reader);
+	kallsyms_ranges_done(&k->ranges);
+	kallsyms_ranges_done(&k->reported);
+	free(k->root);
+	free(k->samples);
+	free(k->vmlinux);
+	free(k->suffix);
+	free(k);
+}
+
+void kernel_images_forget(struct kernel_images *k)
+{
+	size_t i;
+
+	finish(k);
+	for (i = 0; i < k->ranges.count; i++)
+		k->ranges.ranges[i].data = NULL;
+	for (i = 0; i < k->reported.count; i++)
+		k->reported.ranges[i].data = NULL;
+	free(k->suffix);
+	k->suffix = NULL;
+	k->self = NULL;
+	k->saved = k->is_due = false;
 }

@@ -478,6 +478,34 @@ bool kallsyms_has(const struct kallsyms *k, const char *name)
 	return find_image(k, name);
 }
 
+/* Takes the next word of a remark, which ends at @end; returns whether it is @word. */
+static bool take_this(const char **at, const char *end, const char *word)
+{
+	size_t length;
+	const char *found = take_word(at, end, &length);
+
+	return length == strlen(word) && !memcmp(found, word, length);
+}
+
+bool kallsyms_is_of_boot(const struct kallsyms *k, const char *name, const char *boot)
+{
+	const char *end = k->text + k->size, *hash = end, *at, *newline;
+
+	while ((hash = memrchr(k->text, '#', (size_t)(hash - k->text)))) {
+		bool is_same;
+
+		newline = memchr(hash, '\n', (size_t)(end - hash));
+		at = hash + 1;
+		if (!newline || (hash > k->text && hash[-1] != '\n') ||
+		    !take_this(&at, newline, "boot"))
+			continue;
+		is_same = take_this(&at, newline, boot);
+		if (at == newline || take_this(&at, newline, name))
+			return is_same;
+	}
+	return false;
+}
+
 bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2])
 {
 	const struct image *image = find_image(k, name);
