@@ -9,7 +9,9 @@
  *   The kernel skips a run while its CPU is in another perf event's program or in a system call
  *   that changes a map (bpf_prog_active). So there is one run in this slot at a time on a CPU.
  * - SAMPLE_SLOT_SWITCH, and offcpu_waking: in the scheduler with interrupts off; only an NMI gets
- *   in between.
+ *   in between. A task that wakes itself, before it has left its CPU, is the exception: it only
+ *   cannot be switched away from. If an interrupt then wakes another task, offcpu_waking does not
+ *   run, because the kernel starts no program inside itself on a CPU; that costs a waker's name.
  * - SAMPLE_SLOT_PROCESS, and all that watch fork, exec, exit and free: in a task or a softirq. An
  *   NMI, an interrupt and the scheduler get in between, but nothing except an NMI while the kernel
  *   holds the lock of a map, because it holds these with interrupts off.

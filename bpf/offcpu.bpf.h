@@ -61,8 +61,12 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	leaf = caller_of_scheduler(u->chain.data, bytes) & (SCHED_WORDS - 1);
 	run->scratch->key.place = SAMPLE_KERNEL;
 	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
+	/* The scheduler's caller becomes the first caller, and the waker gets its place. If it is
+	 * not found, the waker would get the only place there is. */
+	if (!leaf)
+		u->chain.id = u->waits = 0;
 	if (config.depth) {
-		chain_kernel(u, bytes, leaf - (leaf && u->waits));
+		chain_kernel(u, bytes, leaf - u->waits);
 		u->end = run->task->flags & KERNEL_THREAD ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 		chain_finish(run, u);
 	}

@@ -18,7 +18,8 @@ struct waker {
 
 /* By the woken task's tid. Preallocated, as "left". The entry of a task that has left its CPU is
  * that of its last waking, because a later waking replaces an earlier one, also if the map is full.
- * Locks: changed by offcpu_waking and offcpu_switch, both with interrupts off. */
+ * Locks: changed by offcpu_waking and offcpu_switch, neither of which interrupts the other: see
+ * maps.bpf.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u32);

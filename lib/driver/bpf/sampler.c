@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/bpf/sampler.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "bpf/sample.skel.h"
+#include "driver/bpf/offcpu_left.h"
 #include "driver/bpf/sampler_test.h"
 
 #include <bpf/bpf.h>
@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 struct counted {
 	const struct sample_key *key;
@@ -476,25 +477,14 @@ void sampler_offcpu(struct sampler *s, unsigned int counter)
 size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *h,
 			  struct offcpu_squares squares[SAMPLE_OFFCPU_EVENTS])
 {
-	const uint64_t min_ns = 1000 * s->skeleton->rodata_config->config.offcpu_min_us;
-	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST), tid;
-	struct sample_left left;
-	int map = bpf_map__fd(s->skeleton->maps.left);
-	uint64_t now_ns = clock_now_ns() + 500 /* rounds */, us, count = 0;
+	const struct sample_config *config = &s->skeleton->rodata_config->config;
+	const struct offcpu_left from = { .left = bpf_map__fd(s->skeleton->maps.left),
+					  .wakers = bpf_map__fd(s->skeleton->maps.wakers),
+					  .min_us = config->offcpu_min_us };
+	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST);
 
 	if (!counter)
 		return 0;
 	settle(s);
-	while (bpf_map_get_next_key(map, NULL, &tid) == 0) {
-		if (!bpf_map_lookup_elem(map, &tid, &left) && now_ns >= left.since_ns + min_ns) {
-			us = (now_ns - left.since_ns) / 1000;
-			offcpu_square(&squares[left.key.counter % SAMPLE_OFFCPU_EVENTS], us);
-			left.key.counter = (uint8_t)(left.key.counter + counter - 1);
-			count++;
-			h->sample(&left.key, h->number(left.key.chain, h->data), us, h->data);
-		}
-		if (bpf_map_delete_elem(map, &tid) < 0)
-			break;
-	}
-	return count;
+	return offcpu_left_take(&from, counter - 1, h, squares);
 }
