@@ -63,7 +63,7 @@ static bool has_text(const struct web_made *made, const char *text)
 static void a_question_is_asked_once(void)
 {
 	struct maker m = start();
-	struct web_answers *a = web_answers_new(m.socket);
+	struct web_answers *a = web_answers_new(m.socket, 1000);
 	struct web_made *first = web_answers_ask(a, "one", 60000), *made;
 
 	CHECK(first && !first->is_ready);
@@ -82,7 +82,7 @@ static void a_question_is_asked_once(void)
 static void what_failed_is_asked_again(void)
 {
 	struct maker m = start();
-	struct web_answers *a = web_answers_new(m.socket);
+	struct web_answers *a = web_answers_new(m.socket, 1000);
 	struct web_made *made;
 
 	(void)web_answers_ask(a, "nothing", -1);
@@ -98,7 +98,7 @@ static void what_failed_is_asked_again(void)
 static void what_is_too_old_is_dropped(void)
 {
 	struct maker m = start();
-	struct web_answers *a = web_answers_new(m.socket);
+	struct web_answers *a = web_answers_new(m.socket, 1000);
 	struct web_made *old = web_answers_ask(a, "one", -1);
 	int file;
 
@@ -120,7 +120,7 @@ static void what_is_too_old_is_dropped(void)
 static void what_is_forgotten_is_asked_again(void)
 {
 	struct maker m = start();
-	struct web_answers *a = web_answers_new(m.socket);
+	struct web_answers *a = web_answers_new(m.socket, 1000);
 	struct web_made *kept = web_answers_ask(a, "source/1", -1);
 	uint32_t number = kept->number;
 
@@ -140,7 +140,7 @@ static void many_are_answered(void)
 {
 	enum { MANY = 32 };
 	struct maker m = start();
-	struct web_answers *a = web_answers_new(m.socket);
+	struct web_answers *a = web_answers_new(m.socket, 1000);
 	char text[16];
 	int i;
 
@@ -159,5 +159,40 @@ static void many_are_answered(void)
 	stop(&m);
 }
 
+static struct web_made *ask_now(struct web_answers *a, const char *question)
+{
+	struct web_made *made = web_answers_ask(a, question, -1);
+
+	CHECK(made && !made->is_ready);
+	CHECK(web_answers_take(a) == made);
+	return made;
+}
+
+/* What was not used for longest is dropped for what is new, but not what somebody waits for. */
+static void only_so_many_bytes_are_kept(void)
+{
+	struct maker m = start();
+	struct web_answers *a = web_answers_new(m.socket, 30);
+	struct web_made *held;
+
+	(void)ask_now(a, "ten bytes1");
+	(void)ask_now(a, "ten bytes2");
+	CHECK(web_answers_ask(a, "ten bytes1", -1)->is_ready);
+	held = ask_now(a, "eleven byte");
+	held->users++;
+	CHECK(web_answers_ask(a, "ten bytes1", -1)->is_ready);
+	(void)ask_now(a, "ten bytes2"); /* it was dropped */
+	CHECK(!web_answers_ask(a, "ten bytes1", -1)->is_ready);
+	CHECK(has_text(web_answers_take(a), "ten bytes1"));
+	CHECK(held->number && has_text(held, "eleven byte"));
+	held = ask_now(a, "a text of twenty-nine bytes..");
+	held->users++;
+	CHECK(!web_answers_ask(a, "more", -1));
+	held->users--;
+	CHECK(web_answers_ask(a, "more", -1));
+	web_answers_free(a);
+	stop(&m);
+}
+
 TESTS(T(a_question_is_asked_once), T(what_failed_is_asked_again), T(what_is_too_old_is_dropped),
-      T(what_is_forgotten_is_asked_again), T(many_are_answered))
+      T(what_is_forgotten_is_asked_again), T(many_are_answered), T(only_so_many_bytes_are_kept))

@@ -16,15 +16,18 @@ enum { KEPT = 32 };
 
 struct web_answers {
 	int socket;
+	off_t bytes_max;
 	uint32_t last; /* the number of the last question */
+	uint64_t uses; /* of all answers */
 	struct web_made list[KEPT];
 };
 
-struct web_answers *web_answers_new(int socket)
+struct web_answers *web_answers_new(int socket, off_t bytes_max)
 {
 	struct web_answers *a = xcalloc(1, sizeof(*a));
 
 	a->socket = socket;
+	a->bytes_max = bytes_max;
 	return a;
 }
 
@@ -52,12 +55,36 @@ static bool is_fresh(const struct web_made *m, int64_t fresh_ms)
 	return m->status == 0 && (fresh_ms < 0 || clock_now_ms() - m->made_ms <= fresh_ms);
 }
 
-/* Whether nobody waits for it, and it is worth less than @other: free, or older. */
+/* Whether nobody waits for it, and it is worth less than @other: free, or not used for longer. */
 static bool is_worth_less(const struct web_made *m, const struct web_made *other)
 {
 	if (m->users || (m->number && !m->is_ready))
 		return false;
-	return !other || (other->number && (!m->number || m->made_ms < other->made_ms));
+	return !other || (other->number && (!m->number || m->used < other->used));
+}
+
+/* Drops answers, the one not used for longest first, until the others and @wanted have room.
+ * Returns whether they have. */
+static bool make_bytes(struct web_answers *a, off_t wanted, const struct web_made *except)
+{
+	for (;;) {
+		struct web_made *least = NULL;
+		off_t sum = wanted;
+		size_t i;
+
+		for (i = 0; i < KEPT; i++) {
+			struct web_made *m = &a->list[i];
+
+			sum += m->size;
+			if (m->size && m != except && is_worth_less(m, least))
+				least = m;
+		}
+		if (sum <= a->bytes_max)
+			return true;
+		if (!least)
+			return false;
+		drop(least);
+	}
 }
 
 /* A place for another answer, or NULL. */
@@ -83,16 +110,20 @@ struct web_made *web_answers_ask(struct web_answers *a, const char *question, in
 		m = &a->list[i];
 		if (!m->number || strcmp(m->question, question) != 0)
 			continue;
+		m->used = ++a->uses;
 		if (is_fresh(m, fresh_ms))
 			return m;
 		if (!m->users) /* nobody will get it any more, and it may be large */
 			drop(m);
 	}
-	m = make_room(a);
+	/* One byte, because nobody knows yet how large the answer is. */
+	m = make_bytes(a, 1, NULL) ? make_room(a) : NULL;
 	a->last += a->last == UINT32_MAX ? 2 : 1;
 	if (!m || web_maker_ask(a->socket, a->last, question) < 0)
 		return NULL;
-	*m = (struct web_made){ .question = xstrdup(question), .number = a->last, .file = -1 };
+	*m = (struct web_made){
+		.question = xstrdup(question), .number = a->last, .file = -1, .used = ++a->uses
+	};
 	return m;
 }
 
@@ -131,6 +162,7 @@ struct web_made *web_answers_take(struct web_answers *a)
 		m->made_ms = clock_now_ms();
 		m->is_ready = true;
 		measure(m);
+		(void)make_bytes(a, 0, m);
 		return m;
 	}
 	if (file >= 0)

@@ -23,6 +23,7 @@ enum {
 	CONNECTION_MEMORY = 32 * 1024,
 	CONNECTION_TIMEOUT_S = 30,
 	WAIT_MS = 500,
+	KEPT_BYTES = 256 << 20,
 	DATA_FRESH_MS = 2000, /* a browser that reloads in a hurry gets the same data */
 	DATA_EARLY_MS = 20000 /* those made before the first request */
 };
@@ -291,7 +292,8 @@ static bool serve_some(struct web_server *s, struct MHD_Daemon *daemon)
 int web_server_run(const struct web_server_config *config, const volatile sig_atomic_t *is_over,
 		   struct error *err)
 {
-	_cleanup_(web_answers_freep) struct web_answers *answers = web_answers_new(config->maker);
+	_cleanup_(web_answers_freep) struct web_answers *answers =
+		web_answers_new(config->maker, KEPT_BYTES);
 	struct web_server s = { .config = config, .answers = answers, .asked_ms = clock_now_ms() };
 	int64_t begin_ms = clock_now_ms();
 	struct MHD_Daemon *daemon = start(&s);
