@@ -71,7 +71,7 @@ static void await_writer(const struct bench *b)
 		sched_yield();
 }
 
-/* Who has samples to drain does not wait for the disk, and is told of a failure the next time. */
+/* Who has samples to drain does not wait for the disk. The next call reports a failure. */
 static void counters_are_written_meanwhile(void)
 {
 	struct error err = ERROR_INIT;

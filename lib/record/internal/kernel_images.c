@@ -409,7 +409,7 @@ static void renew_ranges(struct kernel_images *k, uint64_t pc)
 		ask(k);
 }
 
-/* Sees to it that the session gets the symbols of these ranges. */
+/* Ensures that the session gets the symbols of these ranges. */
 static void save_soon(struct kernel_images *k)
 {
 	if (k->saved || !k->ranges.count)

@@ -81,9 +81,9 @@ struct record {
 	struct event *events; /* events of the configuration, then of the feature */
 	size_t derived_count; /* the latter */
 	char *root, *session_dir, *session_name, *samples;
-	char *command;		     /* or NULL */
+	char *command; /* or NULL */
 	struct stat_writer *stat_writer;
-	struct record_stats written; /* the part of this run that the writer was told */
+	struct record_stats written; /* the part of this run that was noted for stats/ */
 	uint64_t written_total;	     /* the same for their sum */
 	bool session_ready;	     /* its directory and manifest are open */
 	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:
