@@ -73,6 +73,15 @@ static void what_is_no_answer_is_a_complaint(void)
 	}
 }
 
+static void a_complaint_is_without_the_name_of_who_prints_it(void)
+{
+	_cleanup_(answer_done) struct answer a = ANSWER_INIT;
+
+	add(&a, "optop: no such thing");
+	add(&a, "opreport: nor this");
+	CHECK_STR(strbuf_text(&a.complaint), "no such thing; opreport: nor this");
+}
+
 static void nothing_that_a_terminal_obeys_is_kept(void)
 {
 	_cleanup_(answer_done) struct answer a = ANSWER_INIT;
@@ -152,5 +161,6 @@ static void a_view_has_its_own_event(void)
 }
 
 TESTS(T(lines_become_facts_and_rows), T(a_wait_is_one_event_however_long),
-      T(what_is_no_answer_is_a_complaint), T(nothing_that_a_terminal_obeys_is_kept),
-      T(rows_are_sorted), T(rows_stay_unless_it_is_no_chance), T(a_view_has_its_own_event))
+      T(what_is_no_answer_is_a_complaint), T(a_complaint_is_without_the_name_of_who_prints_it),
+      T(nothing_that_a_terminal_obeys_is_kept), T(rows_are_sorted),
+      T(rows_stay_unless_it_is_no_chance), T(a_view_has_its_own_event))

@@ -448,10 +448,10 @@ static bool take_question(struct collect *c, char *line, char *ret_kind, uint64_
 	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, COLLECT_QUESTION "%n", ret_kind, ret_number, &view, &window_ms, &order,
 		   &c->rows.limit, &end) != 6 ||
-	    view >= COLLECT_VIEW_COUNT_ || window_ms < 0 || order > ANSWER_NAME || !end)
+	    view >= COLLECT_VIEW_COUNT_ || window_ms < 0 || order > ANSWER_NAME || line[end] != ' ')
 		return false;
 	c->rows.order = order;
-	c->rows.search = line[end] ? line + end : NULL;
+	c->rows.search = line[end + 1] ? line + end + 1 : NULL;
 	if (view != c->view || window_ms != c->window_ms) {
 		forget(c);
 		c->is_whole = false;

@@ -71,8 +71,9 @@ char **collect_words(const struct question *q, char *ret_made[2]);
 enum collect_kind { COLLECT_RECORD = 'u', COLLECT_READ = 'r', COLLECT_ROWS = 's' };
 
 /* A question, for printf(3) and scanf(3): its kind, its number, the view, the window in
- * milliseconds, the order, how many rows. After it comes the text to search for. */
-#define COLLECT_QUESTION "%c %" PRIu64 " %u %" PRId64 " %u %zu "
+ * milliseconds, the order, how many rows. After it come a blank and the text to search for, which
+ * can begin with a blank. */
+#define COLLECT_QUESTION "%c %" PRIu64 " %u %" PRId64 " %u %zu"
 
 enum { COLLECT_LINE_MAX = 512 };
 

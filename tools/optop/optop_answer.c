@@ -72,6 +72,8 @@ void answer_add_text(struct answer *a, const char *line, size_t size)
 
 void answer_add_line(struct answer *a, char *line)
 {
+	static const char own[] = "optop: ";
+	static const size_t length = sizeof(own) - 1;
 	_cleanup_free_ char *copy = xstrdup(line);
 	char *fields[FIELDS], *rest = copy;
 	size_t count = 0;
@@ -91,7 +93,8 @@ void answer_add_line(struct answer *a, char *line)
 		return;
 	if (a->complaint.length)
 		strbuf_adds(&a->complaint, "; ");
-	text_visible(&a->complaint, line);
+	/* The process that answers says who it is, and so does who prints it. */
+	text_visible(&a->complaint, line + (strncmp(line, own, length) ? 0 : length));
 }
 
 /* --- order --- */

@@ -165,7 +165,7 @@ int worker_ask(struct worker *w, const struct question *q, enum collect_kind kin
 {
 	const struct rowsum_choice *rows = &q->rows;
 	_cleanup_free_ char *line =
-		xasprintf(COLLECT_QUESTION "%s\n", kind, w->asked + 1, (unsigned int)q->view,
+		xasprintf(COLLECT_QUESTION " %s\n", kind, w->asked + 1, (unsigned int)q->view,
 			  q->window_ms, (unsigned int)rows->order, rows->limit, rows->search ?: "");
 
 	w->asked++;
