@@ -124,7 +124,7 @@ static int print(const struct profile_config *config, const struct job *job, con
 	if (!strcmp(question, WEB_DATA_QUESTION))
 		return print_data(config, job, err);
 	return !strncmp(question, "export/", 7)
-		       ? web_export_print(config, names, job->words, question, err)
+		       ? web_export_print(config, &options.view, job->words, question, err)
 		       : web_source_print(config, names, job->words, question, err);
 }
 

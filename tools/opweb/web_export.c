@@ -64,7 +64,7 @@ static int parse_question(const char *question, const struct export **ret, char 
 	return 0;
 }
 
-int web_export_print(const struct profile_config *config, const struct name_style *names,
+int web_export_print(const struct profile_config *config, const struct report_view *pages,
 		     char *const *words, const char *question, struct error *err)
 {
 	_cleanup_(profile_closep) struct profile *p = NULL;
@@ -74,13 +74,14 @@ int web_export_print(const struct profile_config *config, const struct name_styl
 	const struct export *e;
 	size_t count;
 	int r = parse_question(question, &e, &window, err);
-	struct report_view view = { .names = *names };
+	struct report_view view = { .names = pages->names };
 
 	if (r < 0)
 		return r;
 	view.form = e->form;
 	view.chains = e->chains;
 	view.rows.symbols = e->chains == CHAINS_NONE;
+	view.rows.inlines = pages->rows.inlines;
 	(void)sort_parse(NULL, &view.sort, err);
 	all = web_window_words(words, window, &count);
 	profile_report_configure(&view, &how);
