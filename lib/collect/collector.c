@@ -412,11 +412,17 @@ int collector_reopen(struct collector *c, struct error *err)
 	return record_close_files(c->record, err);
 }
 
-/* Records all samples so far and closes the files of the session. */
+/* Records all samples so far and closes the files of the session. Most of it is done in turns, in
+ * which samples are drained. */
 static int leave_session(struct collector *c, struct error *err)
 {
-	int r = c->running ? collector_drain(c, true, err) : 0;
+	int r = c->running ? collector_dump(c, err) : 0;
 
+	/* What could not be written is tried again below. */
+	if (c->running && (r >= 0 || collector_can_go_on(r)))
+		r = collector_catch_up(c, err);
+	if (c->running && r >= 0)
+		r = collector_drain(c, true, err);
 	record_sync(c->record, true);
 	collector_end_slice(c, SLICE_LAST);
 	if (c->running)

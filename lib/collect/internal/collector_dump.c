@@ -42,6 +42,13 @@ static int drain_all(struct collector *c, uint64_t *drained_ns, struct error *er
 	return r;
 }
 
+int collector_catch_up(struct collector *c, struct error *err)
+{
+	uint64_t drained_ns = clock_now_ns();
+
+	return drain_all(c, &drained_ns, err);
+}
+
 int collector_dump(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
