@@ -102,13 +102,18 @@ for driver in bpf perf; do
 	test "$(date +%s)" -ge "$end" -a "$answered" -gt 5
 	result $? "$driver: it answers all along"
 	longest
-	end_attack
 	ok "$driver: samples can be recorded" opcontrol --dump
 	ok "$driver: there are samples of what attacked" sh -c \
 		"opreport --session-dir='$session' 2>/dev/null | grep -q ' many_maps'"
 	echo "# $(counter drains_late) of the drains were late, $(counter total_samples) samples, $(accounted) accounted for"
 	is "$driver: sampling never paused" "$(counter shed_pauses)" 0
+	ok "$driver: the session can be saved" opcontrol --save=attacked
+	ok "$driver: the next one can be emptied" opcontrol --reset
+	echo "# after saving and emptying:"
+	longest
+	end_attack
 	ok "$driver: it ends" timeout 60 opcontrol --shutdown
+	ok "$driver: no file is damaged" opcheck "$session"
 	rm -rf "$session"
 done
 done_testing
