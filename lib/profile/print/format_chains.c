@@ -84,11 +84,22 @@ void chains_add_bracketed(struct strbuf *b, const struct report *r, uint32_t ima
 	strbuf_adds(b, is_bare ? "]" : "");
 }
 
+/* Adds blanks, at least one, up to a length. */
+static void pad(struct strbuf *line, size_t length)
+{
+	do
+		strbuf_adds(line, " ");
+	while (line->length < length);
+}
+
+/* Heads of what follows samples and percentage if two profiles are compared. */
+#define DIFFERENCE_HEADS "points    diff %       "
+
 /* Adds the columns of samples and percentage, and of the difference of two profiles. */
 static void add_counts(const struct report *r, const struct container *c, const struct row *row,
 		       size_t class, struct strbuf *line)
 {
-	enum { WIDTH = 13 };
+	enum { POINTS_WIDTH = 10, WIDTH = 13 };
 	char count[REPORT_COUNT_MAX];
 	size_t column;
 
@@ -100,10 +111,10 @@ static void add_counts(const struct report *r, const struct container *c, const 
 	if (!r->before)
 		return;
 	column = line->length;
+	report_add_points(line, r, report_points(c, row, class));
+	pad(line, column + POINTS_WIDTH);
 	report_add_difference(line, r, c, row, class);
-	do
-		strbuf_adds(line, " ");
-	while (line->length < column + WIDTH);
+	pad(line, column + POINTS_WIDTH + WIDTH);
 }
 
 /* --- the hottest chains --- */
@@ -165,7 +176,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 
 	if (!r->view->no_header)
 		(void)fprintf(out, "%-7s  %%        %sapplication\n", report_unit(r, 0),
-			      r->before ? "diff %       " : "");
+			      r->before ? DIFFERENCE_HEADS : "");
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 		struct chains_samples samples = chains_line_samples(c, l);
@@ -373,7 +384,7 @@ static void add_child(const struct report *r, const struct child *child, struct 
 
 static void print_heads(const struct report *r, FILE *out)
 {
-	const char *difference = r->before ? "diff %       " : "";
+	const char *difference = r->before ? DIFFERENCE_HEADS : "";
 
 	(void)fprintf(out, "%-18s%s%-18s%s%-25ssymbol name\n",
 		      report_is_time(r, 0) ? "children ms, %" : "children %", difference,

@@ -45,6 +45,25 @@ void report_add_difference(struct strbuf *out, const struct report *r, const str
 	strbuf_adds(out, diff_verdict_mark(verdict));
 }
 
+double report_share_before(const struct container *c, const struct row *row, size_t class)
+{
+	return container_share(row->before ? row->before[class] : 0, c->before_totals[class]);
+}
+
+double report_points(const struct container *c, const struct row *row, size_t class)
+{
+	uint64_t now = row->is_gone ? 0 : row->counts[class];
+
+	return container_share(now, c->totals[class]) - report_share_before(c, row, class);
+}
+
+void report_add_points(struct strbuf *out, const struct report *r, double points)
+{
+	const unsigned int decimals = r->view->decimals;
+
+	strbuf_addf(out, "%+.*f", (int)(decimals ?: REPORT_DECIMALS_MAX), points);
+}
+
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room)
 {
 	static const char mark[] = " (inlined)";

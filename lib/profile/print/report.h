@@ -132,6 +132,12 @@ bool report_has_apps(const struct report *r);
  * that is not 0; " (inlined)" follows the name of an inlined function. */
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room);
 
+/* The share that a row had in the first of two profiles, in per cent. */
+double report_share_before(const struct container *c, const struct row *row, size_t class);
+/* By how many percentage points its share grew. */
+double report_points(const struct container *c, const struct row *row, size_t class);
+/* Adds percentage points, with their sign. */
+void report_add_points(struct strbuf *out, const struct report *r, double points);
 /* Adds how a row changed that two profiles are compared by, and a mark if that may be chance. */
 void report_add_difference(struct strbuf *out, const struct report *r, const struct container *c,
 			   const struct row *row, size_t class);

@@ -87,13 +87,9 @@ static void write_percent(const struct cell *cell, struct strbuf *out)
 	add_share(cell, cell->row->is_gone ? 0 : cell->counts[cell->class], out);
 }
 
-/* The share that the row had in the first profile. */
 static double share_before(const struct cell *cell)
 {
-	const struct row *row = cell->row;
-
-	return container_share(row->before ? row->before[cell->class] : 0,
-			       cell->report->container->before_totals[cell->class]);
+	return report_share_before(cell->report->container, cell->row, cell->class);
 }
 
 static void write_before(const struct cell *cell, struct strbuf *out)
@@ -108,10 +104,9 @@ static void write_before(const struct cell *cell, struct strbuf *out)
 static void write_points(const struct cell *cell, struct strbuf *out)
 {
 	const uint64_t count = cell->row->is_gone ? 0 : cell->counts[cell->class];
-	double points = container_share(count, cell->totals[cell->class]) - share_before(cell);
-	const unsigned int decimals = cell->report->view->decimals;
 
-	strbuf_addf(out, "%+.*f", (int)(decimals ?: REPORT_DECIMALS_MAX), points);
+	report_add_points(out, cell->report,
+			  container_share(count, cell->totals[cell->class]) - share_before(cell));
 }
 
 static void write_difference(const struct cell *cell, struct strbuf *out)

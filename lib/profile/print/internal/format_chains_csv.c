@@ -30,6 +30,7 @@ static void add_difference(const struct report *r, const struct row *row, size_t
 	else
 		strbuf_addf(line, ",%s", diff_change_name(change));
 	csv_text(line, diff_verdict_name(verdict));
+	strbuf_addf(line, ",%.9g", report_points(&r->chains->rows, row, class));
 }
 
 /* Functions: own samples, and those of all chains that they are in. */
@@ -43,7 +44,8 @@ static void print_children(const struct report *r, struct strbuf *line, FILE *ou
 	if (!r->view->no_header) {
 		(void)fputs("image,symbol,linkage_name,kernel,children,self", out);
 		(void)fputs(r->before ? ",children_before,children_diff_percent,children_verdict,"
-					"self_before,self_diff_percent,self_verdict\n"
+					"children_points,"
+					"self_before,self_diff_percent,self_verdict,self_points\n"
 				      : "\n",
 			    out);
 	}

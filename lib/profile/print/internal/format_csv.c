@@ -136,21 +136,19 @@ static void write_to(const struct csv_line *l, size_t class, struct strbuf *line
 	strbuf_addf(line, ",%.9g", 100 * interval_of(l, class).high);
 }
 
-static uint64_t before_of(const struct csv_line *l, size_t class)
-{
-	return l->row->before ? l->row->before[class] : 0;
-}
-
 static void write_before(const struct csv_line *l, size_t class, struct strbuf *line)
 {
-	csv_number(line, before_of(l, class));
+	csv_number(line, l->row->before ? l->row->before[class] : 0);
 }
 
 static void write_before_percent(const struct csv_line *l, size_t class, struct strbuf *line)
 {
-	uint64_t total = l->report->container->before_totals[class];
+	strbuf_addf(line, ",%.9g", report_share_before(l->report->container, l->row, class));
+}
 
-	strbuf_addf(line, ",%.9g", container_share(before_of(l, class), total));
+static void write_points(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	strbuf_addf(line, ",%.9g", report_points(l->report->container, l->row, class));
 }
 
 /* "new" or "gone" instead of a number. */
@@ -217,6 +215,7 @@ static const struct {
 	{ "diff_percent", shown_with_difference, write_difference },
 	{ "significant", shown_with_difference, write_significant },
 	{ "verdict", shown_with_difference, write_verdict },
+	{ "points", shown_with_difference, write_points },
 };
 
 static void write_class_heads(const struct report *r, size_t class, struct strbuf *line)

@@ -27,15 +27,15 @@ void json_difference(const struct report *r, const char *name, struct json_chang
 {
 	const struct container *c = changed.container;
 	size_t class = changed.class;
-	uint64_t before = changed.row->before ? changed.row->before[class] : 0;
 	double percent;
 	enum diff_verdict verdict;
 	enum diff_change change =
 		diff_of_row(c, changed.row, class, r->view->compare_by, &percent, &verdict);
 
 	json_open(j, name, '{');
-	json_u64(j, "before", before);
-	json_double(j, "before_percent", container_share(before, c->before_totals[class]));
+	json_u64(j, "before", changed.row->before ? changed.row->before[class] : 0);
+	json_double(j, "before_percent", report_share_before(c, changed.row, class));
+	json_double(j, "points", report_points(c, changed.row, class));
 	json_string(j, "change", diff_change_name(change));
 	if (change == DIFF_CHANGED)
 		json_double(j, "diff_percent", percent);
