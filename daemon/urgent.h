@@ -14,7 +14,6 @@
  * what the thread has, for the log. */
 const char *urgent_enter(void);
 /* Gives the calling thread, and those that it starts later, niceness -10 and short slices of time,
- * or leaves it as it is. If
- * nobody else's processes are in its session, prefers that session, too. Returns what the thread
- * has, for the log. */
+ * or leaves it as it is. If nobody else's processes are in its session, prefers that session, too.
+ * Returns what the thread has, for the log. */
 const char *urgent_prefer(bool has_session);
