@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "chains/chain_store.h"
 #include "profile/profile.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/callgraph.h"
@@ -181,7 +182,8 @@ static bool run(const char *directory, const struct populate_config *config, str
 {
 	struct profile_config where = { .session_dir = directory,
 					.binaries = { .keep = true },
-					.calls = true };
+					.calls = true,
+					.chains = PROFILE_CHAINS_IF_ANY };
 	struct populate_job job = { .config = config, .out = &p->container };
 	struct error err = ERROR_INIT;
 
@@ -244,5 +246,116 @@ static void images_at_both_ends_are_opened_once(void)
 	done(&p);
 }
 
+/* --- code after the last symbol before a gap --- */
+
+/* Of lib-stripped.so: marked_first has the first offset, marked_second ends at the second. */
+enum { IN_FIRST = 0x1100, AFTER_SECOND = 0x1117 };
+
+/* Adds a chain of the program, or of the kernel below it. */
+static void add_chain(struct chain_store *s, const char *program, const struct chain *chain,
+		      struct chain_frame *frames)
+{
+	const struct sname_image images[] = { { .kind = SNAME_ROOT, .name = program },
+					      { .kind = SNAME_KERN, .name = "no-vmlinux" } };
+	struct chain_context context = { .event = "TIMER.0.0",
+					 .end = "complete",
+					 .task = SNAME_TASK_ALL };
+	uint32_t id = 0;
+	size_t i;
+
+	CHECK_EQ(chain_store_image(s, &images[0], false, &context.app, NULL), 0);
+	for (i = 0; i < chain->count; i++)
+		CHECK_EQ(chain_store_image(s, &images[frames[i].offset >> 63],
+					   frames[i].offset >> 63, &frames[i].image, NULL),
+			 0);
+	CHECK_EQ(chain_store_context(s, &context, &id, NULL), 0);
+	CHECK_EQ(chain_store_add(s, id, chain, NULL), 0);
+}
+
+/* marked_first calls what executes after marked_second in 3 samples, and marked_second, whose last
+ * instruction entered the kernel, in 5. */
+static void write_leaf_and_entry(const char *samples, const char *program)
+{
+	static const uint64_t flat[] = { AFTER_SECOND, 3, 0, 0 };
+	struct chain_frame leaf[] = { { .offset = AFTER_SECOND }, { .offset = IN_FIRST } };
+	struct chain_frame entry[] = { { .offset = UINT64_MAX << 31 },
+				       { .offset = AFTER_SECOND },
+				       { .offset = IN_FIRST } };
+	_cleanup_free_ char *own =
+		xasprintf("{root}%s/{dep}/{root}%s/TIMER.0.0.all.all.all", program, program);
+	struct chain_store *s = NULL;
+
+	write_arcs(samples, own, flat);
+	CHECK_EQ(chain_store_open(samples, &s, NULL), 0);
+	add_chain(s, program, &(struct chain){ leaf, ARRAY_SIZE(leaf), 3 }, leaf);
+	add_chain(s, program, &(struct chain){ entry, ARRAY_SIZE(entry), 5 }, entry);
+	chain_store_close(s);
+}
+
+/* The samples of the arcs from marked_first to the row, a symbol's or another's. */
+static uint64_t called_by_first(const struct pipeline *p, const char *callee)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < p->graph.raw.count; i++) {
+		const struct sample *arc = &p->graph.raw.samples[i];
+		const struct row *from = &p->container.rows[arc->offset >> 32];
+		const struct row *to = &p->container.rows[arc->offset & UINT32_MAX];
+		const char *name = to->kind == ROW_SYMBOL ? to->symbol->name : "";
+
+		if (from->kind == ROW_SYMBOL && !strcmp(from->symbol->name, "marked_first") &&
+		    !strcmp(name, callee))
+			sum += arc->count;
+	}
+	return sum;
+}
+
+/* The samples of the program's rows of code in a symbol, or in none, by class. */
+static uint64_t sum_of_rows(const struct chains *c, const char *symbol, size_t class)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < c->rows.count; i++) {
+		const struct row *row = &c->rows.rows[i];
+		const char *name = row->kind == ROW_SYMBOL ? row->symbol->name : "";
+
+		if (!strcmp(name, symbol) && !c->is_kernel[row->image])
+			sum += row->counts[class];
+	}
+	return sum;
+}
+
+static void check_chains(const struct chains *c)
+{
+	CHECK_EQ(sum_of_rows(c, "", CHAINS_SELF), 3);
+	CHECK_EQ(sum_of_rows(c, "marked_second", CHAINS_INCLUSIVE), 5);
+	CHECK_EQ(sum_of_rows(c, "marked_first", CHAINS_INCLUSIVE), 8);
+}
+
+static void only_code_that_entered_the_kernel_is_before_its_address(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *samples = session_samples(directory, "current");
+	_cleanup_free_ char *program =
+		xasprintf("%s/tests/fixtures/elf/lib-stripped.so", getenv("OP_BUILD_ROOT"));
+	struct pipeline p;
+	int as_tree;
+
+	write_leaf_and_entry(samples, program);
+	for (as_tree = 0; as_tree < 2; as_tree++) {
+		if (!run(directory, &(struct populate_config){ .symbols = true }, &p))
+			break;
+		CHECK_EQ(called_by_first(&p, ""), 3);
+		CHECK_EQ(called_by_first(&p, "marked_second"), 5);
+		p.profile->chains.wants_tree = as_tree;
+		CHECK_EQ(chains_collect(&p.profile->chains, p.profile->binaries, NULL), 0);
+		check_chains(&p.profile->chains);
+		done(&p);
+	}
+}
+
 TESTS(T(arcs_add_up_by_rows), T(the_arcs_of_a_row_stand_by_count_then_row),
-      T(a_graph_without_arcs_is_one), T(images_at_both_ends_are_opened_once))
+      T(a_graph_without_arcs_is_one), T(images_at_both_ends_are_opened_once),
+      T(only_code_that_entered_the_kernel_is_before_its_address))
