@@ -95,6 +95,18 @@ static int select_image(const struct gather *g, uint32_t *ret, struct error *err
 
 /* --- collecting --- */
 
+/* Replaces the callees' offsets of the arcs from @first on by those of the code that entered the
+ * kernel there. */
+static void find_entries(const struct collect *c, struct samples *s, size_t first)
+{
+	for (; first < s->count; first++) {
+		uint64_t *arc = &s->samples[first].offset;
+		uint64_t at = symtab_code_at(c->symtab, *arc & UINT32_MAX, CODE_ENTERED);
+
+		*arc = *arc >> 32 << 32 | (uint32_t)at;
+	}
+}
+
 /* Reads the image's sample files, or its files of arcs inside it. @ret_header: of the first one. */
 static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		       struct sfile_header *ret_header)
@@ -105,6 +117,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		const struct gather_file *f = &c->gather->files[i];
 		_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 		struct error err = ERROR_INIT;
+		size_t first = ret->count;
 
 		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE) || f->end)
 			continue;
@@ -113,6 +126,8 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 			continue;
 		}
 		(void)file_counts_read(counts, 0, ret);
+		if (arcs && file_counts_callees_enter(f))
+			find_entries(c, ret, first);
 		if (ret_header->version == 0)
 			*ret_header = *file_counts_header(counts);
 	}

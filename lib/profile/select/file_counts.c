@@ -41,6 +41,11 @@ static struct sfile_header header_of_arcs(const struct chain_arcs_file *arcs)
 	};
 }
 
+bool file_counts_callees_enter(const struct gather_file *f)
+{
+	return !f->arcs || f->arcs->callee_entered;
+}
+
 int file_counts_open(const struct gather_file *f, struct file_counts **ret, struct error *err)
 {
 	struct file_counts c = { .arcs = f->arcs, .past = f->past };

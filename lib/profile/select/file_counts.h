@@ -37,6 +37,11 @@ const struct sfile_header *file_counts_header(const struct file_counts *c);
 int file_counts_read_header(const struct gather_file *f, struct sfile_header *ret,
 			    struct error *err);
 
+/* Whether callees in a file of arcs may have entered the kernel at their offsets. Sample files do
+ * not tell those from code that executed. Callees that wait for a call have an offset in the
+ * call. */
+bool file_counts_callees_enter(const struct gather_file *f);
+
 /* Adds the counts to @s as those of @class, with the file's keys as offsets; returns their sum. If
  * time is divided into steps, @class is that of the first one, and the others follow. */
 uint64_t file_counts_read(struct file_counts *c, uint32_t class, struct samples *s);

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "chains/chain_arcs.h"
 #include "symbol/symtab.h"
 #include "profile/select/file_counts.h"
 #include "profile/binary/binary.h"
@@ -232,13 +231,6 @@ static enum code_role role_of_caller(const struct sfile_header *h)
 	return !h->is_kernel && h->cg_to_is_kernel ? CODE_ENTERED : CODE_CALLED;
 }
 
-/* Offsets of callees that wait for a call are in the call. Files do not tell code that entered the
- * kernel from code that executed. */
-static enum code_role role_of_callee(const struct gather_file *f)
-{
-	return f->arcs && !f->arcs->callee_entered ? CODE_SAMPLED : CODE_ENTERED;
-}
-
 static void read_arcs(struct collect *c, uint32_t index)
 {
 	const struct gather_file *f = &c->job->gather->files[index];
@@ -266,7 +258,7 @@ static void read_arcs(struct collect *c, uint32_t index)
 	if (c->batch.count == 0)
 		return;
 	swap_halves(&c->batch);
-	resolve_upper(c, f->callee, role_of_callee(f));
+	resolve_upper(c, f->callee, file_counts_callees_enter(f) ? CODE_ENTERED : CODE_SAMPLED);
 	swap_halves(&c->batch);
 	if (end < CHAIN_END_COUNT_)
 		add_ends(c, f->image, end, &header);
