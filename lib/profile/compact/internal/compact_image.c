@@ -387,7 +387,8 @@ int compact_image(const struct binary *b, struct used_offsets *u, bool is_kernel
 	if (b->symtab)
 		cut(&c);
 	lines = read_lines(&c);
-	if (lines && line_table_any(lines)) {
+	/* Also an empty one says that there was debug information. */
+	if (lines) {
 		line_table_finish(lines, sections);
 		s.debug = sections;
 	}
