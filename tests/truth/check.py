@@ -16,7 +16,7 @@ import choices
 import forms
 from reports import Profile
 
-FEW_MERGES = ("cpu", "tid", "tgid", "lib", "cgroup", "tgid,lib", "cpu,cgroup,unitmask", "all")
+FEW_MERGES = ("cpu", "tid", "tgid", "lib", "cgroup", "comm", "tgid,lib", "cpu,cgroup,unitmask", "all")
 
 
 def check_all(profile, top, merges=None):

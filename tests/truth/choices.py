@@ -158,7 +158,7 @@ def check_classes(profile, report, merge):
         if word in words or words == ["all"]:
             kinds = {each.get(member) for each in report["classes"]}
             profile.equal("classes", len(kinds) <= 1, True, merge, kinds)
-    keys = [(event_of(each), each.get("cgroup"), each["tgid"], each["tid"], each["cpu"])
+    keys = [(event_of(each), each.get("cgroup"), each.get("comm"), each["tgid"], each["tid"], each["cpu"])
             for each in report["classes"]]
     profile.equal("classes", len(keys), len(set(keys)), merge)
     if "lib" in words or words == ["all"]:

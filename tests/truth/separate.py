@@ -21,9 +21,10 @@ import run as golden_run
 from reports import Profile
 
 ESCAPE = (1 << 64) - 1
-CTX_SWITCH, CPU_SWITCH, COOKIE_SWITCH, USER_ENTER, CTX_TGID, CTX_CGROUP = 1, 2, 3, 5, 7, 34
+CTX_SWITCH, CPU_SWITCH, COOKIE_SWITCH, USER_ENTER, CTX_TGID, CTX_CGROUP, CTX_COMM = 1, 2, 3, 5, 7, 34, 39
 EVENTS = [("TIMER", 0), ("OTHER", 7000)]
 TASKS = [("exe-pie", 10, 10), ("exe-pie", 10, 11), ("exe-fixed", 20, 20), ("exe-pie", 30, 30)]
+COMMS = {10: "main", 11: "worker", 20: "worker", 30: "main"}
 CGROUPS = {10: "/a.slice", 20: "/b.slice/c", 30: "/b.slice/c"}
 IMAGES = {"exe-pie": ("exe-pie", "lib.so", "demo.so"), "exe-fixed": ("exe-fixed", "lib.so")}
 SEPARATE = ["thread", "cpu", "cgroup"]
@@ -64,13 +65,15 @@ class Stream:
         self.words += [ESCAPE, CPU_SWITCH, cpu, ESCAPE, USER_ENTER]
         self.words += [ESCAPE, CTX_SWITCH, tid, self.number(0, app), ESCAPE, CTX_TGID, tgid]
         self.words += [ESCAPE, CTX_CGROUP, self.number(4, CGROUPS[tgid])]
+        self.words += [ESCAPE, CTX_COMM, self.number(3, COMMS[tid])]
         for index, image in enumerate(IMAGES[program]):
             path = os.path.join(self.directory, image)
             self.words += [ESCAPE, COOKIE_SWITCH, self.number(0, path)]
             for counter in range(len(EVENTS)):
                 for step in range(3 + (number + cpu + index + counter) % 4):
                     self.words += [0x1020 + 0x21 * step, counter]
-                    self.samples.append((EVENTS[counter][0], path, app, tgid, tid, cpu, CGROUPS[tgid]))
+                    self.samples.append((EVENTS[counter][0], path, app, tgid, tid, cpu, CGROUPS[tgid],
+                                         COMMS[tid]))
 
     def write(self, path):
         events = b"".join(struct.pack("3QIIII", count, 997 if not count else 0, 0, 0, 0, 1,
@@ -110,7 +113,7 @@ def check_separation(profile, stream, words):
             report, lambda row: (row["image"], row["app"]), lambda each: ()))
     thread, cpu = "thread" in words or "all" in words, "cpu" in words or "all" in words
     for member, column, is_wanted in (("tgid", 3, thread), ("tid", 4, thread), ("cpu", 5, cpu),
-                                      ("cgroup", 6, "cgroup" in words)):
+                                      ("cgroup", 6, "cgroup" in words), ("comm", 7, "comm" in words)):
         kinds = {each.get(member, "all") for each in report["classes"]}
         if not is_wanted:
             profile.equal("not separated", kinds, {"all"}, member)
@@ -122,7 +125,8 @@ def check_separation(profile, stream, words):
 
 
 def separations():
-    yield from (["none"], ["library"], ["kernel"], ["all"], ["all", "cgroup"])
+    yield from (["none"], ["library"], ["kernel"], ["all"], ["all", "cgroup"],
+                ["comm"], ["library", "comm"], ["all", "cgroup", "comm"])
     for number in range(1, len(SEPARATE) + 1):
         for some in combinations(SEPARATE, number):
             yield list(some)

@@ -14,9 +14,9 @@ from collections import namedtuple
 
 HEADER_0x13, HEADER_0x12 = 72, 88
 NODE, CHAIN_HEADER = 16, 32
-MARKS = ("{root}", "{kern}", "{cgroup}", "{anon")
+MARKS = ("{root}", "{kern}", "{cgroup}", "{comm}", "{anon")
 
-SampleFile = namedtuple("SampleFile", "path app image event tasks cgroup counts")
+SampleFile = namedtuple("SampleFile", "path app image event tasks cgroup comm counts")
 Image = namedtuple("Image", "kind tgid start end name kernel")
 Chain = namedtuple("Chain", "app event end tasks count frames")
 
@@ -72,6 +72,9 @@ def sample_files(top):
         if parts[0] == "{cgroup}":
             begin = next((i for i, part in enumerate(parts[1:], 1) if part.startswith(MARKS)), 0)
             cgroup, parts = "/" + "/".join(parts[1:begin]), parts[begin:]
+        comm = None
+        if parts[0] == "{comm}":
+            comm, parts = "".join(parts[1:2]), parts[2:]
         cuts = [i for i, part in enumerate(parts) if part == "{dep}" and is_image(parts[:i])
                 and is_image(parts[i + 1:])]
         calls = [i for i, part in enumerate(parts) if part == "{cg}" and is_image(parts[i + 1:])]
@@ -83,7 +86,7 @@ def sample_files(top):
             if counts is not None:
                 event, tasks = split_spec(name)
                 yield SampleFile(path, image_name(parts[:cuts[0]]), image_name(parts[cuts[0] + 1:]),
-                                 event, tasks, cgroup, counts)
+                                 event, tasks, cgroup, comm, counts)
 
 
 def has_call_files(top):
