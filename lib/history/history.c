@@ -13,9 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How often the directory is read again because a file was rolled up and removed meanwhile. */
-enum { TRIES_MAX = 10 };
-
 struct history {
 	struct history_file *files;
 	size_t count;
@@ -236,7 +233,7 @@ int history_read_wanted(const char *samples, const struct history_wanted *wanted
 
 	/* What a source that has vanished held is in another one, which was not there when the
 	 * directory was read. */
-	for (i = 0; i < TRIES_MAX && r == -EAGAIN; i++) {
+	for (i = 0; i < READING_TRIES_MAX && r == -EAGAIN; i++) {
 		struct reading reading = { .window = wanted->window,
 					   .steps = wanted->steps,
 					   .wants_keys = wanted->wants_keys,
@@ -263,7 +260,7 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 	int i, r = -ENOENT;
 
 	/* A segment may be removed as soon as the one after the next is there. */
-	for (i = 0; i < TRIES_MAX && r == -ENOENT; i++) {
+	for (i = 0; i < READING_TRIES_MAX && r == -ENOENT; i++) {
 		struct history_source source = {
 			.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .is_segment = true
 		};

@@ -11,9 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How often the directory is read again because a file was rolled up and removed meanwhile. */
-enum { TRIES_MAX = 10 };
-
 /* A sample file that was read. */
 struct copied_file {
 	bool is_judged, is_wanted;
@@ -130,7 +127,7 @@ int history_copy(const char *from, const struct history_copying *what, const cha
 	struct copy c = { .what = what, .err = err };
 	int i, r = -EAGAIN;
 
-	for (i = 0; i < TRIES_MAX && r == -EAGAIN; i++) {
+	for (i = 0; i < READING_TRIES_MAX && r == -EAGAIN; i++) {
 		if (i)
 			(void)path_remove_tree(made, NULL);
 		r = copy_once(dir, to, &c, ret_damaged);
