@@ -339,7 +339,7 @@ static void only_code_that_entered_the_kernel_is_before_its_address(void)
 	_cleanup_directory_ char *directory = test_directory();
 	_cleanup_free_ char *samples = session_samples(directory, "current");
 	_cleanup_free_ char *program =
-		xasprintf("%s/tests/fixtures/elf/lib-stripped.so", getenv("OP_BUILD_ROOT"));
+		xasprintf("%s/tests/fixtures/elf-golden/lib-stripped.so", getenv("OP_BUILD_ROOT"));
 	struct pipeline p;
 	int as_tree;
 
