@@ -13,8 +13,8 @@ export OPROFILE_SYMBOL_CACHE=no
 # named TITLE NAME: nearly all samples of the program are in its functions.
 named()
 {
-	share=$(awk '$1 ~ /^[0-9]+$/ && /work_|burn|chain|main/ && !/kallsyms/ { n += $1 }
-		$1 ~ /^[0-9]+$/ && !/kallsyms/ { all += $1 } END { printf "%d", all ? 100 * n / all : 0 }' "$2.report")
+	share=$(awk '$1 ~ /^[0-9]+$/ && /work_|burn|chain|main/ && !/[[]kernel[]]/ { n += $1 }
+		$1 ~ /^[0-9]+$/ && !/[[]kernel[]]/ { all += $1 } END { printf "%d", all ? 100 * n / all : 0 }' "$2.report")
 	echo "# $share % of what is not the kernel's has a name"
 	{ cat "$2.log" "$2.err" "$2.report" && cat "$2/samples/current/images"; } >output
 	test "$share" -ge 90
@@ -118,7 +118,7 @@ has "without them, the foot says where it was" "program: not on this machine.*(i
 if unshare -pf --mount-proc true 2>/dev/null; then
 	rm -f /tmp/perf-1.map
 	ok "code made by the first process of a PID namespace" profile map \
-		unshare -pf --mount-proc "$live/truth_jitted" map 1
+		unshare -pf --mount-proc "$live/truth_jitted" map 4
 	rm -f /tmp/perf-1.map
 	report map
 	has "has names" "jit first" map.report
@@ -126,7 +126,7 @@ fi
 
 # A map that nobody outside can see, by any path. The program itself may lie below /tmp.
 ok "code made where /tmp is another one" profile tmp unshare -m sh -c \
-	"mount -t tmpfs tmpfs /tmp && cat >/tmp/made && chmod +x /tmp/made && exec /tmp/made map 1" \
+	"mount -t tmpfs tmpfs /tmp && cat >/tmp/made && chmod +x /tmp/made && exec /tmp/made map 4" \
 	<"$live/truth_jitted"
 report tmp
 has "has names" "jit first" tmp.report
