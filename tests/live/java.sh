@@ -48,8 +48,8 @@ begin()
 		[ -z "$java" ] || break
 		sleep 0.1
 	done
-	# Until what it does is compiled.
-	sleep 2
+	# Until what it does is compiled, which takes some seconds of CPU time.
+	wait_for sh -c "[ \$(awk '{ print \$14 + \$15 }' /proc/$java/stat) -ge 400 ]"
 }
 
 # A process and its descendants.
