@@ -31,8 +31,9 @@ struct kernel_images {
 	struct kallsyms_ranges reported; /* of code that was loaded since, reported by records */
 	size_t reported_room;
 	struct kernel_reader *reader;
-	bool doubtful;	   /* code may have come or gone without a record */
-	uint64_t asked_ns; /* when the ranges were last asked for */
+	bool doubtful;	     /* code may have come or gone without a record */
+	uint64_t doubted_ns; /* since when */
+	uint64_t asked_ns;   /* when the ranges were last asked for */
 	uint64_t read_ns;
 	uint64_t reread_at_ns; /* the ranges are not read before, unless */
 	bool changed;	       /* a module or other code was loaded */
@@ -384,7 +385,8 @@ static void take_over(struct kernel_images *k)
 		set_ranges(k, &reading.ranges, reading.took_ns);
 		k->saved = !kallsyms_modules_renew(k->root, &k->ranges);
 		drop_replaced(k);
-		if (k->doubtful)
+		/* What changed since is doubtful until the next reading. */
+		if (k->doubtful && k->doubted_ns <= k->asked_ns)
 			check_reported(k, k->asked_ns);
 	}
 	if (!reading.is_saved)
@@ -394,18 +396,17 @@ static void take_over(struct kernel_images *k)
 /* Reads the ranges outside the kernel's own text again for @pc. */
 static void renew_ranges(struct kernel_images *k, uint64_t pc)
 {
-	uint64_t now_ns = clock_now_ns();
-
 	if (k->changed) {
 		k->changed = false;
 		k->doubtful = true;
+		k->doubted_ns = clock_now_ns();
 		if (kallsyms_modules_renew(k->root, &k->ranges)) {
 			k->saved = false;
 			drop_replaced(k);
 		}
 	}
-	if (k->doubtful ? now_ns >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
-			: !range_of(k, pc) && now_ns >= k->reread_at_ns)
+	if (k->doubtful ? clock_now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
+			: !range_of(k, pc) && clock_now_ns() >= k->reread_at_ns)
 		ask(k);
 }
 
