@@ -2,6 +2,7 @@
 #include "record/internal/kernel_reader.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "file/path.h"
 #include "helper/errands.h"
@@ -107,6 +108,9 @@ static void settle(struct kernel_reader *r)
 			continue;
 		}
 		/* What failed will fail again; the caller must not stop to count samples for it. */
+		if (j->reading.result < 0)
+			log_warn("%s is not on the disk yet: %s", j->path,
+				 strerror(-j->reading.result));
 		r->unsynced--;
 		free_job(j);
 	}
