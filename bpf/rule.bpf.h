@@ -78,7 +78,7 @@ static __always_inline bool table_pc(const struct sample_table *table, __u64 off
 
 /* Finds the rule for an offset in the file whose table is @number. Returns CHAIN_GOES_ON, or why
  * there is none. */
-static __noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32 number)
+__noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32 number)
 {
 	__u32 index, at, low, i, zero = 0;
 	const struct sample_chunk *chunk;
@@ -159,7 +159,7 @@ struct {
 
 /* Copies the rule for the code at @address of process @tgid to @ret. Returns CHAIN_GOES_ON, or why
  * there is none. */
-static __noinline __u32 look_up_code(struct unwind_rule *ret, __u64 address, __u32 tgid)
+__noinline __u32 look_up_code(struct unwind_rule *ret, __u64 address, __u32 tgid)
 {
 	__u64 key = sample_code_key(tgid, address);
 	const struct sample_code *code;

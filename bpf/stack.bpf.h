@@ -7,7 +7,7 @@
 
 /* Copies the stack from @address on, within one page: a page can be read as a whole or not at all.
  */
-static __noinline int copy_window(struct stack_window *w, __u64 address)
+static __always_inline int copy_window(struct stack_window *w, __u64 address)
 {
 	__u64 start = address & ~(STACK_LINE_BYTES - 1), bytes = -start & (STACK_PAGE_BYTES - 1);
 
@@ -21,13 +21,17 @@ static __noinline int copy_window(struct stack_window *w, __u64 address)
 	return CHAIN_GOES_ON;
 }
 
-/* An unwind_read_fn. Stacks are read upwards, so an address below the window is read on its own. */
-static int read_stack(void *data, __u64 address, __u64 *ret)
+/* Reads the stack at @address. Stacks are read upwards, so an address below the window is read on
+ * its own. */
+__noinline int read_stack_word(struct unwinding *u, __u64 address, __u64 *ret)
 {
-	struct unwinding *u = data;
-	struct stack_window *w = &u->window;
-	__u64 word = unwind_word(machine_of(u->machine));
+	struct stack_window *w;
+	__u64 word;
 
+	if (!u || !ret)
+		return CHAIN_END_UNREADABLE;
+	w = &u->window;
+	word = unwind_word(machine_of(u->machine));
 	if (address & (word - 1) || address < w->start) {
 		*ret = 0;
 		return bpf_probe_read_user(ret, word, (void *)address) ? CHAIN_END_UNREADABLE
@@ -39,6 +43,12 @@ static int read_stack(void *data, __u64 address, __u64 *ret)
 	if (word == 4)
 		*ret = address & 4 ? *ret >> 32 : (__u32)*ret;
 	return CHAIN_GOES_ON;
+}
+
+/* An unwind_read_fn. */
+static int read_stack(void *data, __u64 address, __u64 *ret)
+{
+	return read_stack_word(data, address, ret);
 }
 
 static int read_register(void *data, __u32 number, __u64 *ret)
