@@ -69,8 +69,8 @@ static __always_inline __u64 java_member(const struct java_walk *w, const struct
 }
 
 /* Reads what is known of the code at @address, which is in @heap. */
-static __noinline int read_java_blob(struct java_walk *w, const struct java_process *p,
-				     const struct java_heap *heap, __u64 address)
+__noinline int read_java_blob(struct java_walk *w, const struct java_process *p,
+			      const struct java_heap *heap, __u64 address)
 {
 	const struct java_layout *o;
 	__u64 at;

@@ -15,7 +15,7 @@ enum {
 };
 
 /* The Symbol whose index is at @address; 0 if there is none. */
-static __noinline __u64 java_symbol(__u64 pool, __u64 address, const struct java_layout *o)
+__noinline __u64 java_symbol(__u64 pool, __u64 address, const struct java_layout *o)
 {
 	__u64 symbol = 0;
 	__u16 index = 0;
@@ -85,22 +85,20 @@ static __noinline __u32 copy_java_lines(char *to, const struct java_method *m,
 	return (__u32)size;
 }
 
-/* Sends the method that was met. Returns whether it arrived. */
-static __noinline int send_java(struct run *run, const struct java_walk *w,
-				const struct java_process *p, __u64 id)
+/* Fills the message with the method that was met. */
+__noinline int fill_java(struct sample_function *f, const struct java_walk *w,
+			 const struct java_process *p)
 {
 	const struct java_layout *o;
 	const struct java_method *m;
-	struct sample_function *f;
 	struct sample_method *to;
 	__u64 class, source = 0;
 
-	if (!run || !w || !p)
+	if (!f || !w || !p)
 		return 0;
 	m = &w->method;
 	o = java_layout_of(p->interpreter);
-	f = begin_function(run, id, INTERPRETER_JAVA);
-	if (!f || !o)
+	if (!o)
 		return 0;
 	to = (struct sample_method *)f->lines;
 	f->version = o->version;
@@ -121,7 +119,16 @@ static __noinline int send_java(struct run *run, const struct java_walk *w,
 	f->file_bytes = copy_java_text(f->file, source ? source : class, p);
 	f->lines_bytes =
 		offsetof(struct sample_method, lines) + copy_java_lines(to->lines, m, p, o);
-	return end_function(run, f);
+	return 1;
+}
+
+/* Sends the method that was met. Returns whether it arrived. */
+static __always_inline int send_java(struct run *run, const struct java_walk *w,
+				     const struct java_process *p, __u64 id)
+{
+	struct sample_function *f = begin_function(run, id, INTERPRETER_JAVA);
+
+	return f && fill_java(f, w, p) && end_function(run, f);
 }
 
 /* Notes the method of an interpreted frame for the chain, and makes sure that user space knows it.

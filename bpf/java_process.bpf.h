@@ -136,8 +136,7 @@ static long read_java_heap(__u32 i, struct java_reading *r)
 	return 0;
 }
 
-/* Reads where the heaps of the virtual machine @o are. It may not have made them yet. Not static,
- * for the same reason as vma_find(). */
+/* Reads where the heaps of the virtual machine @o are. It may not have made them yet. */
 __noinline int read_java_heaps(struct java_process *p, const struct java_layout *o)
 {
 	struct java_reading r = { .process = p, .layout = o };

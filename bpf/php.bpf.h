@@ -77,18 +77,14 @@ static __always_inline void php_lines(const struct script_walk *w, const struct 
 	*last = lines >> 32;
 }
 
-/* Sends the function that was copied. Returns whether it arrived. */
-static __noinline int send_php(struct run *run, const struct script_walk *w,
-			       const struct php_layout *o, __u64 id)
+/* Fills the message with the function that was copied. */
+__noinline int fill_php(struct sample_function *f, const struct script_walk *w,
+			const struct php_layout *o)
 {
-	struct sample_function *f;
 	__u64 class, name = 0;
 	__u32 last;
 
-	if (!run || !w || !o)
-		return 0;
-	f = begin_function(run, id, INTERPRETER_PHP);
-	if (!f)
+	if (!f || !w || !o)
 		return 0;
 	f->version = o->version;
 	php_lines(w, o, &f->line, &last);
@@ -108,6 +104,18 @@ static __noinline int send_php(struct run *run, const struct script_walk *w,
 	class = w->code[PHP_FUNCTION_CLASS];
 	if (class && read_word(&name, class + PHP_CLASS_NAME))
 		f->lines_bytes = copy_php_text(f->lines, name);
+	return 0;
+}
+
+/* Sends the function that was copied. Returns whether it arrived. */
+static __always_inline int send_php(struct run *run, const struct script_walk *w,
+				    const struct php_layout *o, __u64 id)
+{
+	struct sample_function *f = begin_function(run, id, INTERPRETER_PHP);
+
+	if (!f)
+		return 0;
+	fill_php(f, w, o);
 	return end_function(run, f);
 }
 

@@ -55,7 +55,7 @@ static long look_at_thread(__u32 index, struct thread_search *s)
 
 /* Searches for the state of the thread at @pointer in all interpreters. If it has several, the
  * active one is its current one. */
-static __noinline __u64 search_thread(const struct python_layout *o, __u64 runtime, __u64 pointer)
+__noinline __u64 search_thread(const struct python_layout *o, __u64 runtime, __u64 pointer)
 {
 	struct thread_search s = { .o = o, .pointer = pointer };
 	__u64 more = 0;
@@ -158,18 +158,14 @@ static __always_inline __u32 code_line(const struct script_walk *w, const struct
 	return (__u32)(o->code_line & 4 ? word >> 32 : word);
 }
 
-/* Sends the function whose code object was copied. Returns whether it arrived. */
-static __noinline int send_function(struct run *run, const struct script_walk *w,
-				    const struct python_layout *o, __u64 id)
+/* Fills the message with the function whose code object was copied. */
+__noinline int fill_python(struct sample_function *f, const struct script_walk *w,
+			   const struct python_layout *o)
 {
-	struct sample_function *f;
 	__u64 text = 0;
 	__u8 width = 0;
 
-	if (!run || !w || !o)
-		return 0;
-	f = begin_function(run, id, INTERPRETER_PYTHON);
-	if (!f)
+	if (!f || !w || !o)
 		return 0;
 	f->version = o->version;
 	f->line = code_line(w, o);
@@ -181,6 +177,18 @@ static __noinline int send_function(struct run *run, const struct script_walk *w
 	f->file_bytes = copy_text(f->file, code_word(w, o->code_file), o, &width);
 	f->file_width = width;
 	f->lines_bytes = copy_lines(f->lines, code_word(w, o->code_lines));
+	return 0;
+}
+
+/* Sends the function whose code object was copied. Returns whether it arrived. */
+static __always_inline int send_function(struct run *run, const struct script_walk *w,
+					 const struct python_layout *o, __u64 id)
+{
+	struct sample_function *f = begin_function(run, id, INTERPRETER_PYTHON);
+
+	if (!f)
+		return 0;
+	fill_python(f, w, o);
 	return end_function(run, f);
 }
 

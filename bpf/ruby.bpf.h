@@ -85,7 +85,7 @@ static __always_inline __u32 ruby_type(__u64 address, __u64 *flags)
 }
 
 /* The element @index of the Array at @address; 0 if that is none. */
-static __noinline __u64 ruby_element(__u64 address, __u64 index)
+__noinline __u64 ruby_element(__u64 address, __u64 index)
 {
 	__u64 flags, elements = address + 16, ret = 0;
 
@@ -174,7 +174,7 @@ static __always_inline __u32 ruby_line(const struct script_walk *w, const struct
 }
 
 /* The name of the file that the function was loaded from. */
-static __noinline __u64 ruby_file(__u64 path)
+__noinline __u64 ruby_file(__u64 path)
 {
 	__u64 flags, real;
 
@@ -184,16 +184,11 @@ static __noinline __u64 ruby_file(__u64 path)
 	return ruby_type(real, &flags) == RUBY_OBJECT_STRING ? real : ruby_element(path, 0);
 }
 
-/* Sends the function whose body was copied. Returns whether it arrived. */
-static __noinline int send_ruby(struct run *run, const struct script_walk *w,
-				const struct ruby_layout *o, __u64 id)
+/* Fills the message with the function whose body was copied. */
+__noinline int fill_ruby(struct sample_function *f, const struct script_walk *w,
+			 const struct ruby_layout *o)
 {
-	struct sample_function *f;
-
-	if (!run || !w || !o)
-		return 0;
-	f = begin_function(run, id, INTERPRETER_RUBY);
-	if (!f)
+	if (!f || !w || !o)
 		return 0;
 	f->version = o->version;
 	f->line = ruby_line(w, o);
@@ -202,41 +197,60 @@ static __noinline int send_ruby(struct run *run, const struct script_walk *w,
 	f->name_bytes = copy_ruby_text(f->name, ruby_word(w, o->body_path + 16), o);
 	f->file_bytes = copy_ruby_text(f->file, ruby_file(ruby_word(w, o->body_path)), o);
 	f->lines_bytes = copy_ruby_lines(f->lines, w, o);
+	return 0;
+}
+
+/* Sends the function whose body was copied. Returns whether it arrived. */
+static __always_inline int send_ruby(struct run *run, const struct script_walk *w,
+				     const struct ruby_layout *o, __u64 id)
+{
+	struct sample_function *f = begin_function(run, id, INTERPRETER_RUBY);
+
+	if (!f)
+		return 0;
+	fill_ruby(f, w, o);
 	return end_function(run, f);
 }
 
 /* The String with the name of the method that was copied. */
 static __always_inline __u64 ruby_method_name(const struct script_walk *w,
-					      const struct ruby_layout *o, __u64 bias)
+					      const struct ruby_layout *o)
 {
 	__u64 number = w->code[RUBY_METHOD_NAME], names = 0;
 
 	if (number > o->last_operator)
 		number >>= 4;
-	if (!read_word(&names, bias + (__u64)o->symbols + RUBY_SYMBOLS_NAMES))
+	if (!read_word(&names, w->bias + (__u64)o->symbols + RUBY_SYMBOLS_NAMES))
 		return 0;
 	names = ruby_element(names, number >> RUBY_NAMES_SHIFT);
 	return ruby_element(names, (number & ((1 << RUBY_NAMES_SHIFT) - 1)) * 2);
 }
 
-/* Sends the method written in C that was copied. Returns whether it arrived. */
-static __noinline int send_ruby_method(struct run *run, const struct script_walk *w,
-				       const struct ruby_layout *o, __u64 bias, __u64 id)
+/* Fills the message with the method written in C that was copied. */
+__noinline int fill_ruby_method(struct sample_function *f, const struct script_walk *w,
+				const struct ruby_layout *o)
 {
-	struct sample_function *f;
-
-	if (!run || !w || !o)
-		return 0;
-	f = begin_function(run, id, INTERPRETER_RUBY);
-	if (!f)
+	if (!f || !w || !o)
 		return 0;
 	f->version = o->version;
 	f->line = f->lines_bytes = 0;
 	f->code_bytes = 1;
 	f->name_width = f->file_width = SAMPLE_TEXT_UTF8;
-	f->name_bytes = copy_ruby_text(f->name, ruby_method_name(w, o, bias), o);
+	f->name_bytes = copy_ruby_text(f->name, ruby_method_name(w, o), o);
 	f->file_bytes = sizeof(RUBY_INTERNAL) - 1;
 	__builtin_memcpy(f->file, RUBY_INTERNAL, sizeof(RUBY_INTERNAL));
+	return 0;
+}
+
+/* Sends the method written in C that was copied. Returns whether it arrived. */
+static __always_inline int send_ruby_method(struct run *run, const struct script_walk *w,
+					    const struct ruby_layout *o, __u64 id)
+{
+	struct sample_function *f = begin_function(run, id, INTERPRETER_RUBY);
+
+	if (!f)
+		return 0;
+	fill_ruby_method(f, w, o);
 	return end_function(run, f);
 }
 
@@ -285,7 +299,7 @@ static __always_inline void add_ruby_method(struct ruby_search *s, __u64 address
 	    (w->code[0] >> RUBY_INTERNAL_SHIFT & 15) != RUBY_INTERNAL_METHOD)
 		return;
 	id = mix(mix(s->run->scratch->key.tgid, address), w->code[RUBY_METHOD_NAME]) | 1;
-	if (!is_sent(s->run, w, id) && send_ruby_method(s->run, w, s->o, s->w->bias, id))
+	if (!is_sent(s->run, w, id) && send_ruby_method(s->run, w, s->o, id))
 		note_sent(s->run, w, id);
 	(void)add_frame(w, id, 0);
 }

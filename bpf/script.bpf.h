@@ -186,7 +186,7 @@ static __always_inline bool add_boundary(struct script_walk *w, __u64 at)
 /* As runs_script() where the loop is a function and one that it calls. If both are on the stack,
  * the inner one counts, because samples in it are those of the interpreted function. A frame that
  * was made for a call of the loop that has not begun is left out. */
-static __noinline int runs_nested(struct script_state *p, __u64 pc, int is_sample)
+__noinline int runs_nested(struct script_state *p, __u64 pc, int is_sample)
 {
 	if (!p)
 		return 0;
