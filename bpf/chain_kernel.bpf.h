@@ -34,8 +34,7 @@ static __always_inline void chain_kernel(struct unwinding *u, long bytes, __u32 
 	u->left -= count;
 }
 
-/* Whether a caller in the kernel is in code that may be replaced. Not static: so the verifier
- * checks the loop once, instead of once for each state that a program can be in. */
+/* Whether a caller in the kernel is in code that may be replaced. */
 __noinline int is_chain_passing(__u32 slot)
 {
 	const struct unwinding *u = bpf_map_lookup_elem(&unwindings, &slot);

@@ -95,8 +95,7 @@ static __always_inline __u64 vma_version(struct vm_area_struct *vma, __u64 flags
 	return version;
 }
 
-/* Looks up the mapping of the current process at @address that has all rights @rights. Not static,
- * so that the verifier looks at it only once, and not again at each call. */
+/* Looks up the mapping of the current process at @address that has all rights @rights. */
 __noinline int vma_find(__u64 address, __u64 rights, struct maple_node *node, struct vma *ret)
 {
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
