@@ -78,6 +78,7 @@ memory=$(status_number memory_kib)
 ok "  it ends" opcontrol --shutdown
 rm -rf "${session:?}"/*
 ok "a limit just above that" start --max-memory=$((memory * 107 / 100))K
+run_new_programs
 ok "  things are left out" wait_for is_any_shed
 ok "  which status says" opcontrol --status
 has "  with what ran short" "^Limits: .* of memory, .*; memory ran short: "

@@ -24,7 +24,7 @@ between()
 }
 
 for kind in map dump; do
-	ok "a process that writes a $kind" profile $kind truth_jitted $kind 5
+	ok "a process that writes a $kind" profile $kind truth_jitted $kind 3
 	rm -f jit-*.dump
 	report $kind
 	first=$(percent $kind "jit first")
@@ -47,7 +47,7 @@ done
 
 # Chains do not wait until it is known which code was there: what is new is taken for the old for as
 # long as the process, or who looks for what it writes, takes.
-ok "chains through code that takes the place of other code" profile chains -g truth_jitted dump 3
+ok "chains through code that takes the place of other code" profile chains -g truth_jitted dump 2
 rm -f jit-*.dump
 opreport --session-dir="$dir/chains" --folded >folded 2>&1
 counts=$(awk '/;jit first_\[j] /{ a += $NF } /;jit second_\[j] /{ b += $NF } END { print a + 0, b + 0 }' folded)

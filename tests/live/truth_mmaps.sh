@@ -5,8 +5,8 @@
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 
-ok "a storm of mappings" profile storm truth_mmaps 2
-holds "has shares of 25 and 75" storm
+ok "a storm of mappings" profile storm truth_mmaps 1
+holds "has shares of 25 and 75" storm 5000
 adds_up "and no sample too few or too many" storm
 lost=$(($(stat_of storm sample_lost_no_mapping) + $(stat_of storm sample_lost_no_tree)))
 echo "# $lost of $(stat_of storm samples) samples in no mapping"
@@ -15,8 +15,8 @@ echo "$lost lost" >"$dir/output"
 result $? "99.9 % of the samples have a mapping"
 
 # The driver bpf has no tables in the first moment.
-rate=997
-ok "call chains in such a storm" profile chains --callgraph=64 truth_mmaps 2
+rate=1999
+ok "call chains in such a storm" profile chains --callgraph=64 truth_mmaps 1
 opreport --session-dir="$dir/chains" --folded >"$dir/folded" 2>/dev/null
 awk '/;chain_[ab][; ]/ { all += $NF; if (/^truth_mmaps;_start;.*;main;(truth_[a-z]*;)*chain_[ab][; ]/) whole += $NF }
 	END { printf "%d of %d chains are whole\n", whole, all; exit !(all > 1000 && whole >= 0.97 * all) }' \
