@@ -186,6 +186,7 @@ void tally_tell(const struct tally *t, const char *what)
 
 bool tally_is_good(const struct tally *t)
 {
-	return !t->verdicts[VERDICT_DIFFERENT] && t->verdicts[VERDICT_SHORTER] * 500 <= t->chains &&
+	return !t->verdicts[VERDICT_DIFFERENT] &&
+	       t->verdicts[VERDICT_SHORTER] <= MAX(t->chains / 500, (uint64_t)1) &&
 	       t->verdicts[VERDICT_WAITING] * 2 <= t->chains;
 }

@@ -50,6 +50,6 @@ void tally_add(struct tally *t, const struct cookie_table *cookies, const struct
 	       const struct chain *theirs);
 /* Prints it as that of @what. */
 void tally_tell(const struct tally *t, const char *what);
-/* Whether no chain differs, no more than 0.2 % end before theirs, and tables were loaded for most.
- */
+/* Whether no chain differs, no more than one or 0.2 % end before theirs, and tables were loaded for
+ * most. */
 bool tally_is_good(const struct tally *t);

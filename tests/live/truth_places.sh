@@ -4,19 +4,19 @@
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 
-# image_has TITLE NAME IMAGE: ten thousand samples and more are in that image, or were lost.
+# image_has TITLE NAME IMAGE: two thousand samples and more are in that image, or were lost.
 image_has()
 {
 	n=$(awk -v image="$3" '$1 ~ /^[0-9]+$/ && $3 == image { n += $1 } END { print n + 0 }' "$dir/$2.report")
 	echo "# $n samples in $3"
 	{ echo "$n samples in $3:" && cat "$dir/$2.log" "$dir/$2.err" "$dir/$2.report"; } >"$dir/output"
-	[ "$n" -gt 0 ] && [ $((n + $(lost_of "$2"))) -ge 10000 ]
+	[ "$n" -gt 0 ] && [ $((n + $(lost_of "$2"))) -ge 2000 ]
 	result $? "$1"
 }
 
 # What runs below operf: a program at $1, and $2 is done as soon as it runs.
 cat >"$dir/meanwhile" <<'END'
-"$1" 2 25 75 &
+"$1" 0.5 25 75 &
 until [ "$(readlink "/proc/$!/exe")" = "$1" ]; do sleep 0.01; done
 eval "$2"
 wait $!
@@ -34,12 +34,12 @@ image_has "is an image of its own" replaced program
 ok "and the report says that the file is another" sh -c \
 	"opreport --session-dir='$dir/replaced' -l | grep '^Note: 1 of .* gone, changed or'"
 
-ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 2 25 75
+ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 0.5 25 75
 image_has "is called by its memfd" memfd memfd:truth
 
 for memory in anon writable memfd; do
-	ok "a program that moves its text to memory ($memory)" profile moved truth_moved $memory 2
-	holds "belongs to its file" moved
+	ok "a program that moves its text to memory ($memory)" profile moved truth_moved $memory 1
+	holds "belongs to its file" moved 5000
 	ok "  with call chains" profile moved --callgraph truth_moved $memory 2
 	ok "  they are complete, except before the memory was compared" \
 		sh -c "opreport --session-dir='$dir/moved' --folded | awk '
@@ -69,19 +69,19 @@ for how in map write move; do
 		sh -c "opreport --session-dir='$dir/replaced' -l | grep 'maps_unrecorded'"
 done
 
-ok "code made at run time" profile jit truth_jit 2
-holds "has its share" jit
+ok "code made at run time" profile jit truth_jit 1
+holds "has its share" jit 5000
 
 if [ "$(id -u)" = 0 ]; then
 	mkdir "$dir/jail"
 	cp "$live/truth_chains_static" "$dir/jail/jailed"
-	ok "a program in a chroot" profile jail chroot "$dir/jail" /jailed 2 25 75
+	ok "a program in a chroot" profile jail chroot "$dir/jail" /jailed 0.5 25 75
 	image_has "is called by its path there" jail jailed
 
 	if unshare -m mount -t tmpfs tmpfs "$dir/jail" 2>/dev/null; then
 		ok "a program on a tmpfs in a mount namespace" profile tmpfs unshare -m sh -c \
 			"mount -t tmpfs tmpfs $dir/jail && cp $live/truth_chains_static $dir/jail/fleeting &&
-				$dir/jail/fleeting 2 25 75"
+				$dir/jail/fleeting 0.5 25 75"
 		image_has "is called by its path there" tmpfs fleeting
 	fi
 
@@ -91,11 +91,11 @@ if [ "$(id -u)" = 0 ]; then
 		mount -t overlay overlay -o lowerdir=$dir/lower,upperdir=$dir/jail/upper,workdir=$dir/jail/work $dir/merged"
 	if unshare -m sh -c "$overlay" >/dev/null 2>&1; then
 		ok "a program on an overlay in a mount namespace" profile overlay \
-			unshare -m sh -c "$overlay && $dir/merged/layered 2 25 75"
+			unshare -m sh -c "$overlay && $dir/merged/layered 0.5 25 75"
 		image_has "is called by its path there" overlay layered
 		ok "one that was written to the overlay's upper layer" profile upper \
 			unshare -m sh -c "$overlay && cp $live/truth_chains_static $dir/merged/upper &&
-				$dir/merged/upper 2 25 75"
+				$dir/merged/upper 0.5 25 75"
 		image_has "is called by its path there" upper upper
 	else
 		result 0 "a program on an overlay # SKIP no overlayfs here"
