@@ -2,6 +2,12 @@
 /* The kernel's addresses in the event buffer to its images. */
 #include "record_bench.h"
 
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+#include <poll.h>
+#include <sched.h>
+
 static void every_kernel_address_finds_an_image(void)
 {
 	BENCH(b);
@@ -190,7 +196,98 @@ static void the_symbols_of_the_boot_are_kept(void)
 	CHECK(text && strstr(text, "# module xfs ffffffffc0000000 ffffffffc0001000\n"));
 }
 
+/* Puts a list of the kernel's symbols into @file, so long that reading it takes a while, with a BPF
+ * program unless it is @gone. */
+static void put_long_list(const struct bench *b, const char *file, bool gone)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	strbuf_adds(&text, "ffffffff81000000 T _text\n");
+	for (i = 1; i < 200000; i++)
+		strbuf_addf(&text, "ffffffff81%06zx t function_%zu\n", i, i);
+	strbuf_adds(&text, "ffffffff81100000 T _etext\n");
+	if (!gone)
+		strbuf_adds(&text, "ffffffffc0300000 t bpf_prog_1\t[bpf]\n");
+	put_file(b->root, file, text.text);
+}
+
+/* Replaces the list. */
+static void put_next_list(const struct bench *b)
+{
+	_cleanup_free_ char *next = path_join(b->root, "next"),
+			    *list = path_join(b->root, "proc/kallsyms");
+
+	CHECK_EQ(rename(next, list), 0);
+}
+
+static bool is_open_here(const char *path)
+{
+	char link[64], at[4096];
+	ssize_t n;
+	int fd;
+
+	for (fd = 0; fd < 64; fd++) {
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, at, sizeof(at));
+		if (n > 0 && (size_t)n == strlen(path) && !memcmp(at, path, (size_t)n))
+			return true;
+	}
+	return false;
+}
+
+/* Waits until a thread reads the lists. It may have done so before that is seen. */
+static void await_reading(const struct bench *b)
+{
+	_cleanup_free_ char *path = path_join(b->root, "proc/kallsyms");
+	_cleanup_free_ char *absolute = path_absolute(path);
+	uint64_t until_ns = clock_now_ns() + NS_PER_S;
+
+	while (!is_open_here(absolute) && clock_now_ns() < until_ns)
+		(void)sched_yield();
+}
+
+static void change_modules(struct bench *b, const char *modules_now, uint64_t pc)
+{
+	put_file(b->root, "proc/modules", modules_now);
+	evbuf_code(b->buffer, EVBUF_MODULE_LOADED);
+	evbuf_kernel_sample(b->buffer, pc, 0, 1);
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+}
+
+/* The lists that are being read when code goes still have it, so they are read again. */
+static void code_that_goes_while_the_lists_are_read_is_forgotten(void)
+{
+	const uint64_t start = 0xffffffffc0300000, pc = start + 4;
+	uint64_t until_ns = clock_now_ns() + 20 * NS_PER_S;
+	bool is_forgotten = false;
+	BENCH(b);
+
+	put_long_list(&b, "proc/kallsyms", false);
+	put_long_list(&b, "next", true);
+	bench_start(&b);
+	record_prepare(b.rec);
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
+	evbuf_kernel_code(b.buffer, start, 0x80, cookie_code(b.cookies, "bpf_prog_1"));
+	/* It gets its place in the session before a thread writes there. */
+	evbuf_kernel_sample(b.buffer, pc, 0, 1);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	change_modules(&b, "nfs 4096 1 - Live 0xffffffffc0900000\n", pc);
+	await_reading(&b);
+	put_next_list(&b);
+	change_modules(&b, "nfs 4096 1 - Live 0xffffffffc0900000\n", pc);
+	while (!is_forgotten && clock_now_ns() < until_ns) {
+		_cleanup_free_ char *lines = NULL;
+
+		(void)poll(NULL, 0, 20);
+		evbuf_kernel_sample(b.buffer, pc, 0, 1);
+		lines = listing(&b, "current");
+		is_forgotten = strstr(lines, "{kern}/unknown/") != NULL;
+	}
+	CHECK(is_forgotten);
+}
+
 TESTS(T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
       T(a_reported_bpf_program_is_found), T(code_that_traces_the_kernel_is_found),
       T(boots_do_not_mix), T(hidden_addresses_are_counted_as_they_are),
-      T(the_symbols_of_the_boot_are_kept))
+      T(the_symbols_of_the_boot_are_kept), T(code_that_goes_while_the_lists_are_read_is_forgotten))
