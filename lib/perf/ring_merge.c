@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "perf/ring_merge.h"
 
+#include "base/clock.h"
 #include "base/macro.h"
 
 /* Records that the kernel wrote since somebody looked at the clock are younger than what is asked
  * for, but not by so much. */
 #define FUTURE_NS UINT64_C(10000000000)
+
+/* Number of records between two looks at the clock. */
+enum { LOOK_EVERY = 8 };
 
 struct merge {
 	struct ring_merge_cpu *cpus;
@@ -13,6 +17,7 @@ struct merge {
 	uint64_t until_ns;
 	const struct ring_merge_handler *handler;
 	size_t bad;
+	unsigned int handled;	  /* records since the last look at the clock */
 	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
 };
 
@@ -52,22 +57,40 @@ static void look_at(struct merge *m, struct ring_merge_cpu *c)
 	c->have_sample = next_record(m, c->samples, &c->sample);
 }
 
+/* Notes that a record was handled, and whether time is over. */
+static void note_handled(struct merge *m)
+{
+	const struct ring_merge_handler *h = m->handler;
+
+	if (!h->end_ns || ++m->handled < LOOK_EVERY)
+		return;
+	m->handled = 0;
+	*h->is_cut = clock_now_ns() >= h->end_ns;
+}
+
 static bool is_held(const struct merge *m)
 {
 	return m->handler->held && *m->handler->held;
+}
+
+/* Whether the run ends before it is done. */
+static bool is_over(const struct merge *m)
+{
+	return is_held(m) || (m->handler->end_ns && *m->handler->is_cut);
 }
 
 static void take_samples_of(struct merge *m, struct ring_merge_cpu *c, uint64_t until_ns)
 {
 	bool any = false;
 
-	while (c->have_sample && c->sample.time_ns <= until_ns) {
+	while (c->have_sample && c->sample.time_ns <= until_ns && !is_over(m)) {
 		m->handler->sample((size_t)(c - m->cpus), &c->sample, m->handler->data);
 		if (is_held(m))
 			break;
 		ring_take(c->samples);
 		c->have_sample = next_record(m, c->samples, &c->sample);
 		any = true;
+		note_handled(m);
 	}
 	if (any)
 		ring_release(c->samples);
@@ -81,7 +104,7 @@ static void take_samples(struct merge *m, uint64_t until_ns)
 	if (m->first_sample_ns > until_ns)
 		return;
 	m->first_sample_ns = UINT64_MAX;
-	for (i = 0; i < m->count && !is_held(m); i++) {
+	for (i = 0; i < m->count && !is_over(m); i++) {
 		struct ring_merge_cpu *c = &m->cpus[i];
 
 		take_samples_of(m, c, until_ns);
@@ -119,14 +142,15 @@ size_t ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_
 		/* What happened in the same nanosecond as a change is looked up after it. */
 		if (c->change.time_ns)
 			take_samples(&m, c->change.time_ns - 1);
-		if (is_held(&m))
+		if (is_over(&m))
 			break;
 		handler->change((size_t)(c - cpus), &c->change, handler->data);
 		ring_take(c->sideband);
 		ring_release(c->sideband);
 		c->have_change = next_record(&m, c->sideband, &c->change);
+		note_handled(&m);
 	}
-	if (!is_held(&m))
+	if (!is_over(&m))
 		take_samples(&m, until_ns);
 	/* Records that made no sense were passed over without a handler's taking them. */
 	for (i = 0; i < count; i++) {

@@ -27,10 +27,16 @@ struct ring_merge_handler {
 	void *data;
 	/* NULL, or set by ->sample if it cannot take the record yet: it stays, and the run ends. */
 	bool *held;
+	/* The run ends at this time (CLOCK_MONOTONIC), but takes some records in any case; 0: when
+	 * it is done with all. */
+	uint64_t end_ns;
+	/* Set if the run ended for the time; needed with ->end_ns. */
+	bool *is_cut;
 };
 
 /* Handles all records up to @until_ns, a time shortly before now, that are in the rings, and frees
- * their space. A record whose time is more than ten seconds after that is handled as of @until_ns.
+ * their space. What a run leaves is handled by the next one, in the same order. A record whose time
+ * is more than ten seconds after that is handled as of @until_ns.
  * Returns how many records, or whole stretches of a ring, could not be parsed and were skipped. */
 size_t ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
 		      const struct ring_merge_handler *handler);

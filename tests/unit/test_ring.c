@@ -230,6 +230,29 @@ static void bad_records_do_not_hide_the_good_ones(void)
 	cpus_free(c);
 }
 
+/* The run takes some records although its time is over, and leaves the others as they are. */
+static void a_run_that_takes_too_long_is_cut(void)
+{
+	bool is_cut = false;
+	struct cpus *c = cpus_new();
+	const struct ring_merge_handler cut = { on_sample, on_change, c, .end_ns = 1,
+						.is_cut = &is_cut };
+
+	samples_at(c, 0, TIMES(10, 20, 30, 40, 50, 60));
+	samples_at(c, 1, TIMES(11, 21, 31, 41, 51));
+	changes_at(c, 1, TIMES(35));
+	CHECK_EQ(ring_merge_run(c->merge, 2, UINT64_MAX, &cut), 0);
+	CHECK(is_cut);
+	CHECK_STR(strbuf_text(&c->seen), "s0:10 s0:20 s0:30 s1:11 s1:21 s1:31 c1:35 s0:40");
+	CHECK_EQ(ring_used(&c->rings[1][1]), 0);
+	strbuf_clear(&c->seen);
+	is_cut = false;
+	CHECK_EQ(ring_merge_run(c->merge, 2, UINT64_MAX, &cut), 0);
+	CHECK_STR(strbuf_text(&c->seen), "s0:50 s0:60 s1:41 s1:51");
+	CHECK(!is_cut);
+	cpus_free(c);
+}
+
 /* A wrong clock: one record of the far future must not delay those after it. */
 static void records_of_the_future_are_taken_as_of_now(void)
 {
@@ -249,4 +272,5 @@ static void records_of_the_future_are_taken_as_of_now(void)
 TESTS(T(records_come_out_whole_over_the_end), T(room_is_given_back_only_when_released),
       T(nonsense_empties_the_ring), T(changes_stand_between_the_samples_they_separate),
       T(change_of_the_same_moment_comes_first), T(what_is_too_young_stays_for_the_next_time),
-      T(bad_records_do_not_hide_the_good_ones), T(records_of_the_future_are_taken_as_of_now))
+      T(bad_records_do_not_hide_the_good_ones), T(a_run_that_takes_too_long_is_cut),
+      T(records_of_the_future_are_taken_as_of_now))
