@@ -253,6 +253,7 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 {
 	int r, taken;
 
+	c->is_drain_due = false;
 	intake_begin(&c->intake, c->turn && !all);
 	cookie_settle(c->cookies);
 	cookie_read_functions(c->cookies, !c->running);
@@ -271,6 +272,10 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	int r, written;
 
 	r = collector_drain(c, all, err);
+	if (r >= 0 && c->drained.code) {
+		r = error_set(err, c->drained.code, "%s", c->drained.text);
+		c->drained = ERROR_INIT;
+	}
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
@@ -291,19 +296,34 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	return written < 0 ? written : r;
 }
 
+/* Drains what the last drain left, if anything; what fails is reported by the next
+ * collector_sync(). Returns whether it did. */
+static bool drain_rest(struct collector *c)
+{
+	struct error err = ERROR_INIT;
+
+	if (!c->is_drain_due)
+		return false;
+	if (c->running && collector_drain(c, false, &err) < 0)
+		c->drained = err;
+	return true;
+}
+
 bool collector_tend(struct collector *c)
 {
 	bool is_left;
 
 	/* A turn that has drained does not do the rest, too, unless the one before did not. */
-	c->is_behind = c->has_drained && !c->is_behind;
+	c->is_behind = (c->has_drained || drain_rest(c)) && !c->is_behind;
 	c->has_drained = false;
 	if (c->is_behind)
 		return true;
 	intake_begin(&c->intake, true);
 	is_left = intake_tend(&c->intake);
 	turn_stage(c->turn, TURN_AWAIT);
-	return record_tend(c->record) || is_left;
+	is_left |= record_tend(c->record);
+	c->is_drain_due = c->running && c->ops->has_more && c->ops->has_more(c->driver);
+	return is_left || c->is_drain_due;
 }
 
 bool collector_expects(const struct collector *c)

@@ -124,6 +124,9 @@ struct driver_ops {
 	 * if @all. Returns 0; 1 if the source has ended (replay finished, no process left to
 	 * follow); or -errno. */
 	int (*sync)(struct driver *d, bool all, struct error *err);
+	/* Whether the last sync() left what it could have moved, because it may not take long while
+	 * the caller's loop has turns: another one is due soon. NULL: it never does. */
+	bool (*has_more)(const struct driver *d);
 	/* The time (CLOCK_MONOTONIC) before which all samples in the event buffer were taken; those
 	 * taken before it that are still missing are rare. NULL: not known. */
 	uint64_t (*taken_until_ns)(const struct driver *d);

@@ -5,10 +5,12 @@
 #include "identity/cookie.h"
 #include "stream/stream_file.h"
 #include "collect/collector.h"
+#include "collect/internal/collector_state.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 #include "sfile/sfile.h"
+#include "stats/turn.h"
 
 #include <errno.h>
 
@@ -332,7 +334,85 @@ static void those_of_an_extended_feature_go_on_too(void)
 	CHECK(strstr(after, "Nr. off-CPU microseconds  : 10\n"));
 }
 
+static int drains, drains_left, drain_result;
+
+static int drain_a_part(struct driver *d _unused_, bool all _unused_, struct error *err)
+{
+	drains++;
+	drains_left--;
+	return drain_result ? error_set(err, drain_result, "cannot drain") : 0;
+}
+
+static bool has_more(const struct driver *d _unused_)
+{
+	return drains_left > 0;
+}
+
+/* A driver whose drain has @parts, over "replay", and a loop with turns. */
+static void drain_in_parts(struct collector *c, struct driver_ops *ops, struct turn *turn,
+			   int parts)
+{
+	drains = drain_result = 0;
+	drains_left = parts;
+	*ops = driver_replay;
+	ops->sync = drain_a_part;
+	ops->has_more = has_more;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	c->ops = ops;
+	c->turn = turn;
+}
+
+static void a_drain_goes_on_in_the_next_turns(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	struct collector *c = open_collector(dir, path, NULL);
+	struct turn turn = { 0 };
+	struct driver_ops ops;
+	int turns;
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 4);
+	CHECK_EQ(collector_sync(c, false, NULL), 0);
+	/* A turn with a part of it, and one with the rest of the work. */
+	for (turns = 0; collector_tend(c) && turns < 100; turns++)
+		CHECK_EQ(drains, 1 + turns / 2);
+	CHECK_EQ(drains, 4);
+	CHECK_EQ(turns, 7);
+	/* Nothing is left for the next sync. */
+	CHECK(!collector_tend(c));
+	CHECK_EQ(drains, 4);
+	collector_free(c);
+}
+
+static void what_fails_between_two_syncs_is_reported(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	struct collector *c = open_collector(dir, path, NULL);
+	struct error err = ERROR_INIT;
+	struct turn turn = { 0 };
+	struct driver_ops ops;
+	int turns = 0;
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 2);
+	CHECK_EQ(collector_sync(c, false, &err), 0);
+	drain_result = -EIO;
+	while (collector_tend(c) && turns < 100)
+		turns++;
+	CHECK_EQ(drains, 2);
+	drain_result = 0;
+	CHECK_EQ(collector_sync(c, false, &err), -EIO);
+	CHECK_STR(err.text, "cannot drain");
+	CHECK_EQ(collector_sync(c, false, &err), 0);
+	collector_free(c);
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
-      T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too))
+      T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),
+      T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported))

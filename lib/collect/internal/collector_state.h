@@ -41,6 +41,8 @@ struct collector {
 	bool running;
 	bool has_drained;     /* since collector_tend() was called last */
 	bool is_behind;	      /* that call left all to the next one */
+	bool is_drain_due;    /* the driver has more */
+	struct error drained; /* why collector_tend() could not drain; code 0: it could */
 	struct totals totals; /* of the drivers and records before collector_change() */
 	uint64_t written_ns;  /* when the counters were last written to stats/ */
 	struct turn *turn;    /* of the caller's loop, or NULL */

@@ -25,7 +25,11 @@
 enum { HORIZON_NS = 2000000 };
 
 /* How long unwind tables are waited for in a sync, and after sampling. Most take a few ms. */
-enum { WAIT_MS = 20, WAIT_LAST_MS = 500 };
+enum { WAIT_MS = 10, WAIT_LAST_MS = 500 };
+
+/* How long a sync takes at most while the caller's loop has turns, but for a last wait; and how
+ * long after that if a ring is half full, without any wait. */
+enum { TURN_NS = 20000000, URGENT_NS = 10000000 };
 
 struct driver {
 	struct sampling sampling;
@@ -40,8 +44,13 @@ struct driver {
 	uint64_t stopped_ns;
 	struct perf_offcpu offcpu; /* time off the CPU, if requested */
 
-	uint64_t chance;	    /* random enough */
-	bool held;		    /* a sample waits in its ring (unwinder_waits()) */
+	uint64_t chance;  /* random enough */
+	bool held;	  /* a sample waits in its ring (unwinder_waits()) */
+	bool is_cut;	  /* the last reading of the rings ended for the time */
+	bool has_turns;	  /* of the caller's loop: a sync must not take long */
+	uint64_t end_ns;  /* of a reading of the rings; 0: when all is read */
+	uint64_t handled; /* records so far, and when this sync began */
+	uint64_t handled_before;
 	bool kernel_change_written; /* already done in this sync */
 	uint64_t sideband_since_ns; /* /proc was read later than older records */
 	uint64_t now_ns;	    /* when this sync began */
@@ -130,6 +139,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (r < 0)
 		return r;
 	d->sampling.plan.root = d->root;
+	d->has_turns = config->turn;
 	r = sampling_open(&d->sampling, err);
 	if (r < 0)
 		return r;
@@ -218,6 +228,7 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	} else
 		perf_ibs_put(&d->ibs, &d->attribution, c->cpu, counter - PERF_PLAN_IBS, r);
 	c->taken += !d->held;
+	d->handled += !d->held;
 }
 
 /* Once per sync is enough: the list of modules is read afterwards. */
@@ -252,6 +263,7 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
 
+	d->handled++;
 	if (r->time_ns < d->sideband_since_ns)
 		return;
 	if (d->sampling.plan.switches)
@@ -267,13 +279,14 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 /* Handles all records up to @until_ns, or, if they @may_wait, those before the first that does. */
 static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
 {
-	const struct ring_merge_handler handler = { on_sample, on_change, d, &d->held };
+	const struct ring_merge_handler handler = { on_sample, on_change, d,
+						    &d->held,  d->end_ns, &d->is_cut };
 
 	if (d->attribution.unwinder)
 		unwinder_may_wait(d->attribution.unwinder, may_wait);
 	d->sideband.may_wait = may_wait;
 	d->sideband.waits = false;
-	d->held = false;
+	d->held = d->is_cut = false;
 	sampling_read(&d->sampling, &handler, until_ns);
 }
 
@@ -292,7 +305,7 @@ static void drain_patiently(struct driver *d, uint64_t until_ns, int ms)
 	do {
 		drain_until(d, until_ns, true);
 		now_ns = clock_now_ns();
-	} while (d->held && d->attribution.unwinder && now_ns < end_ns &&
+	} while (d->held && !d->is_cut && d->attribution.unwinder && now_ns < end_ns &&
 		 unwinder_await(d->attribution.unwinder, (int)((end_ns - now_ns) / 1000000) + 1));
 }
 
@@ -365,13 +378,18 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	if (all && !d->sampling.running)
 		sideband_finish(&d->sideband);
 	tell_kernel_change(d);
+	d->handled_before = d->handled;
+	d->end_ns = d->has_turns && !all ? d->now_ns + TURN_NS : 0;
 	until_ns = !all ? d->now_ns - HORIZON_NS : d->sampling.running ? d->now_ns : UINT64_MAX;
 	drain_patiently(d, until_ns, all && !d->sampling.running ? WAIT_LAST_MS : WAIT_MS);
 	if (all && d->held)
 		drain(d, until_ns);
 	/* A sample processed too early is better than a lost one. */
-	if (perf_cpuset_half_full(&d->sampling.cpus))
+	if (perf_cpuset_half_full(&d->sampling.cpus)) {
+		d->end_ns = d->end_ns ? clock_now_ns() + URGENT_NS : 0;
 		drain(d, clock_now_ns());
+	}
+	d->end_ns = 0;
 	if (all && !d->sampling.running)
 		perf_offcpu_end(&d->offcpu, d->stopped_ns);
 	if (all)
@@ -383,6 +401,11 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 		return error_errno(err, r, "cannot record the samples");
 	return d->sampling.plan.scope != DRIVER_SYSTEM &&
 	       !process_any_followed(&d->sideband.processes);
+}
+
+static bool perf_has_more(const struct driver *d)
+{
+	return d->has_turns && (d->is_cut || (d->held && d->handled != d->handled_before));
 }
 
 static uint64_t perf_taken_until_ns(const struct driver *d)
@@ -441,6 +464,7 @@ const struct driver_ops driver_perf = {
 	.setup = perf_setup,
 	.start = perf_start,
 	.sync = perf_sync,
+	.has_more = perf_has_more,
 	.taken_until_ns = perf_taken_until_ns,
 	.stop = perf_stop,
 	.shutdown = perf_shutdown,
