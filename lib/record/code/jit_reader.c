@@ -18,7 +18,7 @@
 enum { WAITING_MAX = 131072 }; /* samples, of all processes */
 
 /* Time to spend in a call, whatever was written: the caller has samples to drain. */
-static const uint64_t sync_max = NS_PER_S / 40, sync_max_all = 2 * NS_PER_S;
+static const uint64_t sync_max = NS_PER_S / 125, sync_max_all = 2 * NS_PER_S;
 /* How long an answer is waited for at most. */
 enum { WAIT_MS = 500 };
 

@@ -297,11 +297,13 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
 		      uint64_t known, bool must)
 {
-	const struct jit_code *code = jit_find(m->process->jit, w->address, w->time);
+	const struct jit_code *code;
 
-	if (!code)
-		code = jit_find(m->process->jit, w->address, w->after);
-	if (!must && (!code || known < w->time))
+	if (!must && known < w->time)
+		return false;
+	code = jit_find(m->process->jit, w->address, w->time)
+		       ?: jit_find(m->process->jit, w->address, w->after);
+	if (!must && !code)
 		return false;
 	count(j, w, code);
 	return true;

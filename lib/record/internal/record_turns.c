@@ -13,6 +13,8 @@
 
 /* How long a turn spends on files that are to be written or closed, and on each of two kinds. */
 static const uint64_t tend_ns = 5000000;
+/* In how many turns after a sync descriptions of JIT code are read, as long as there are more. */
+enum { CODE_TURNS = 3 };
 /* How long a dump reads descriptions of JIT code at most. */
 static const uint64_t dump_read_ns = 2 * NS_PER_S;
 
@@ -71,7 +73,6 @@ bool record_tend_files(struct record *rec)
 static void sync_code(struct record *rec, bool all)
 {
 	rec->trans.size = 0; /* its file may be closed */
-	rec->code_due = false;
 	if (rec->jitting)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
 	source_files_write(rec->sources, clock_now_ns(), all);
@@ -93,18 +94,27 @@ static bool tend(struct record *rec)
 
 bool record_tend(struct record *rec)
 {
-	if (rec->code_due)
+	bool is_left;
+
+	if (rec->code_turns) {
 		sync_code(rec, false);
-	return tend(rec);
+		rec->code_turns -= 1;
+	}
+	if (!rec->jitting || !jitting_reads(rec->jitting))
+		rec->code_turns = 0;
+	is_left = tend(rec);
+	return is_left || rec->code_turns;
 }
 
 void record_sync(struct record *rec, bool all)
 {
-	/* A loop with turns also tends, and drains in between. */
-	if (all || !rec->turn)
-		sync_code(rec, all);
-	else
-		rec->code_due = true;
+	/* A loop with turns tends, and drains in between. */
+	if (rec->turn && !all) {
+		rec->code_turns = CODE_TURNS;
+		return;
+	}
+	rec->code_turns = 0;
+	sync_code(rec, all);
 	(void)tend(rec);
 }
 

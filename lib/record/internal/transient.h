@@ -89,9 +89,9 @@ struct record {
 	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:
 	 * none. */
 	uint64_t flush_tick, yield_tick, renew_tick;
-	bool code_due;		/* record_tend() is to do the part of JIT code of a sync */
-	uint64_t dump_until_ns; /* a dump reads descriptions of JIT code until then; 0: not now */
-	struct turn *turn;	/* of the caller's loop, or NULL */
+	unsigned int code_turns; /* in which record_tend() still reads JIT code */
+	uint64_t dump_until_ns;	 /* a dump reads descriptions of JIT code until then; 0: not now */
+	struct turn *turn;	 /* of the caller's loop, or NULL */
 };
 
 /* Does what is left to do with the files, for a short time; returns whether there is more. */
