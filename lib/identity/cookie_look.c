@@ -15,7 +15,7 @@
 enum { RENEW_EVERY_NS = 2000000000 };
 /* How long the finder is waited for between two calls of cookie_settle(), in all; not at all after
  * it was late, until it has caught up. */
-enum { WAIT_NS = 20000000 };
+enum { WAIT_NS = 10000000 };
 /* When memory is compared for which there was no room before. */
 enum { PUT_OFF_NS = 250000000 };
 /* How long functions are read between two syncs. */

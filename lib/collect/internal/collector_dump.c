@@ -70,8 +70,10 @@ int collector_dump(struct collector *c, struct error *err)
 		r = drain_between(c, &drained_ns, err);
 	written = record_flush(c->record, true, err);
 	c->intake.holds = false;
+	turn_next(c->turn); /* each of these may take long */
 	if (r == 0)
 		r = collector_drain(c, false, err);
+	turn_next(c->turn);
 	collector_end_slice(c, SLICE_ON_REQUEST);
 	parser_tell(c->parser);
 	return MIN(r, written);

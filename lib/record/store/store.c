@@ -20,7 +20,7 @@ enum {
 	/* Least and greatest number of open files, and how many are opened in a turn. */
 	OPEN_MIN = 8,
 	OPEN_MAX = 16384,
-	OPEN_IN_TURN = 64,
+	OPEN_IN_TURN = 16,
 
 	/* Counts that wait for a file: room at first, and how many open it. */
 	WAITING_FIRST = 8,
