@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ELF files as reports read them: compressed or not; structure, build-id, debuglink, symbols, PLT
- * names. */
+ * names; and places for probes. */
 #include "fuzz.h"
 
+#include "elf/probe_place.h"
 #include "symbol/elfcode.h"
 #include "symbol/elfsym.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static void check_place(const struct probe_place *place, void *data _unused_)
+{
+	if (!place->name || strlen(place->name) > SIZE_MAX / 2 ||
+	    (place->provider && strlen(place->provider) > SIZE_MAX / 2))
+		abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -28,6 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elffile_open_memory(copy, size, "input", &ef, NULL) < 0)
 		return 0;
 	(void)elffile_debuglink(ef, &link, &crc);
+	probe_place_functions(ef, check_place, NULL);
+	probe_place_marks(ef, check_place, NULL);
 	(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
 	(void)elfsym_load(ef, ef, ELFSYM_FROM_TEXT, st);
 	elfsym_load_plt(ef, st);
