@@ -411,10 +411,13 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 		return error_set(err, code,
 				 "this kernel does not report the cgroup of samples; use Linux 5.7 "
 				 "or later with CONFIG_CGROUP_PERF");
-	if (*which->function && !perf_refusal(code))
+	if (*which->probed && !perf_refusal(code))
 		return error_set(err, code,
-				 "event %s: the kernel has no function %s that it can probe there",
-				 which->name, which->function);
+				 *which->probed == '/'
+					 ? "event %s: the kernel cannot probe %s there"
+					 : "event %s: the kernel has no function %s that it can "
+					   "probe there",
+				 which->name, which->probed);
 	step = xasprintf("cannot open event %s%s%.*s", which->name,
 			 which->precise_by ? ", sampled as precisely as :" : "", which->precise_by,
 			 "ppp");
@@ -429,7 +432,7 @@ static int try_all(struct perf_plan *plan, const struct driver_config *config, u
 	int r = try_events(plan, cpu, &outcome->no_kernel, &which);
 
 	/* The clock cannot replace precise samples, nor a place in the kernel. */
-	if (r < 0 && !which->is_timer && !which->precise_by && !*which->function &&
+	if (r < 0 && !which->is_timer && !which->precise_by && !*which->probed &&
 	    !config->no_timer_fallback) {
 		outcome->failed = *which;
 		outcome->code = r;

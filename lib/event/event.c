@@ -5,6 +5,7 @@
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
+#include "event/evprobe.h"
 #include "event/evtrace.h"
 #include "event/internal/event_encode.h"
 #include "event/internal/evname.h"
@@ -116,6 +117,13 @@ size_t event_part_length(const char *text, const char *ends)
 	return i;
 }
 
+size_t event_spec_length(const char *list, const char *separators)
+{
+	size_t probe = evprobe_length(list);
+
+	return probe + event_part_length(list + probe, separators);
+}
+
 char *event_as_tracepoint(const char *root, const char *spec)
 {
 	_cleanup_free_ char *first = xstrndup(spec, strcspn(spec, ":~/"));
@@ -128,16 +136,18 @@ char *event_as_tracepoint(const char *root, const char *spec)
 
 size_t event_name_length(const char *spec)
 {
-	_cleanup_free_ char *trace = event_as_tracepoint("", spec);
+	size_t probe = evprobe_length(spec);
+	_cleanup_free_ char *trace = probe ? NULL : event_as_tracepoint("", spec);
 
-	return trace ? strcspn(trace, ":") + strlen(spec) - strlen(trace)
-		     : event_part_length(spec, ":");
+	return probe   ? probe
+	       : trace ? strcspn(trace, ":") + strlen(spec) - strlen(trace)
+		       : event_part_length(spec, ":");
 }
 
 int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data)
 {
 	for (;;) {
-		size_t length = event_part_length(specs, ",");
+		size_t length = event_spec_length(specs, ",");
 		_cleanup_free_ char *spec = xstrndup(specs, length);
 		int r = item(spec, data);
 

@@ -23,11 +23,11 @@ struct evderived;
  * the CPU's default event; "TIMER" or "TIMER:HZ", the clock; "r1c2", a value of the event select
  * register; or "PMU/TERM,.../", an event of the kernel or a PMU programmed by terms. The last is
  * stored without slashes as "PMU~TERM+...", which is accepted too. So are the kernel's tracepoints,
- * "sched:sched_switch", which are stored as "sched~sched_switch". A unit mask is a number, a name,
- * or several names, "A+B". The suffix "p", "pp" or "ppp" requests precise samples: constant skid,
- * no skid if possible, no skid at all. A "u" or "k" in it is user space or the kernel alone. The
- * names that perf(1) has for common events, "page-faults", are accepted. Returns 0, or -EINVAL and
- * a message that names the most similar event or what this machine lacks. */
+ * "sched:sched_switch", which are stored as "sched~sched_switch", and probes (evprobe.h). A unit
+ * mask is a number, a name, or several names, "A+B". The suffix "p", "pp" or "ppp" requests precise
+ * samples: constant skid, no skid if possible, no skid at all. A "u" or "k" in it is user space or
+ * the kernel alone. The names that perf(1) has for common events, "page-faults", are accepted.
+ * Returns 0, or -EINVAL and a message that names a similar event or what this machine lacks. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 /* Parses an event for CPUs of @type, which this machine need not have; the kernel's PMUs are not
  * available then. */
@@ -61,7 +61,9 @@ int event_parse_all_at(const char *root, const char *specs, struct event *events
 		       struct evderived *ret_derived, struct error *err);
 /* Returns the length of @text up to the first of @ends that is not between two slashes. */
 size_t event_part_length(const char *text, const char *ends);
-/* Returns the length of the name in a specification; that of a tracepoint has a colon. */
+/* Returns the length of the specification at the start of a list of them, with @separators. */
+size_t event_spec_length(const char *list, const char *separators);
+/* Returns the length of the name in a specification; that of a tracepoint or probe has colons. */
 size_t event_name_length(const char *spec);
 /* Calls @item for each specification in a comma-separated list until a call returns non-zero.
  * Returns that value, else 0. */
@@ -75,9 +77,9 @@ bool event_clock_only(const struct event *events, size_t count);
 /* Returns whether none of the events counts in the kernel. */
 bool event_user_only(const struct event *events, size_t count);
 
-/* Returns a specification that event_parse() accepts: "NAME:count:unitmask:kernel:user", or
- * "TIMER:rate:..." for the clock, followed by the settings that differ from the default; the caller
- * frees it. */
+/* Returns a specification that event_parse() accepts, unless it is a probe in a file, whose path is
+ * not in it: "NAME:count:unitmask:kernel:user", or "TIMER:rate:..." for the clock, followed by the
+ * settings that differ from the default; the caller frees it. */
 char *event_text(const struct event *event);
 /* Returns the specification of an event of CPUs of @type; the caller frees it. */
 char *event_text_on(const struct cpu_type *type, const struct event *event);

@@ -11,6 +11,7 @@ enum {
 	EVENT_NAME_MAX = 64,
 	EVENT_MASKS_MAX = 128,
 	EVENT_PMU_MAX = 40,
+	EVENT_PROBED_MAX = 256,
 	EVENT_RAW_MINIMUM = 500, /* least and default count if nothing is known about an event */
 	EVENT_RAW_COUNT = 100000,
 	EVENT_TIMER_MAX_HZ = 100000, /* the kernel's clock event fires at most every 10 us */
@@ -36,7 +37,8 @@ struct event {
 	uint32_t perf_type;	     /* perf_event_attr.type */
 	uint64_t perf_config;	     /* perf_event_attr.config */
 	uint64_t perf_config1, perf_config2;
-	char function[EVENT_NAME_MAX]; /* of the kernel, if it is a probe; else empty */
+	char probed[EVENT_PROBED_MAX]; /* of a probe: the kernel's function, or the path of the
+					* file; else empty */
 	char pmu[EVENT_PMU_MAX];       /* kernel PMU that counts it; empty: the CPU's own */
 	bool raw;		       /* samples carry the PMU's raw registers, no chains */
 	bool outside_cores;	       /* that PMU counts per socket, not per CPU */

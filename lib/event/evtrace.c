@@ -2,10 +2,9 @@
 #include "event/evtrace.h"
 
 #include "base/mem.h"
-#include "base/parse.h"
 #include "base/text.h"
 #include "event/event_types.h"
-#include "event/evsys.h"
+#include "event/evprobe.h"
 #include "file/path.h"
 
 #include <ctype.h>
@@ -77,12 +76,6 @@ bool evtrace_has_group(const char *root, const char *name)
 	return path;
 }
 
-/* Whether the names of the group are those of functions of the kernel. */
-static bool is_probe(const char *group)
-{
-	return !strcmp(group, "kprobe") || !strcmp(group, "kretprobe");
-}
-
 char *evtrace_join(const char *root, const char *spec)
 {
 	static const char word[] = "tracepoint:";
@@ -90,7 +83,7 @@ char *evtrace_join(const char *root, const char *spec)
 	size_t length = strcspn(at, ":/~");
 	_cleanup_free_ char *group = xstrndup(at, length);
 	const char *name = at + length + 1;
-	bool probe = is_probe(group), known = probe || evtrace_has_group(root, group);
+	bool probe = evprobe_in_kernel(group), known = probe || evtrace_has_group(root, group);
 
 	if (at[length] == '~')
 		return known ? xstrdup(at) : NULL;
@@ -163,33 +156,11 @@ int evtrace_find(const char *root, const char *group, const char *name, uint64_t
 	return unknown(root, group, name, err);
 }
 
-/* Makes an event of a function of the kernel: when it is called, or returns. */
-static int encode_probe(const char *root, const char *group, const char *name, struct event *event,
-			struct error *err)
-{
-	const char *terms = !strcmp(group, "kretprobe") ? "retprobe=1" : "retprobe=0";
-	_cleanup_(evsys_pmu_done) struct evsys_pmu pmu = { 0 };
-	size_t length = strcspn(name, ",");
-	int r;
-
-	if (evsys_pmu(root, "kprobe", &pmu, NULL) < 0)
-		return error_set(err, -ENOENT,
-				 "%s: this kernel has no kprobes (CONFIG_KPROBE_EVENTS)", name);
-	r = evsys_encode(root, &pmu, terms, event, err);
-	if (r < 0)
-		return r;
-	memcpy(event->function, name, MIN(length, sizeof(event->function) - 1));
-	if (!name[length] || parse_u64(name + length + 1, 0, UINT32_MAX, &event->perf_config2) == 0)
-		return 0;
-	return error_set(err, -EINVAL, "'%s' is not an offset in the function %s, such as 0x10",
-			 name + length + 1, event->function);
-}
-
 int evtrace_encode(const char *root, const char *group, const char *name, struct event *event,
 		   struct error *err)
 {
-	if (is_probe(group))
-		return encode_probe(root, group, name, event, err);
+	if (evprobe_in_kernel(group))
+		return evprobe_encode_kernel(root, group, name, event, err);
 	event->perf_type = PERF_TYPE_TRACEPOINT;
 	return evtrace_find(root, group, name, &event->perf_config, err);
 }

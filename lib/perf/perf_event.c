@@ -57,10 +57,10 @@ static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
 	};
 }
 
-/* The kernel reads the name of a probed function, which @event has, while the event is opened. */
+/* The kernel reads what is probed, which @event contains, while the event is opened. */
 static uint64_t config1_of(const struct event *event)
 {
-	return *event->function ? (uintptr_t)event->function : event->perf_config1;
+	return *event->probed ? (uintptr_t)event->probed : event->perf_config1;
 }
 
 static void sampling_attr(const struct perf_attrs *attrs, const struct event *event,

@@ -104,7 +104,7 @@ static void functions_of_the_kernel_are_probes(void)
 			printf("# %s: %s\n", rows[i].spec, err.text);
 		text = event_text(&event);
 		CHECK_STR(text, rows[i].text);
-		CHECK_STR(event.function, rows[i].function);
+		CHECK_STR(event.probed, rows[i].function);
 		CHECK_EQ(event.perf_type, 6);
 		CHECK_EQ(event.perf_config, rows[i].config);
 		CHECK_EQ(event.perf_config2, rows[i].offset);

@@ -35,7 +35,7 @@ struct check {
 /* Returns the specification with an empty count. Caller frees. */
 static char *without_count(const char *spec)
 {
-	size_t name = event_part_length(spec, ":");
+	size_t name = event_name_length(spec);
 	const char *rest = spec[name] ? strchr(spec + name + 1, ':') : NULL;
 
 	return xasprintf("%.*s%s%s", (int)name, spec, rest ? ":" : "", rest ?: "");
@@ -98,7 +98,7 @@ int ophelp_check(const struct ophelp_place *place, const char *list, bool ignore
 	size_t i;
 
 	for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
-		_cleanup_free_ char *spec = xstrndup(list, event_part_length(list, separators));
+		_cleanup_free_ char *spec = xstrndup(list, event_spec_length(list, separators));
 
 		if (check_one(&c, spec, err) < 0)
 			return -EINVAL;

@@ -104,8 +104,8 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "instruction-based samples (IBS) " BY_PERF);
 	for (i = 0; i < config->event_count; i++)
 		if (config->events[i].perf_type == PERF_TYPE_TRACEPOINT ||
-		    *config->events[i].function)
-			return error_set(err, -ENOTSUP, "tracepoints " BY_PERF);
+		    *config->events[i].probed)
+			return error_set(err, -ENOTSUP, "tracepoints and probes " BY_PERF);
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "a process in a PID namespace of its own cannot be followed");

@@ -10,6 +10,7 @@
 #include "event/internal/event_encode.h"
 #include "event/internal/event_mask.h"
 #include "event/internal/evname.h"
+#include "event/evprobe.h"
 #include "event/evsys.h"
 #include "event/evtrace.h"
 
@@ -53,13 +54,12 @@ static void parts_done(struct parts *parts)
 		free(parts->at[i]);
 }
 
-static int split(struct parts *parts)
+/* Splits a specification whose name has @length letters. */
+static int split(struct parts *parts, size_t length)
 {
 	const char *at = parts->spec;
 
 	for (;;) {
-		size_t length = event_part_length(at, ":");
-
 		if (parts->count == PART_COUNT_)
 			return error_set(parts->err, -EINVAL,
 					 "event '%s': too many colons; the form is "
@@ -69,6 +69,7 @@ static int split(struct parts *parts)
 		if (!at[length])
 			return 0;
 		at += length + 1;
+		length = event_part_length(at, ":");
 	}
 }
 
@@ -377,10 +378,16 @@ static int parse_pmu(const struct place *place, struct parts *parts, struct even
 	return name_pmu_event(parts, name, terms, event);
 }
 
-/* Describes a tracepoint: each time that it is reached is a sample. */
-static const struct catalog_event tracepoint = {
-	.name = "", .kind = CATALOG_SOFTWARE, .minimum = 1, .count = 1
-};
+/* Describes a tracepoint or a probe: each time that it is reached is a sample. */
+static const struct catalog_event reached = { "", .kind = CATALOG_SOFTWARE, .minimum = 1,
+					      .count = 1 };
+
+static int check_place(const struct parts *parts, bool counts, const char *what, const char *chosen)
+{
+	return counts ? 0
+		      : error_set(parts->err, -EINVAL, "event '%s': a %s; only %s was chosen",
+				  parts->spec, what, chosen);
+}
 
 /* Parses "GROUP~NAME:count...". */
 static int parse_tracepoint(const struct place *place, struct parts *parts, struct event *event)
@@ -388,22 +395,30 @@ static int parse_tracepoint(const struct place *place, struct parts *parts, stru
 	_cleanup_free_ char *group = NULL, *name = NULL;
 
 	(void)split_pmu(parts->at[PART_NAME], &group, &name);
-	event_fill(event, &tracepoint);
-	if (read_rest(parts, &tracepoint, event) < 0 ||
+	event_fill(event, &reached);
+	if (read_rest(parts, &reached, event) < 0 ||
 	    evtrace_encode(place->root, group, name, event, parts->err) < 0 ||
 	    name_pmu_event(parts, group, name, event) < 0)
 		return -EINVAL;
-	strcpy(event->pmu, *event->function ? "kprobe" : "tracepoint");
-	if (event->kernel)
-		return 0;
-	return error_set(parts->err, -EINVAL,
-			 "event '%s': a tracepoint is in the kernel; only user space was chosen",
-			 parts->spec);
+	strcpy(event->pmu, *event->probed ? "kprobe" : "tracepoint");
+	return check_place(parts, event->kernel, "tracepoint is in the kernel", "user space");
+}
+
+/* Parses "uprobe:FILE:FUNCTION:count..." and probes like it. */
+static int parse_probe(const struct place *place, struct parts *parts, struct event *event)
+{
+	event_fill(event, &reached);
+	if (read_rest(parts, &reached, event) < 0 ||
+	    evprobe_encode_file(place->root, parts->at[PART_NAME], event, parts->err) < 0)
+		return -EINVAL;
+	return check_place(parts, event->user, "probe is in user space", "the kernel");
 }
 
 static int parse(const struct place *place, const char *spec, struct event *ret, struct error *err)
 {
-	_cleanup_free_ char *trace = place->root ? event_as_tracepoint(place->root, spec) : NULL;
+	size_t probe = place->root ? evprobe_length(spec) : 0;
+	_cleanup_free_ char *trace =
+		probe || !place->root ? NULL : event_as_tracepoint(place->root, spec);
 	_cleanup_(parts_done) struct parts parts = { .spec = trace ?: spec, .err = err };
 	struct event event;
 	const char *name;
@@ -411,10 +426,12 @@ static int parse(const struct place *place, const char *spec, struct event *ret,
 
 	if (!*spec)
 		return error_set(err, -EINVAL, "an event has no name");
-	if (split(&parts) < 0)
+	if (split(&parts, probe ?: event_part_length(parts.spec, ":")) < 0)
 		return -EINVAL;
 	name = parts.at[PART_NAME];
-	if (trace)
+	if (probe)
+		r = parse_probe(place, &parts, &event);
+	else if (trace)
 		r = parse_tracepoint(place, &parts, &event);
 	else if (name[strcspn(name, "/~")])
 		r = parse_pmu(place, &parts, &event);
