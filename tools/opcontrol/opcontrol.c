@@ -13,6 +13,7 @@
 #include "driver/driver.h"
 #include "event/evderived.h"
 #include "event/event.h"
+#include "event/evprobe.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -166,7 +167,10 @@ static bool tolerates(void)
 
 static int add_stored_event(const char *spec, void *data)
 {
-	return settings_add_event(data, spec, NULL);
+	_cleanup_free_ char *whole =
+		evprobe_absolute(spec); /* the daemon is in another directory */
+
+	return settings_add_event(data, whole, NULL);
 }
 
 /* Replaces the stored events by the given ones; "default" stores none. */
