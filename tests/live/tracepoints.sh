@@ -42,8 +42,26 @@ else
 	skip "a uprobe" "this kernel has none"
 fi
 
+# The same without anything defined before.
+nap=$OP_BUILD_ROOT/tests/live/offcpu_nap
+if [ -e /sys/bus/event_source/devices/uprobe ]; then
+	ok "a function by its name" operf -g -e "uprobe:$nap:doze" -d named offcpu_nap 20 1
+	opreport --session-dir=named -l -n >"$dir/calls"
+	is "is sampled each time" "$(awk '{ print $1, $4 }' calls)" "40 doze"
+	ok "with its callers" sh -c "opreport --session-dir=named --folded | grep -q ';main;work;doze 20'"
+	ok "when it returns" operf -e "uretprobe:$nap:doze:4" -d returns taskset -c "$cpu" offcpu_nap 20 1
+	opreport --session-dir=returns -l -n >"$dir/calls"
+	is "in its caller" "$(awk '{ print $1, $4 }' calls)" "10 work"
+	ok "counted" ocount -b -f counts -e "uprobe:$nap:doze,uretprobe:offcpu_nap:doze" offcpu_nap 20 1
+	is "both are as many" "$(sed -n 's/^u.*doze,\([0-9]*\),.*/\1/p' counts | tr '\n' ' ')" "40 40 "
+	fails "a place outside of the file" 1 operf -e "uprobe:$nap:0x7fffffff0" -d no true
+	has "is named" "the kernel cannot probe $nap there"
+else
+	skip "a function by its name" "this kernel has no uprobes"
+fi
+
 fails "one that is not there" 1 operf -e sched:sched_swich -d no true
 has "is named, and the one that was meant" "no tracepoint sched:sched_swich; did you mean sched:sched_switch?"
 fails "the driver bpf" 1 operf --driver=bpf -e $sleeps -d no true
-has "says who can" "tracepoints are sampled by driver perf"
+has "says who can" "tracepoints and probes are sampled by driver perf"
 done_testing
