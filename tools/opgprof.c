@@ -36,8 +36,7 @@ static const struct opt opts[] = {
 	  "the program is below DIR" },
 	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
-	  reporting_set_verbose },
+	TOOL_VERBOSE_OPTION,
 	OPT_END
 };
 

@@ -183,7 +183,8 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 	int c, i, r;
 
 	tables_init(&t, cmdline);
-	if (cmdline->acts && argc == 2 && !strcmp(argv[1], "-V"))
+	if (argc == 2 && !strcmp(argv[1], "-V") &&
+	    (cmdline->acts || !letter_taken(cmdline->opts, 'V')))
 		return OPT_VERSION;
 	optind = 0;
 	opterr = 0;

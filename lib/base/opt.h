@@ -53,7 +53,8 @@ struct opt_cmdline {
 	const char *summary; /* one sentence for --help */
 	const char *epilog;  /* lines after the options, wrapped, or NULL */
 	const struct opt *opts;
-	bool acts; /* acts without operands: a lone -V, often the version, just shows it */
+	bool acts; /* acts without operands: a lone -V, often the version, just shows it, as it does
+		    * in tools without that letter */
 	bool stop_at_operand; /* the first operand ends the options (operf COMMAND --its-option) */
 };
 

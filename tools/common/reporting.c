@@ -82,13 +82,6 @@ int reporting_set_symbols(const char *arg, void *target, struct error *err _unus
 	return 0;
 }
 
-int reporting_set_verbose(const char *arg _unused_, void *target _unused_,
-			  struct error *err _unused_)
-{
-	tool_verbose(LOG_LEVEL_DEBUG);
-	return 0;
-}
-
 static int parse_percent(const char *option, const char *arg, double *ret, struct error *err)
 {
 	const char *at = arg;

@@ -37,8 +37,6 @@ void reporting_tag_archives(size_t count, char **words);
 char *reporting_shell_words(size_t count, char *const *words);
 /* Adds a comma list of symbols to the struct symbol_list @target; 0. */
 int reporting_set_symbols(const char *arg, void *target, struct error *err);
-/* Shows the library's debug lines on stderr, whatever @arg is; 0. */
-int reporting_set_verbose(const char *arg, void *target, struct error *err);
 
 /* --debuginfod: sets the struct fetch_config @target; @arg is the percentage, or NULL for 1. 0 or
  * -EINVAL. */

@@ -40,6 +40,12 @@ void tool_verbose(enum log_level level)
 	log_to(level, stderr_sink, NULL);
 }
 
+int tool_set_verbose(const char *arg _unused_, void *target _unused_, struct error *err _unused_)
+{
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
 unsigned int tool_terminal_width(int fd)
 {
 	struct winsize size;

@@ -40,6 +40,14 @@ int tool_usage(const char *format, ...) _printf_(1, 2);
 void tool_warn(const char *format, ...) _printf_(1, 2);
 /* Shows the libraries' log lines up to @level on stderr. */
 void tool_verbose(enum log_level level);
+/* The option -V of tools that print what they do, with the same meaning everywhere. OProfile 1.x's
+ * tools for reports have an argument, which is ignored. */
+#define TOOL_VERBOSE_OPTION                                                                        \
+	{                                                                                          \
+		'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error", \
+			tool_set_verbose                                                           \
+	}
+int tool_set_verbose(const char *arg, void *target, struct error *err);
 /* Returns the width of the terminal @fd in columns, 0 if it is not a terminal. */
 unsigned int tool_terminal_width(int fd);
 /* Whether @fd is a terminal that takes escape sequences, so that a line can be overwritten. */

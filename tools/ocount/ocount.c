@@ -19,7 +19,7 @@
 
 enum { LOOK_MS = 100 }; /* how often to look whether processes have ended */
 
-static bool system_wide, separate_thread, separate_cpu, brief, json, verbose;
+static bool system_wide, separate_thread, separate_cpu, brief, json;
 static const char *process_list, *thread_list, *cpu_list, *output_file;
 static struct strbuf specs; /* of all --events, joined by commas */
 static struct ocount_events events;
@@ -56,12 +56,12 @@ static int set_interval(const char *arg, void *target, struct error *err)
 
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where to count", NULL },
-	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL, "all CPUs, until ctrl-C" },
+	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL, "all CPUs, until Ctrl-C" },
 	{ 'p', "process-list", OPT_STRING, &process_list, "PID,...",
-	  "running processes and their children, until they end or ctrl-C" },
+	  "running processes and their children, until they end or Ctrl-C" },
 	{ 'r', "thread-list", OPT_STRING, &thread_list, "TID,...",
-	  "these threads, until they end or ctrl-C" },
-	{ 'C', "cpu-list", OPT_STRING, &cpu_list, "LIST", "these CPUs (0-3,5), until ctrl-C" },
+	  "these threads, until they end or Ctrl-C" },
+	{ 'C', "cpu-list", OPT_STRING, &cpu_list, "LIST", "these CPUs (0-3,5), until Ctrl-C" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to count", NULL },
 	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
 	  "these: NAME[:unitmask[:kernel[:user]]]; by default the CPU's cycles and instructions, "
@@ -77,7 +77,7 @@ static const struct opt opts[] = {
 	{ 'b', "brief-format", OPT_FLAG, &brief, NULL, "lines of [CPU or thread,]event,count,%" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "one JSON object per line" },
 	{ 'f', "output-file", OPT_PATH, &output_file, "FILE", "write to a file" },
-	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "print what is done, on standard error" },
+	TOOL_VERBOSE_OPTION,
 	OPT_END
 };
 
@@ -338,8 +338,6 @@ int main(int argc, char **argv)
 	int r;
 
 	check_options(command);
-	if (verbose)
-		tool_verbose(LOG_LEVEL_INFO);
 	r = run_all(&run, command, &err);
 	if (r < 0)
 		(void)tool_fail(&err);

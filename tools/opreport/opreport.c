@@ -183,8 +183,7 @@ static const struct opt opts[] = {
 	  reporting_set_debuginfod },
 	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
-	  reporting_set_verbose },
+	TOOL_VERBOSE_OPTION,
 	OPT_END
 };
 

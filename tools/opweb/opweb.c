@@ -71,8 +71,7 @@ static const struct opt opts[] = {
 	REPORTING_NO_SYMBOL_CACHE(options.no_symbol_cache),
 	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
-	  reporting_set_verbose },
+	TOOL_VERBOSE_OPTION,
 	OPT_END
 };
 
@@ -82,6 +81,7 @@ static const struct opt_cmdline cmdline = {
 	.summary = "Show a profile in a browser: applications over time, flame graphs, functions.",
 	.epilog = "A specification narrows the profile, as for opreport. See opweb(1).",
 	.opts = opts,
+	.acts = true,
 };
 
 /* The command line, for the processes that read the profile. */
