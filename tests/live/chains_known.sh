@@ -61,7 +61,7 @@ begin()
 	operf --session-dir="$dir/$session" --driver=bpf --rate="$rate" --callgraph=64 "$@" \
 		>/dev/null 2>"$dir/$session.log" &
 	operf=$!
-	wait_for grep -q "Press Ctl-c" "$dir/$session.log"
+	wait_for grep -q "Press Ctrl-C" "$dir/$session.log"
 	begun=$(awk '{ print $14 }' "/proc/$running/stat")
 	wait_for worked 1
 	kill -INT "$operf"

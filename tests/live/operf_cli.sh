@@ -87,7 +87,7 @@ truth_chains 30 >/dev/null &
 long=$!
 operf --pid=$long >pid.log 2>&1 &
 profiler=$!
-wait_for grep -q "Press Ctl-c" pid.log
+wait_for grep -q "Press Ctrl-C" pid.log
 kill -INT $profiler
 ok "a profiled process goes on after SIGINT" sh -c "wait_for() { :; }; kill -0 $long"
 wait $profiler
@@ -95,7 +95,7 @@ is "and operf has ended well" $? 0
 has "with its data" "operf: [0-9]* samples, " pid.log
 operf --pid=$long >pid2.log 2>&1 &
 profiler=$!
-wait_for grep -q "Press Ctl-c" pid2.log
+wait_for grep -q "Press Ctrl-C" pid2.log
 kill $long
 wait $profiler
 is "it ends with the process too" $? 0
@@ -141,7 +141,7 @@ has "and what was sampled is kept" "Profiling done" signal.log
 if [ "$(id -u)" = 0 ]; then
 	operf --system-wide >system.log 2>&1 &
 	profiler=$!
-	wait_for grep -q "Press Ctl-c" system.log
+	wait_for grep -q "Press Ctrl-C" system.log
 	truth_chains 0.3 >/dev/null
 	fails "a second operf on the session" 1 operf true
 	has "names the first" "$profiler"

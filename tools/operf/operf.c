@@ -80,7 +80,7 @@ static int set_off_cpu(const char *arg, void *to, struct error *err)
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
 	{ 'p', "pid", OPT_CALL, &chosen, "PID,...",
-	  "profile running processes and the children that they fork, until they end or ctrl-C",
+	  "profile running processes and the children that they fork, until they end or Ctrl-C",
 	  processes_add },
 	{ 0, "name", OPT_CALL, &chosen, "PATTERN",
 	  "the same for each running process of this name: nginx, 'python*'",
@@ -89,7 +89,7 @@ static const struct opt opts[] = {
 	  "the same for each process in this cgroup: nginx.service, '*CONTAINER-ID*'",
 	  processes_add_cgroup },
 	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL,
-	  "profile the whole machine, until ctrl-C or while COMMAND runs" },
+	  "profile the whole machine, until Ctrl-C or while COMMAND runs" },
 	{ 0, "duration", OPT_CALL, &duration_ms, "TIME",
 	  "end the profile after TIME: 10s, 5m, 1h30m; for running processes and --system-wide",
 	  set_duration },
@@ -365,7 +365,8 @@ static void say_started(const struct target *target)
 {
 	(void)fprintf(stderr, "operf: Profiler started\n");
 	if (target->kind != TARGET_COMMAND && !duration_ms)
-		(void)fprintf(stderr, "operf: Press Ctl-c or 'kill -SIGINT %d' to stop profiling\n",
+		(void)fprintf(stderr,
+			      "operf: Press Ctrl-C or 'kill -SIGINT %d' to stop profiling\n",
 			      getpid());
 }
 
