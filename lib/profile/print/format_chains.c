@@ -92,15 +92,29 @@ static void pad(struct strbuf *line, size_t length)
 	while (line->length < length);
 }
 
+/* Whether there is room for the share in the first profile; without it, it is the share minus the
+ * points. */
+static bool has_room(const struct report *r)
+{
+	enum { WIDE = 140 };
+
+	return !r->view->width || r->view->width >= WIDE;
+}
+
 /* Heads of what follows samples and percentage if two profiles are compared. */
-#define DIFFERENCE_HEADS "points    diff %       "
+static const char *difference_heads(const struct report *r)
+{
+	return !r->before    ? ""
+	       : has_room(r) ? "before %  points    diff %       "
+			     : "points    diff %       ";
+}
 
 /* Adds the columns of samples and percentage, and of the difference of two profiles. */
 static void add_counts(const struct report *r, const struct container *c, const struct row *row,
 		       size_t class, struct strbuf *line)
 {
-	enum { POINTS_WIDTH = 10, WIDTH = 13 };
-	char count[REPORT_COUNT_MAX];
+	enum { SHARE_WIDTH = 10, WIDTH = 13 };
+	char count[REPORT_COUNT_MAX], percent[16];
 	size_t column;
 
 	report_count(r, 0, row->counts[class], count);
@@ -111,10 +125,16 @@ static void add_counts(const struct report *r, const struct container *c, const 
 	if (!r->before)
 		return;
 	column = line->length;
+	if (has_room(r)) {
+		report_percent(r->view->decimals, report_share_before(c, row, class), percent);
+		strbuf_adds(line, percent);
+		column += SHARE_WIDTH;
+		pad(line, column);
+	}
 	report_add_points(line, r, report_points(c, row, class));
-	pad(line, column + POINTS_WIDTH);
+	pad(line, column + SHARE_WIDTH);
 	report_add_difference(line, r, c, row, class);
-	pad(line, column + POINTS_WIDTH + WIDTH);
+	pad(line, column + SHARE_WIDTH + WIDTH);
 }
 
 /* --- the hottest chains --- */
@@ -176,7 +196,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 
 	if (!r->view->no_header)
 		(void)fprintf(out, "%-7s  %%        %sapplication\n", report_unit(r, 0),
-			      r->before ? DIFFERENCE_HEADS : "");
+			      difference_heads(r));
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 		struct chains_samples samples = chains_line_samples(c, l);
@@ -384,7 +404,7 @@ static void add_child(const struct report *r, const struct child *child, struct 
 
 static void print_heads(const struct report *r, FILE *out)
 {
-	const char *difference = r->before ? DIFFERENCE_HEADS : "";
+	const char *difference = difference_heads(r);
 
 	(void)fprintf(out, "%-18s%s%-18s%s%-25ssymbol name\n",
 		      report_is_time(r, 0) ? "children ms, %" : "children %", difference,
