@@ -11,6 +11,7 @@
 #include "profile/annotate/annotate_asm.h"
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"
+#include "profile/annotate/annotate_json.h"
 #include "profile/annotate/annotate_top.h"
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
@@ -22,7 +23,8 @@ static struct {
 	bool source, assembly;
 	bool show_bytes;    /* of instructions */
 	char *disassembler; /* its options */
-	uint64_t top;	    /* symbols; 0: all */
+	bool json;
+	uint64_t top; /* symbols; 0: all */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
 	struct profile_config profile;
@@ -100,6 +102,8 @@ static const struct opt opts[] = {
 	  "sources, with the samples of each line" },
 	{ 'a', "assembly", OPT_FLAG, &options.assembly, NULL,
 	  "code, with the samples of each instruction; with --source also the lines it came from" },
+	{ 0, "json", OPT_FLAG, &options.json, NULL,
+	  "functions with their instructions and source lines, for programs" },
 	{ 'i', "include-symbols", OPT_CALL, &options.config.symbols.include, "LIST",
 	  "only samples in these symbols (NAME, PATTERN, NAME[IMAGE])", reporting_set_symbols },
 	{ 'e', "exclude-symbols", OPT_CALL, &options.config.symbols.exclude, "LIST",
@@ -148,7 +152,7 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opannotate",
-	.usage = "--source|--assembly [OPTION]... [SPECIFICATION]...",
+	.usage = "--source|--assembly|--json [OPTION]... [SPECIFICATION]...",
 	.summary = "Show sources or code with the samples of each line before it.",
 	.epilog =
 		"A specification narrows what is shown: the name of an image, or TAG:VALUE,... as "
@@ -174,8 +178,12 @@ enum { TOP_MAX = 10000 };
 
 static int check_options(struct error *err)
 {
-	if (!options.source && !options.assembly)
-		return error_set(err, -EINVAL, "specify --source, --assembly, or both");
+	if (!options.source && !options.assembly && !options.json)
+		return error_set(err, -EINVAL, "specify --source, --assembly, or both; or --json");
+	if (options.json && (options.source || options.assembly || options.output_dir))
+		return error_set(err, -EINVAL,
+				 "--json has both source and code; it cannot be combined with "
+				 "--source, --assembly and --output-dir");
 	if (options.assembly && options.output_dir)
 		return error_set(
 			err, -EINVAL,
@@ -238,6 +246,18 @@ static int show_sources(struct parts *p, const char *heading, struct error *err)
 	return annotate_source_print(source, &to, err);
 }
 
+/* Samples of an instruction are one number: those of two events cannot be added up. */
+static int show_json(struct parts *p, struct error *err)
+{
+	const struct profile *profile = p->profile;
+	const struct annotate_json_output to = { .out = stdout, .sources = p->sources };
+
+	if (profile->classes.axes >> AXIS_EVENT & 1)
+		return error_set(err, -EINVAL, "--json is of one event; select it with event:NAME");
+	annotate_json_print_all(&p->annotate, profile->gather, profile->binaries, &to);
+	return tool_flush(stdout, NULL, err);
+}
+
 static void show_assembly(struct parts *p)
 {
 	struct annotate_asm_output to = { .out = stdout,
@@ -281,6 +301,8 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 
 	if (r < 0)
 		return r;
+	if (options.json)
+		return show_json(&p, err);
 	annotate_heading(&p.annotate, &p.profile->losses, command_line, means, &heading);
 	annotate_comment(strbuf_text(&heading), &comment);
 	if (!options.output_dir)

@@ -8,8 +8,10 @@
 #include "dwarf/lines.h"
 #include "profile/binary/sources.h"
 #include "profile/rows/container.h"
+#include "profile/select/gather.h"
 #include "symbol/symtab.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Lines that are shown around those with code, and the longest part of a line. */
@@ -203,6 +205,8 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 
 	w.j = JSON_INIT(to->out);
 	json_open(&w.j, NULL, '{');
+	if (to->image)
+		json_bytes(&w.j, "image", to->image);
 	json_string(&w.j, "symbol", sym->text);
 	json_string(&w.j, "link", sym->symbol->name);
 	json_hex(&w.j, "address", sym->symbol->address);
@@ -215,4 +219,61 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 	}
 	json_close(&w.j, '}');
 	(void)fputc('\n', to->out);
+}
+
+/* Prints the functions of the @i-th image, each preceded by a comma unless it is the first of all;
+ * the number printed so far is @count. Returns the new number. */
+static size_t print_image(struct annotate *a, size_t i, struct binaries *bs, size_t count,
+			  const struct annotate_json_output *to)
+{
+	struct annotate_view view;
+	size_t s;
+
+	annotate_open(a, i, bs, &view);
+	for (s = 0; s < view.symbol_count; s++) {
+		if (!view.symbols[s].is_wanted || !annotate_reaches(a, view.symbols[s].counts))
+			continue;
+		(void)fputs(count++ ? "," : "", to->out);
+		annotate_json_print(a, &view, &view.symbols[s], to);
+	}
+	annotate_close(&view);
+	return count;
+}
+
+static void print_rest(const struct annotate *a, const struct gather *names, FILE *out)
+{
+	struct json j = JSON_INIT(out);
+	size_t i;
+
+	json_open(&j, NULL, '[');
+	for (i = 0; i < a->rest_count; i++) {
+		const struct annotate_rest *rest = &a->rest[i];
+
+		json_open(&j, NULL, '{');
+		if (rest->image != ANNOTATE_NONE)
+			json_bytes(&j, "image", gather_image_name(names, rest->image, true));
+		json_string(&j, "why", rest->why);
+		json_u64(&j, "samples", container_sum(rest->counts, a->totals.class_count));
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+}
+
+void annotate_json_print_all(struct annotate *a, const struct gather *names, struct binaries *bs,
+			     const struct annotate_json_output *to)
+{
+	size_t i, count = 0;
+
+	(void)fprintf(to->out,
+		      "{\"format\":\"opannotate-1\",\"samples\":%" PRIu64 ",\"functions\":[\n",
+		      container_sum(a->totals.totals, a->totals.class_count));
+	for (i = 0; i < a->image_count; i++) {
+		struct annotate_json_output of_image = *to;
+
+		of_image.image = gather_image_name(names, a->images[i].image, true);
+		count = print_image(a, i, bs, count, &of_image);
+	}
+	(void)fputs("],\"rest\":", to->out);
+	print_rest(a, names, to->out);
+	(void)fputs("}\n", to->out);
 }
