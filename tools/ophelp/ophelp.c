@@ -5,7 +5,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "event/evpfm.h"
-#include "event/evtrace.h"
 #include "tools/ophelp/ophelp_check.h"
 #include "tools/ophelp/ophelp_list.h"
 #include "tools/common/screen.h"
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool get_cpu_type, get_default, list_types, ignore_count, xml, json, verbose;
+static bool get_cpu_type, get_default, list_types, ignore_count, xml, json;
 static const char *cpu_name, *root = "", *check_list, *mask_event, *extra_event, *word;
 static uint64_t callgraph;
 static struct screen screen;
@@ -43,8 +42,7 @@ static const struct opt opts[] = {
 	{ 'X', "xml", OPT_FLAG, &xml, NULL, "print the list as XML" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print the list as JSON" },
 	SCREEN_PAGER_OPTION(screen),
-	{ 'V', "verbose", OPT_FLAG, &verbose, NULL,
-	  "print what is ambiguous in the description files" },
+	TOOL_VERBOSE_OPTION,
 	OPT_END
 };
 
@@ -52,6 +50,10 @@ static const struct opt_cmdline cmdline = {
 	.tool = "ophelp",
 	.usage = "[OPTION]... [EVENT]",
 	.summary = "List the events of a CPU, or print the code of EVENT.",
+	.epilog = "Events of this machine are also its kernel's tracepoints (GROUP:NAME; as root, "
+		  "--search=WORD finds them) and probes: kprobe:FUNCTION, kretprobe:FUNCTION, "
+		  "uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION, usdt:FILE:PROVIDER:NAME; see "
+		  "operf(1).",
 	.opts = opts,
 };
 
@@ -198,14 +200,20 @@ static void print_types(void)
 		printf("pfm/%-24s %s\n", pmu.name, pmu.description);
 }
 
-static enum ophelp_format output_format(void)
+static struct ophelp_output output(void)
 {
-	return xml ? OPHELP_XML : json ? OPHELP_JSON : OPHELP_TEXT;
+	return (struct ophelp_output){ .word = word,
+				       .format = xml	? OPHELP_XML
+						 : json ? OPHELP_JSON
+							: OPHELP_TEXT,
+				       .width = screen.width,
+				       .out = stdout };
 }
 
 /* Prints the events of every PMU that libpfm4 knows, skipping PMUs without events. */
 static int print_all(struct error *err)
 {
+	const struct ophelp_output to = output();
 	const struct catalog *c;
 	struct evpfm_pmu pmu;
 	size_t i, count = 0;
@@ -213,7 +221,7 @@ static int print_all(struct error *err)
 	for (i = 0; evpfm_pmu_at(i, &pmu); i++) {
 		c = catalog_of(catalog_pmu_type(pmu.name));
 		if (ophelp_any(c, word))
-			count += ophelp_list(c, word, output_format(), screen.width, stdout);
+			count += ophelp_list(c, NULL, &to, NULL);
 	}
 	if (!i)
 		return error_set(err, -ENOENT,
@@ -221,39 +229,11 @@ static int print_all(struct error *err)
 	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");
 }
 
-struct found {
-	size_t count;
-};
-
-static void print_tracepoint(const char *group, const char *name, void *data)
-{
-	_cleanup_free_ char *full = xasprintf("%s:%s", group, name);
-	struct found *found = data;
-
-	if (!strcasestr(full, word))
-		return;
-	found->count++;
-	printf("%s: (counter: tracepoint)\n", full);
-}
-
-/* Lists the tracepoints of this machine's kernel with the word that is searched; there are too many
- * for the whole list. Returns their number. */
-static size_t print_tracepoints(const struct ophelp_place *place, struct error *why)
-{
-	struct found found = { 0 };
-
-	if (word && place->root && output_format() == OPHELP_TEXT)
-		(void)evtrace_each(place->root, print_tracepoint, &found, why);
-	return found.count;
-}
-
 static int print_list(const struct ophelp_place *place, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	size_t count =
-		ophelp_list(ophelp_catalog(place), word, output_format(), screen.width, stdout);
-
-	count += print_tracepoints(place, &why);
+	const struct ophelp_output to = output();
+	size_t count = ophelp_list(ophelp_catalog(place), place->root, &to, &why);
 
 	/* The problem was a warning when the events were read. */
 	if (catalog_problem(ophelp_catalog(place)))
@@ -326,8 +306,6 @@ int main(int argc, char **argv)
 		return tool_usage("--xml and --cpu-type=all cannot be combined");
 	if (xml && json)
 		return tool_usage("--xml and --json cannot be combined");
-	if (verbose)
-		tool_verbose(LOG_LEVEL_INFO);
 	screen_open(&screen, stdout);
 	r = act(argv[operands], &err);
 	if (r < 0)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "event/evtrace.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -307,35 +308,77 @@ bool ophelp_any(const struct catalog *c, const char *word)
 	return false;
 }
 
-size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
-		   unsigned int width, FILE *out)
+/* A list that is being printed. */
+struct listing {
+	const char *word; /* that an event must have; NULL: any */
+	enum ophelp_format format;
+	FILE *out;
+	struct page page;
+	struct json json;
+	size_t count;
+};
+
+static void listing_done(struct listing *l)
 {
-	_cleanup_(page_done) struct page page = { .width = width };
+	page_done(&l->page);
+}
+
+static void list_event(struct listing *l, const struct catalog_event *e)
+{
+	if (!matches(e, l->word))
+		return;
+	l->count++;
+	switch (l->format) {
+	case OPHELP_TEXT:
+		text_event(&l->page, e, l->out);
+		break;
+	case OPHELP_XML:
+		xml_event(e, l->out);
+		break;
+	case OPHELP_JSON:
+		json_event(&l->json, e);
+		break;
+	case OPHELP_FORMAT_COUNT_:
+		break;
+	}
+}
+
+static void list_tracepoint(const char *group, const char *name, void *data)
+{
+	_cleanup_free_ char *full = xasprintf("%s:%s", group, name);
+
+	list_event(data, &(struct catalog_event){ .name = full,
+						  .description = "A tracepoint of the kernel",
+						  .kind = CATALOG_COUNTER,
+						  .pmu = "tracepoint",
+						  .minimum = 1,
+						  .count = 1 });
+}
+
+size_t ophelp_list(const struct catalog *c, const char *root, const struct ophelp_output *to,
+		   struct error *why)
+{
 	const struct cpu_type *type = catalog_type(c);
 	_cleanup_free_ char *title = xasprintf(
 		"oprofile: available events for CPU type \"%s\" (%s)", type->pretty, type->key);
-	struct json j = JSON_INIT(out);
-	size_t i, count = 0;
+	_cleanup_(listing_done) struct listing l = { .word = to->word,
+						     .format = to->format,
+						     .out = to->out,
+						     .page = { .width = to->width },
+						     .json = JSON_INIT(to->out) };
+	size_t i;
 
-	if (format == OPHELP_TEXT)
-		begin_text(title, catalog_gap(c), width, out);
-	else if (format == OPHELP_XML)
-		begin_xml(title, catalog_gap(c), out);
+	if (to->format == OPHELP_TEXT)
+		begin_text(title, catalog_gap(c), to->width, to->out);
+	else if (to->format == OPHELP_XML)
+		begin_xml(title, catalog_gap(c), to->out);
 	else
-		begin_json(type, catalog_gap(c), &j);
-	for (i = 0; i < catalog_size(c); i++) {
-		const struct catalog_event *e = catalog_event_at(c, i);
-
-		if (!matches(e, word))
-			continue;
-		count++;
-		if (format == OPHELP_TEXT)
-			text_event(&page, e, out);
-		else if (format == OPHELP_XML)
-			xml_event(e, out);
-		else
-			json_event(&j, e);
-	}
-	end(format, &j, out);
-	return count;
+		begin_json(type, catalog_gap(c), &l.json);
+	for (i = 0; i < catalog_size(c); i++)
+		list_event(&l, catalog_event_at(c, i));
+	/* There are thousands, too many for the whole list. */
+	if (root && to->word)
+		(void)evtrace_each(root, list_tracepoint, &l, why);
+	end(to->format, &l.json, to->out);
+	return l.count;
 }

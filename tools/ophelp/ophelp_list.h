@@ -2,10 +2,12 @@
 /*
  * Prints the events of a catalogue as text, XML or JSON.
  *
- *	ophelp_list(catalog_here(), "cache", OPHELP_TEXT, 80, stdout);
+ *	struct ophelp_output to = { "cache", OPHELP_TEXT, 80, stdout };
+ *	ophelp_list(catalog_here(), "", &to, NULL);
  */
 #pragma once
 
+#include "base/error.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 
@@ -13,11 +15,19 @@
 
 enum ophelp_format { OPHELP_TEXT, OPHELP_XML, OPHELP_JSON, OPHELP_FORMAT_COUNT_ };
 
-/* Prints the events of @c to @out. If @word is not NULL, prints only those that contain it in their
- * name, description or a unit mask, ignoring case. Wraps text to @width columns (0: no wrapping).
- * Returns the number of events printed. */
-size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
-		   unsigned int width, FILE *out);
+struct ophelp_output {
+	const char *word; /* only events that contain it in their name, description or a unit mask,
+			   * ignoring case; NULL: all */
+	enum ophelp_format format;
+	unsigned int width; /* to which text is wrapped; 0: it is not */
+	FILE *out;
+};
+
+/* Prints the events of @c and, if there is a word, the tracepoints of the kernel of the machine
+ * under @root, unless that is NULL. Returns the number of events printed; @why says why tracepoints
+ * could not be read. */
+size_t ophelp_list(const struct catalog *c, const char *root, const struct ophelp_output *to,
+		   struct error *why);
 
 /* Returns whether ophelp_list() would print any event. */
 bool ophelp_any(const struct catalog *c, const char *word);
