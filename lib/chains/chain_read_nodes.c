@@ -41,7 +41,7 @@ static uint32_t places_before(const struct chain_reader *r, const struct chain_g
 	uint32_t sum = 0;
 
 	for (i = r->generations; i < g; i++)
-		sum += i->places.count;
+		sum += chain_generation_places(i);
 	return sum;
 }
 
@@ -90,7 +90,8 @@ bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reade
 	if (ret->parent >= i || !chain_generation_frame(g, i, &ret->frame))
 		return false;
 	ret->parent += node - i;
-	ret->place = g->segment ? 0 : r->first_place + chain_generation_stored(g, i).place;
+	ret->place = chain_generation_place(g, i);
+	ret->place += ret->place ? r->first_place : 0;
 	return true;
 }
 

@@ -31,6 +31,7 @@ struct segment {
 	char *text; /* of ->lines */
 	const char **lines;
 	struct segment_node *nodes;
+	uint32_t *places; /* of the nodes, by number, from 1 on */
 	uint64_t *totals;
 	uint32_t *ids; /* of the counts that were read last */
 	uint64_t *counts;
@@ -105,6 +106,7 @@ static int read_header(struct segment *s)
 					   .span = { h->begin_ms, h->end_ms },
 					   .slices = h->slices,
 					   .nodes = h->nodes,
+					   .places = h->places,
 					   .lines = h->lines,
 					   .samples = h->samples,
 					   .counts = h->counts };
@@ -226,9 +228,11 @@ static void unload(struct segment *s)
 	free(s->text);
 	free(s->lines);
 	free(s->nodes);
+	free(s->places);
 	s->text = NULL;
 	s->lines = NULL;
 	s->nodes = NULL;
+	s->places = NULL;
 }
 
 void segment_free(struct segment *s)
@@ -257,6 +261,11 @@ void segment_free(struct segment *s)
 const struct segment_about *segment_about(const struct segment *s)
 {
 	return &s->about;
+}
+
+const char *segment_name(const struct segment *s)
+{
+	return s->name;
 }
 
 const struct segment_slice *segment_slice_at(const struct segment *s, size_t i)
@@ -335,6 +344,7 @@ static int make_nodes(struct segment *s, const struct segment_node *places,
 	for (i = 0; i < s->header.nodes; i++)
 		(void)slice_get(&at);
 	s->nodes = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->nodes));
+	s->places = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->places));
 	for (i = 1; i <= s->header.nodes; i++) {
 		uint64_t up = slice_get(&levels), zigzag = slice_get(&at);
 
@@ -343,6 +353,7 @@ static int make_nodes(struct segment *s, const struct segment_node *places,
 			return -EBADMSG;
 		depth += 1 - up;
 		s->nodes[i] = places[place];
+		s->places[i] = (uint32_t)place + 1;
 		s->nodes[i].parent = last[depth - 1];
 		last[depth] = (uint32_t)i;
 	}
@@ -383,6 +394,11 @@ const char *segment_line(const struct segment *s, uint32_t i)
 const struct segment_node *segment_nodes(const struct segment *s)
 {
 	return s->nodes;
+}
+
+uint32_t segment_place(const struct segment *s, uint32_t node)
+{
+	return s->places ? s->places[node] : 0;
 }
 
 /* --- counts --- */
@@ -451,48 +467,4 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 	}
 	*ret = s->totals;
 	return 0;
-}
-
-/* Adds up all slices; 0 or -errno. */
-static int sum_slices(struct segment *s, uint64_t *sums, uint64_t *samples, struct error *err)
-{
-	struct segment_counts c;
-	size_t i, k;
-
-	for (i = 0; i < s->header.slices; i++) {
-		if (segment_counts(s, i, &c) < 0)
-			return error_set(err, -EBADMSG, "%s: slice %zu is damaged", s->name, i);
-		for (k = 0; k < c.count; k++)
-			if (__builtin_add_overflow(sums[c.nodes[k]], c.counts[k],
-						   &sums[c.nodes[k]]))
-				sums[c.nodes[k]] = UINT64_MAX;
-		*samples += s->slices[i].slice.samples;
-	}
-	return 0;
-}
-
-int segment_check(struct segment *s, struct error *err)
-{
-	_cleanup_free_ uint64_t *sums = NULL;
-	uint64_t samples = 0, counts = 0;
-	const uint64_t *totals;
-	int r = segment_load(s, err);
-	size_t i;
-
-	if (r == 0)
-		r = segment_totals(s, &totals, err);
-	if (r < 0)
-		return r;
-	sums = xcalloc((size_t)s->header.nodes + 1, sizeof(*sums));
-	r = sum_slices(s, sums, &samples, err);
-	for (i = 1; r == 0 && i <= s->header.nodes; i++) {
-		if (sums[i] != totals[i])
-			return error_set(err, -EBADMSG, "%s: a total is not the sum of the slices",
-					 s->name);
-		if (__builtin_add_overflow(counts, totals[i], &counts))
-			counts = UINT64_MAX;
-	}
-	if (r == 0 && (samples != s->header.samples || counts != s->header.counts))
-		return error_set(err, -EBADMSG, "%s: its sum is not that of its slices", s->name);
-	return r;
 }

@@ -26,6 +26,7 @@ struct segment_about {
 	uint32_t level, first, last; /* generations */
 	struct window span;	     /* from the first slice's begin to the last one's end */
 	size_t slices, nodes, lines;
+	size_t places;		  /* different lines and keys of nodes; 0: not known */
 	uint64_t samples, counts; /* of all slices */
 };
 
@@ -42,6 +43,8 @@ void segment_free(struct segment *s);
 DEFINE_CLEANUP(struct segment *, segment_free);
 
 const struct segment_about *segment_about(const struct segment *s);
+/* Its path, for messages. */
+const char *segment_name(const struct segment *s);
 const struct segment_slice *segment_slice_at(const struct segment *s, size_t i);
 /* Reads names and nodes. 0 or -errno. */
 int segment_load(struct segment *s, struct error *err);
@@ -49,6 +52,8 @@ int segment_load(struct segment *s, struct error *err);
 const char *segment_line(const struct segment *s, uint32_t i);
 /* The nodes, from 1 on; after segment_load(). */
 const struct segment_node *segment_nodes(const struct segment *s);
+/* The number of a node's line and key, from 1 on; 0: not known. */
+uint32_t segment_place(const struct segment *s, uint32_t node);
 /* Reads the counts of slice @i, which are valid until the next call. 0 or -errno. */
 int segment_counts(struct segment *s, size_t i, struct segment_counts *ret);
 /* Reads the sums of all slices, by node from 1 on, valid until segment_free(). 0 or -errno. */

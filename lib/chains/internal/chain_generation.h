@@ -86,6 +86,18 @@ static inline uint32_t chain_generation_parent(const struct chain_generation *g,
 			  : chain_generation_stored(g, i).parent;
 }
 
+/* The number after the last of the places that nodes have. */
+static inline uint32_t chain_generation_places(const struct chain_generation *g)
+{
+	return g->segment ? (uint32_t)segment_about(g->segment)->places + 1 : g->places.count;
+}
+
+/* The place of a node that is no root, from 1 on; 0: not known. */
+static inline uint32_t chain_generation_place(const struct chain_generation *g, uint32_t i)
+{
+	return g->segment ? segment_place(g->segment, i) : chain_generation_stored(g, i).place;
+}
+
 /* The samples of the window whose chain ends in a node. */
 static inline uint64_t chain_generation_count(const struct chain_generation *g, uint32_t i)
 {
