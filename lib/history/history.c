@@ -102,38 +102,42 @@ static void find_cover(struct history *h, struct reading *r)
 
 /* --- reading --- */
 
-/* Gives each file room for its counts, one file after the other. */
-static void make_room(struct history *h, const struct pile *p)
+/* Finds where the counts of each file begin if they are put in the order of files; the caller
+ * frees. */
+static size_t *find_places(struct history *h, const struct pile *p)
 {
-	size_t at = 0, i;
+	size_t *next = xcalloc(h->count + 1, sizeof(*next)), at = 0, i;
 
 	for (i = 0; i < p->count; i++)
 		h->files[p->entries[i].file - 1].count++;
-	h->counts = xcalloc(p->count + 1, sizeof(*h->counts));
 	for (i = 0; i < h->count; i++) {
-		h->files[i].counts = &h->counts[at];
+		next[i] = at;
+		h->files[i].counts = p->entries + at;
 		at += h->files[i].count;
 	}
+	return next;
 }
 
-/* Distributes the counts to their files. Sorting them would take longer than all else, and readers
- * of samples sort them anyway. */
+/* Puts the counts in the order of files, in place, as there can be many. Sorting those of a file
+ * would take longer than all else, and readers of samples sort them anyway. */
 static void deal_out(struct history *h, struct reading *r)
 {
-	_cleanup_free_ size_t *next = xcalloc(r->file_count + 1, sizeof(*next));
-	const struct pile *p = &r->pile;
-	size_t i;
+	struct history_count *all = h->counts = STEAL(r->pile.entries);
+	_cleanup_free_ size_t *next = NULL;
+	size_t i, end;
 
 	h->files = r->files;
 	h->count = r->file_count;
-	make_room(h, p);
-	for (i = 0; i < h->count; i++)
-		next[i] = (size_t)(h->files[i].counts - h->counts);
-	for (i = 0; i < p->count; i++) {
-		const struct tally_entry *e = &p->entries[i];
+	next = find_places(h, &(struct pile){ .entries = all, .count = r->pile.count });
+	for (i = 0; i < h->count; i++) {
+		for (end = (size_t)(h->files[i].counts - all) + h->files[i].count; next[i] < end;) {
+			struct history_count *here = &all[next[i]];
+			struct history_count *there = &all[next[here->file - 1]++];
+			const struct history_count moved = *here;
 
-		h->counts[next[e->file - 1]++] =
-			(struct history_count){ e->key, e->count, e->step };
+			*here = *there;
+			*there = moved;
+		}
 	}
 }
 
@@ -157,28 +161,36 @@ static unsigned int coarsest_level(const struct steps *steps, const struct windo
 	return level;
 }
 
-/* Reads the sources of a level. One that is damaged is counted, and that of another level, if there
- * is any, is read instead; -ENOENT: one has vanished. */
+/* Notes that a source was read. One that is damaged is counted, and that of another level, if there
+ * is any, is read instead; -ENOENT: it has vanished. */
+static int note_read(struct reading *r, const struct history_source *source, int status)
+{
+	if (status == 0)
+		r->taken[r->taken_count++] = *source;
+	if (status != -EBADMSG)
+		return status;
+	r->damaged += source->bytes;
+	return 0;
+}
+
+/* Reads the sources of a level, which follow each other in the list. */
 static int read_level(struct reading *r, const struct history_source *list, size_t count,
 		      unsigned int level, struct error *err)
 {
-	size_t i;
+	size_t first = 0, end, i;
+	int status = 0;
 
-	for (i = 0; i < count; i++) {
-		int status;
-
-		if (list[i].level != level)
-			continue;
-		status = level ? reading_segment(r, &list[i], err)
-			       : reading_generation(r, &list[i], err);
-		if (status == 0)
-			r->taken[r->taken_count++] = list[i];
-		else if (status == -EBADMSG)
-			r->damaged += list[i].bytes;
-		else
-			return status;
-	}
-	return 0;
+	while (first < count && list[first].level != level)
+		first++;
+	for (end = first; end < count && list[end].level == level;)
+		end++;
+	if (level)
+		return reading_segments(r, list + first, end - first, note_read, err);
+	for (i = first; i < end && status == 0; i++)
+		status = note_read(r, &list[i],
+				   list[i].is_segment ? reading_segment(r, &list[i], err)
+						      : reading_generation(r, &list[i], err));
+	return status;
 }
 
 /* Reads all sources: those of the level that suits the steps, then finer, then coarser ones. */

@@ -57,7 +57,7 @@ static void copy_slice(struct reading *r, const struct slice *slice)
 	struct copy *c = r->data;
 	struct slice there = *slice;
 	size_t count, i;
-	_cleanup_free_ struct tally_entry *entries = tally_take(&r->tally, &count);
+	_cleanup_free_ struct history_count *entries = tally_take(&r->tally, &count);
 
 	if (c->status < 0)
 		return;

@@ -24,7 +24,8 @@ struct history_name {
 struct history_count {
 	uint64_t key; /* as in the sample file */
 	uint64_t count;
-	uint32_t step; /* of the steps that time was divided into */
+	uint32_t step; /* of the steps that time was divided into; 0 if it was not */
+	uint32_t file; /* number of its file, from 1 on */
 };
 
 /* A sample file as it would be if the session were the window. */

@@ -117,7 +117,7 @@ uint32_t history_writer_generation(const struct history_writer *h)
 
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count)
 {
-	tally_add(&h->tally, (struct tally_entry){ .file = file, .key = key, .count = count });
+	tally_add(&h->tally, (struct history_count){ .file = file, .key = key, .count = count });
 }
 
 bool history_writer_is_full(const struct history_writer *h)
@@ -129,7 +129,7 @@ bool history_writer_is_full(const struct history_writer *h)
 
 /* Adds the numbers of one slice: for each file its number, how many keys, and these; then all
  * counts. Numbers and keys that rise are written as their distances. */
-static void encode(struct strbuf *out, const struct tally_entry *entries, size_t count)
+static void encode(struct strbuf *out, const struct history_count *entries, size_t count)
 {
 	uint32_t file = 0;
 	size_t i, k;
@@ -198,7 +198,7 @@ int history_writer_end(struct history_writer *h, struct slice *slice, struct err
 {
 	_cleanup_(strbuf_done) struct strbuf numbers = STRBUF_INIT;
 	size_t count;
-	_cleanup_free_ struct tally_entry *entries = tally_take(&h->tally, &count);
+	_cleanup_free_ struct history_count *entries = tally_take(&h->tally, &count);
 	int r = 0;
 
 	move_after_last(h, &slice->span);

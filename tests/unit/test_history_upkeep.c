@@ -247,6 +247,44 @@ static void steps_have_the_coarsest_level_that_fits(void)
 	}
 }
 
+/* An hour, in two generations if @twice. */
+static void write_first_hour(struct past *p, bool twice)
+{
+	write_hour(p, 10 * MINUTE);
+	if (twice) {
+		p->now_ms -= HOUR;
+		write_hour(p, 10 * MINUTE);
+	}
+	CHECK(upkeep(p, 0) > 0);
+}
+
+/* Segments of one level are read at the same time. If two have the same generation, it counts
+ * once. */
+static void segments_that_overlap_count_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory(), *other = test_directory();
+	_cleanup_free_ char *from = xasprintf("%s/history/flat.1.1-2", other);
+	_cleanup_free_ char *to = xasprintf("%s/history/flat.1.1-2", dir);
+	_cleanup_free_ char *slices = xasprintf("%s/history/1.slices", dir);
+	struct past one = { .dir = dir, .now_ms = BEGIN_MS };
+	struct past two = { .dir = other, .now_ms = BEGIN_MS };
+	_cleanup_(history_freep) struct history *h = NULL;
+	unsigned int i;
+
+	write_first_hour(&one, false);
+	write_first_hour(&two, true);
+	CHECK_EQ(files_of(&one, "flat.1.1-1", ""), 1);
+	CHECK_EQ(rename(from, to), 0);
+	CHECK_EQ(unlink(slices), 0);
+	h = read_window(&one, INT64_MIN, INT64_MAX);
+	for (i = 0; i < PROGRAMS; i++) {
+		_cleanup_free_ char *path = xasprintf("/usr/bin/%u", i);
+
+		CHECK_EQ(counted(h, path, NULL), two.counted[i]);
+	}
+	CHECK_EQ(history_covers(h)->by_level[1], 12);
+}
+
 /* The clock is set back by hours, twice. */
 static void a_clock_that_is_set_back_loses_nothing(void)
 {
@@ -678,10 +716,11 @@ static void rare_keys_fold_into_their_file(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(steps_have_the_coarsest_level_that_fits), T(a_clock_that_is_set_back_loses_nothing),
-      T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
-      T(a_kill_at_any_time_changes_no_sum), T(readers_see_each_sample_once),
-      T(a_full_disk_changes_no_sum), T(a_segment_does_not_span_generations_that_another_one_has),
+      T(steps_have_the_coarsest_level_that_fits), T(segments_that_overlap_count_once),
+      T(a_clock_that_is_set_back_loses_nothing), T(the_oldest_of_the_finest_go_first),
+      T(old_files_are_deleted), T(a_kill_at_any_time_changes_no_sum),
+      T(readers_see_each_sample_once), T(a_full_disk_changes_no_sum),
+      T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
       T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),

@@ -5,7 +5,7 @@
  * else in memory, and whoever reads samples adds them up anyway.
  *
  *	struct pile p = { 0 };
- *	pile_add(&p, &(struct tally_entry){ .file = 1, .key = offset, .count = 1 });
+ *	pile_add(&p, &(struct history_count){ .file = 1, .key = offset, .count = 1 });
  *	for (i = 0; i < p.count; i++)
  *		sum += p.entries[i].count;
  *	pile_done(&p);
@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 struct pile {
-	struct tally_entry *entries;
+	struct history_count *entries;
 	size_t count, room;
 	size_t *last; /* the number of the last entry of each file, from 1 on; 0: none */
 	size_t files, last_room;
@@ -28,9 +28,9 @@ struct pile {
 void pile_grow(struct pile *p, uint32_t file);
 
 /* Adds an entry; or its count to the last one of its file, if that has the same key and step. */
-static inline void pile_add(struct pile *p, const struct tally_entry *add)
+static inline void pile_add(struct pile *p, const struct history_count *add)
 {
-	struct tally_entry *e;
+	struct history_count *e;
 
 	if (add->file >= p->files)
 		pile_grow(p, add->file);

@@ -2,7 +2,9 @@
 #include "history/internal/reading.h"
 
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "history/internal/generations.h"
+#include "history/internal/part.h"
 #include "history/segment.h"
 #include "history/segment_tree.h"
 #include "history/history_source.h"
@@ -22,27 +24,34 @@ struct known {
 
 /* --- names --- */
 
+static uint64_t hash_of(const char *text)
+{
+	return hash_bytes(text, strlen(text));
+}
+
 /* Remembers that @text has @number. */
-static void remember(struct reading *r, struct map *m, const char *text, uint32_t number)
+static void remember(struct reading *r, struct map *m, uint64_t hash, const char *text,
+		     uint32_t number)
 {
 	struct known *k = arena_alloc(&r->text, sizeof(*k));
 
 	*k = (struct known){ arena_strdup(&r->text, text), number };
-	map_add(m, hash_bytes(text, strlen(text)), k);
+	map_add(m, hash, k);
 }
 
-static const struct known *recall(const struct map *m, const char *text)
+static const struct known *recall(const struct map *m, uint64_t hash, const char *text)
 {
 	const struct known *k;
 
-	map_for_each_of(m, hash_bytes(text, strlen(text)), k) if (!strcmp(k->text, text)) return k;
+	map_for_each_of(m, hash, k) if (!strcmp(k->text, text)) return k;
 	return NULL;
 }
 
 /* The number of the sample file at @path; it takes the strings of @name if it is new. */
 static uint32_t file_of(struct reading *r, struct history_name *name, const char *path)
 {
-	const struct known *k = recall(&r->by_path, path);
+	const uint64_t hash = hash_of(path);
+	const struct known *k = recall(&r->by_path, hash, path);
 
 	if (k) {
 		sname_done(&name->name);
@@ -52,14 +61,14 @@ static uint32_t file_of(struct reading *r, struct history_name *name, const char
 	array_grow(&r->keyless, r->file_count + 1, &r->keyless_room);
 	r->keyless[r->file_count] = r->wants_keys && !r->wants_keys(&name->name, r->keys_data);
 	r->files[r->file_count++] = (struct history_file){ .about = *name };
-	remember(r, &r->by_path, path, (uint32_t)r->file_count);
+	remember(r, &r->by_path, hash, path, (uint32_t)r->file_count);
 	return (uint32_t)r->file_count;
 }
 
-/* The number of the sample file of a line; 0 if it is damaged. */
-static uint32_t number_of(struct reading *r, const char *line)
+/* The number of the sample file of a line with this hash; 0 if it is damaged. */
+static uint32_t number_of(struct reading *r, const char *line, uint64_t hash)
 {
-	const struct known *k = recall(&r->by_line, line);
+	const struct known *k = recall(&r->by_line, hash, line);
 	_cleanup_free_ char *copy = NULL;
 	struct history_name name;
 	uint32_t number;
@@ -69,7 +78,7 @@ static uint32_t number_of(struct reading *r, const char *line)
 		return k->number;
 	copy = xstrdup(line);
 	number = generation_parse_name(copy, &name, &path) == 0 ? file_of(r, &name, path) : 0;
-	remember(r, &r->by_line, line, number);
+	remember(r, &r->by_line, hash, line, number);
 	return number;
 }
 
@@ -77,16 +86,6 @@ static void add_number(struct reading *r, uint32_t number)
 {
 	array_grow(&r->numbers, r->count + 1, &r->room);
 	r->numbers[r->count++] = number;
-}
-
-/* Adds a name. A bad line has no number, but counts: numbers are those of lines. */
-static void add_name(char *line, size_t bytes, void *data)
-{
-	struct reading *r = data;
-	uint32_t number = line ? number_of(r, line) : 0;
-
-	r->damaged += number ? 0 : bytes;
-	add_number(r, number);
 }
 
 /* Adds a name that is parsed when it is needed. */
@@ -107,7 +106,7 @@ static uint32_t number_at(struct reading *r, uint32_t line)
 	if (*number == READING_LATER) {
 		const char *text = r->lines[line - 1];
 
-		*number = number_of(r, text);
+		*number = number_of(r, text, hash_of(text));
 		r->damaged += *number ? 0 : strlen(text) + 1;
 	}
 	return *number;
@@ -126,20 +125,19 @@ static void begin_slice(struct reading *r, const struct slice *slice)
 	r->step = step_of(r, slice);
 }
 
-/* Ends the slice, all of whose counts were added. */
-static void end_slice(struct reading *r, const struct slice *slice, unsigned int level,
-		      int64_t gaps_ms)
+/* Ends a slice, all of whose counts were added. */
+static void end_slice(struct reading *r, struct extent extent)
 {
 	array_grow(&r->extents, r->extent_count + 1, &r->extent_room);
-	r->extents[r->extent_count++] = (struct extent){ *slice, gaps_ms, level };
+	r->extents[r->extent_count++] = extent;
 	if (r->each)
-		r->each(r, slice);
+		r->each(r, &extent.slice);
 }
 
-static struct tally_entry entry_of(const struct reading *r, uint32_t file, uint64_t key,
-				   uint64_t count)
+static struct history_count entry_of(const struct reading *r, uint32_t file, uint64_t key,
+				     uint64_t count)
 {
-	return (struct tally_entry){
+	return (struct history_count){
 		.file = file, .key = r->keyless[file - 1] ? 0 : key, .count = count, .step = r->step
 	};
 }
@@ -153,15 +151,18 @@ static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 		tally_add(&r->tally, entry_of(r, number, key, count));
 }
 
+static struct part_wanted wanted_of(const struct reading *r)
+{
+	return (struct part_wanted){ r->dir,   r->window,      r->steps,
+				     r->taken, r->taken_count, r->each != NULL };
+}
+
 /* Whether another source, which was read, has the generation. */
 static bool is_taken(const struct reading *r, uint32_t generation)
 {
-	size_t i;
+	const struct part_wanted wanted = wanted_of(r);
 
-	for (i = 0; i < r->taken_count; i++)
-		if (r->taken[i].first <= generation && generation <= r->taken[i].last)
-			return true;
-	return false;
+	return part_is_taken(&wanted, generation);
 }
 
 /* Reads the names of a generation. -ENOENT if it was removed meanwhile, first its slices and then
@@ -203,7 +204,7 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 		c.bytes = slices_content(s, &c.size);
 		c.lines = r->count;
 		if (c.bytes && generation_each_count(&c, add_count, r))
-			end_slice(r, &slice, 0, 0);
+			end_slice(r, (struct extent){ slice, 0, 0 });
 		else
 			r->damaged += c.size;
 	}
@@ -215,173 +216,192 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 
 /* --- segments --- */
 
-/* A segment being read. */
-struct part {
-	struct segment *segment;
-	const struct segment_node *nodes;
-	uint32_t *files; /* their numbers, by node; 0: it has no counts of a file */
-	const struct history_source *source;
-	/* Of the slices of a step: the sum of each node, and which nodes have any. */
-	uint64_t *sums;
-	uint32_t *touched;
-	size_t count;
-};
-
-/* Finds the file of each node: that of its root. */
-static void find_files(struct reading *r, struct part *p)
+/* Finds the file of each line of a segment. A bad line has no number, but counts: numbers are those
+ * of lines. */
+static void find_numbers(struct reading *r, const struct part *p)
 {
-	const struct segment_about *about = segment_about(p->segment);
-	uint32_t i;
+	uint32_t lines = (uint32_t)segment_about(p->segment)->lines, i;
 
 	r->count = 0;
-	for (i = 1; i <= about->lines; i++) {
-		_cleanup_free_ char *line = xstrdup(segment_line(p->segment, i));
+	for (i = 1; i <= lines; i++) {
+		const char *line = segment_line(p->segment, i);
+		uint32_t number = number_of(r, line, p->hashes[i]);
 
-		add_name(line, strlen(line), r);
-	}
-	p->files = xcalloc(about->nodes + 1, sizeof(*p->files));
-	for (i = 1; i <= about->nodes; i++) {
-		uint32_t parent = p->nodes[i].parent, line = p->nodes[i].line;
-
-		if (parent)
-			p->files[i] = p->files[parent];
-		else if (line)
-			p->files[i] = r->numbers[line - 1];
+		r->damaged += number ? 0 : strlen(line);
+		add_number(r, number);
 	}
 }
 
-static void add_node(struct reading *r, const struct part *p, uint32_t node, uint64_t count)
+/* Finds the file of each node: that of its root. Returns their numbers, 0 if it has no counts of a
+ * file; caller frees. */
+static uint32_t *find_files(struct reading *r, const struct part *p)
 {
-	struct tally_entry e;
+	const struct segment_node *nodes = segment_nodes(p->segment);
+	size_t count = segment_about(p->segment)->nodes;
+	uint32_t *files = xcalloc(count + 1, sizeof(*files)), i;
 
-	if (!p->files[node] || !count)
+	find_numbers(r, p);
+	for (i = 1; i <= count; i++) {
+		uint32_t parent = nodes[i].parent, line = nodes[i].line;
+
+		if (parent)
+			files[i] = files[parent];
+		else if (line)
+			files[i] = r->numbers[line - 1];
+	}
+	return files;
+}
+
+/* Adds a count of a node of @nodes, with the number of its file. */
+static void add_node(struct reading *r, const struct segment_node *node, uint32_t file,
+		     uint64_t count)
+{
+	struct history_count e;
+
+	if (!file || !count)
 		return;
-	e = entry_of(r, p->files[node], p->nodes[node].key, count);
+	e = entry_of(r, file, node->key, count);
 	if (r->each)
 		tally_add(&r->tally, e);
 	else
 		pile_add(&r->pile, &e);
-	if (p->nodes[node].key == SEGMENT_RARE)
+	if (node->key == SEGMENT_RARE)
 		r->folded += count;
 }
 
-/* Adds the sums of the slices of a step. */
-static void end_step(struct reading *r, struct part *p)
+/* Reports the slices that are wanted one by one. */
+static void report_slices(struct reading *r, const struct part *p, const uint32_t *files)
 {
-	size_t i;
-
-	for (i = 0; i < p->count; i++) {
-		add_node(r, p, p->touched[i], p->sums[p->touched[i]]);
-		p->sums[p->touched[i]] = 0;
-	}
-	p->count = 0;
-}
-
-static void add_to_step(struct part *p, const struct segment_counts *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->count; i++) {
-		uint64_t *sum = &p->sums[c->nodes[i]];
-
-		if (!*sum && c->counts[i])
-			p->touched[p->count++] = c->nodes[i];
-		if (__builtin_add_overflow(*sum, c->counts[i], sum))
-			*sum = UINT64_MAX;
-	}
-}
-
-static bool is_wanted(const struct reading *r, const struct segment_slice *s)
-{
-	return window_overlaps(&s->slice.span, r->window) && !is_taken(r, s->generation);
-}
-
-static void end_segment_slice(struct reading *r, const struct part *p,
-			      const struct segment_slice *s)
-{
-	int64_t length_ms = s->slice.span.end_ms - s->slice.span.begin_ms,
-		covered_ms = (int64_t)MIN(s->covered_ms, (uint64_t)length_ms);
-
-	end_slice(r, &s->slice, p->source->level, length_ms - covered_ms);
-}
-
-/* Adds the slices that are wanted one by one. */
-static void add_slices(struct reading *r, struct part *p)
-{
-	size_t i;
+	const struct segment_node *nodes = segment_nodes(p->segment);
+	const struct part_wanted wanted = wanted_of(r);
+	size_t i, k;
 
 	for (i = 0; i < segment_about(p->segment)->slices; i++) {
 		const struct segment_slice *s = segment_slice_at(p->segment, i);
 		struct segment_counts c;
 
-		if (!is_wanted(r, s))
+		if (!part_wants(&wanted, s))
 			continue;
 		if (segment_counts(p->segment, i, &c) < 0) {
 			r->damaged += s->bytes;
 			continue;
 		}
-		if (step_of(r, &s->slice) != r->step)
-			end_step(r, p);
 		begin_slice(r, &s->slice);
-		add_to_step(p, &c);
-		if (r->each)
-			end_step(r, p);
-		end_segment_slice(r, p, s);
+		for (k = 0; k < c.count; k++)
+			add_node(r, &nodes[c.nodes[k]], files[c.nodes[k]], c.counts[k]);
+		end_slice(r, part_extent(s, p->source->level));
 	}
-	end_step(r, p);
 }
 
-/* Adds the sums of all slices at once; false if they are not available. */
-static bool add_totals(struct reading *r, const struct part *p)
+int reading_part(struct reading *r, const struct part *p, struct error *err)
 {
-	const struct segment_about *about = segment_about(p->segment);
-	const uint64_t *totals;
-	uint32_t i;
+	_cleanup_free_ uint32_t *files = NULL;
+	size_t i;
 
-	for (i = 0; i < about->slices; i++)
-		if (r->steps || r->each || !is_wanted(r, segment_slice_at(p->segment, i)))
-			return false;
-	r->step = 0;
-	if (segment_totals(p->segment, &totals, NULL) < 0)
-		return false;
-	for (i = 1; i <= about->nodes; i++)
-		add_node(r, p, i, totals[i]);
-	for (i = 0; i < about->slices; i++)
-		end_segment_slice(r, p, segment_slice_at(p->segment, i));
-	return true;
+	if (p->status < 0)
+		return error_set(err, p->status, "%s", p->err.text);
+	if (!p->segment)
+		return 0;
+	files = find_files(r, p);
+	if (r->each) {
+		report_slices(r, p, files);
+		return 0;
+	}
+	for (i = 0; i < p->counts.count; i++) {
+		const struct segment_step_count *c = &p->counts.counts[i];
+
+		r->step = c->step;
+		add_node(r, &segment_nodes(p->segment)[c->node], files[c->node], c->count);
+	}
+	for (i = 0; i < p->extent_count; i++)
+		end_slice(r, p->extents[i]);
+	r->damaged += p->counts.damaged;
+	return 0;
 }
 
 int reading_segment(struct reading *r, const struct history_source *source, struct error *err)
 {
-	_cleanup_free_ char *path = source_path(r->dir, source);
-	_cleanup_(segment_freep) struct segment *s = NULL;
-	const struct segment_about *about;
+	const struct part_wanted wanted = wanted_of(r);
 	struct part p = { .source = source };
-	int status = segment_open(path, &s, err);
+	int status;
 
-	if (status < 0)
-		return status;
-	about = segment_about(s);
-	if (about->level != source->level || about->first != source->first ||
-	    about->last != source->last)
-		return error_set(err, -EBADMSG, "%s: has the name of another segment", path);
-	if (!window_overlaps(&about->span, r->window))
-		return 0;
-	status = segment_load(s, err);
-	if (status < 0)
-		return status;
-	p.segment = s;
-	p.nodes = segment_nodes(s);
-	find_files(r, &p);
-	if (!add_totals(r, &p)) {
-		p.sums = xcalloc(about->nodes + 1, sizeof(*p.sums));
-		p.touched = xcalloc(about->nodes + 1, sizeof(*p.touched));
-		add_slices(r, &p);
+	part_read(&p, &wanted);
+	status = reading_part(r, &p, err);
+	part_done(&p);
+	return status;
+}
+
+/* --- several segments --- */
+
+/* Segments that are read at the same time. */
+struct batch {
+	struct part *parts;
+	size_t count;
+	struct part_wanted wanted;
+};
+
+static void read_part(size_t i, unsigned int thread _unused_, void *data)
+{
+	struct batch *b = data;
+
+	part_read(&b->parts[i], &b->wanted);
+}
+
+/* Whether a source that was taken since the batch was read has generations of this one. */
+static bool is_outdated(const struct reading *r, const struct batch *b, const struct part *p)
+{
+	size_t i;
+
+	for (i = b->wanted.taken_count; i < r->taken_count; i++)
+		if (r->taken[i].first <= p->source->last && p->source->first <= r->taken[i].last)
+			return true;
+	return false;
+}
+
+/* Adds the parts of a batch, one after the other. */
+static int add_batch(struct reading *r, struct batch *b,
+		     int (*done)(struct reading *r, const struct history_source *source,
+				 int status),
+		     struct error *err)
+{
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < b->count && status == 0; i++) {
+		struct part *p = &b->parts[i];
+
+		if (is_outdated(r, b, p)) {
+			part_done(p);
+			status = reading_segment(r, p->source, err);
+		} else {
+			status = reading_part(r, p, err);
+		}
+		status = done(r, p->source, status);
 	}
-	free(p.files);
-	free(p.sums);
-	free(p.touched);
-	return 0;
+	return status;
+}
+
+int reading_segments(struct reading *r, const struct history_source *list, size_t count,
+		     int (*done)(struct reading *r, const struct history_source *source,
+				 int status),
+		     struct error *err)
+{
+	size_t most = 2 * (size_t)parallel_threads(), at = 0, i;
+	_cleanup_free_ struct part *parts = xcalloc(most, sizeof(*parts));
+	int status = 0;
+
+	while (at < count && status == 0) {
+		struct batch b = { parts, MIN(count - at, most), wanted_of(r) };
+
+		for (i = 0; i < b.count; i++)
+			parts[i] = (struct part){ .source = &list[at + i] };
+		parallel_each(b.count, read_part, &b);
+		status = add_batch(r, &b, done, err);
+		for (i = 0; i < b.count; i++)
+			part_done(&parts[i]);
+		at += b.count;
+	}
+	return status;
 }
 
 void reading_done(struct reading *r)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "history/history_name.h"
+#include "history/internal/part.h"
 #include "history/internal/pile.h"
 #include "history/internal/tally.h"
 #include "history/slice_file.h"
@@ -32,13 +33,6 @@ struct history_source;
 /* How often a directory is read because files were rolled up and removed meanwhile. On a busy
  * machine a reader may wait in the middle of each for longer than the next takes to vanish. */
 enum { READING_TRIES_MAX = 100 };
-
-/* A slice that was read. */
-struct extent {
-	struct slice slice;
-	int64_t gaps_ms; /* in it */
-	unsigned int level;
-};
 
 struct reading {
 	const char *dir;
@@ -79,5 +73,13 @@ struct reading {
 int reading_generation(struct reading *r, const struct history_source *source, struct error *err);
 /* The same of a segment. Neither adds generations that were taken from other sources. */
 int reading_segment(struct reading *r, const struct history_source *source, struct error *err);
+/* The same of what was read of a segment already. */
+int reading_part(struct reading *r, const struct part *p, struct error *err);
+/* The same of @count segments of one level, of which several are read at the same time. Calls @done
+ * with the status of each, in order, until a call does not return 0; returns what it returned. */
+int reading_segments(struct reading *r, const struct history_source *list, size_t count,
+		     int (*done)(struct reading *r, const struct history_source *source,
+				 int status),
+		     struct error *err);
 /* Frees all but ->files. */
 void reading_done(struct reading *r);

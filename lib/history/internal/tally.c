@@ -22,7 +22,7 @@ void tally_grow(struct tally *t)
 
 static int compare(const void *pa, const void *pb)
 {
-	const struct tally_entry *a = pa, *b = pb;
+	const struct history_count *a = pa, *b = pb;
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
@@ -31,9 +31,9 @@ static int compare(const void *pa, const void *pb)
 	return (a->step > b->step) - (a->step < b->step);
 }
 
-struct tally_entry *tally_take(struct tally *t, size_t *ret_count)
+struct history_count *tally_take(struct tally *t, size_t *ret_count)
 {
-	struct tally_entry *sorted = xcalloc(t->used + 1, sizeof(*sorted));
+	struct history_count *sorted = xcalloc(t->used + 1, sizeof(*sorted));
 	size_t n = 0, i;
 
 	for (i = 0; t->slots && i <= t->mask; i++)

@@ -3,25 +3,20 @@
  * Adds up counts by file, key and step of time.
  *
  *	struct tally t = TALLY_INIT;
- *	tally_add(&t, (struct tally_entry){ .file = 1, .key = offset, .count = 1 });
+ *	tally_add(&t, (struct history_count){ .file = 1, .key = offset, .count = 1 });
  *	entries = tally_take(&t, &count);	sorted; the caller frees
  *	tally_done(&t);
  */
 #pragma once
 
 #include "base/hash.h"
+#include "history/history_name.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct tally_entry {
-	uint64_t key, count;
-	uint32_t file; /* number, from 1 on; 0: the slot is free */
-	uint32_t step; /* 0 if time is not divided */
-};
-
 struct tally {
-	struct tally_entry *slots; /* a power of two of them, or NULL */
+	struct history_count *slots; /* a power of two of them, or NULL; ->file is 0 if free */
 	size_t mask, used;
 };
 
@@ -31,9 +26,9 @@ struct tally {
 void tally_grow(struct tally *t);
 
 /* Adds @add.count, with saturation. */
-static inline void tally_add(struct tally *t, struct tally_entry add)
+static inline void tally_add(struct tally *t, struct history_count add)
 {
-	struct tally_entry *e;
+	struct history_count *e;
 	size_t i;
 
 	if (t->used >= t->mask / 4 * 3)
@@ -54,6 +49,6 @@ static inline void tally_add(struct tally *t, struct tally_entry add)
 }
 
 /* Returns the entries sorted by file, key and step, and removes them; the caller frees. */
-struct tally_entry *tally_take(struct tally *t, size_t *ret_count);
+struct history_count *tally_take(struct tally *t, size_t *ret_count);
 /* Frees the slots; the tally is empty and usable again. */
 void tally_done(struct tally *t);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/part.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "history/history_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool part_is_taken(const struct part_wanted *w, uint32_t generation)
+{
+	size_t i;
+
+	for (i = 0; i < w->taken_count; i++)
+		if (w->taken[i].first <= generation && generation <= w->taken[i].last)
+			return true;
+	return false;
+}
+
+bool part_wants(const struct part_wanted *w, const struct segment_slice *s)
+{
+	return window_overlaps(&s->slice.span, w->window) && !part_is_taken(w, s->generation);
+}
+
+struct extent part_extent(const struct segment_slice *s, unsigned int level)
+{
+	int64_t length_ms = s->slice.span.end_ms - s->slice.span.begin_ms,
+		covered_ms = (int64_t)MIN(s->covered_ms, (uint64_t)length_ms);
+
+	return (struct extent){ s->slice, length_ms - covered_ms, level };
+}
+
+static void add_extent(struct part *p, const struct segment_slice *s)
+{
+	array_grow(&p->extents, p->extent_count + 1, &p->extent_room);
+	p->extents[p->extent_count++] = part_extent(s, p->source->level);
+}
+
+/* Adds the slices that are wanted, step by step. */
+static void add_slices(struct part *p, const struct part_wanted *w)
+{
+	size_t count = segment_about(p->segment)->slices, i;
+	_cleanup_free_ bool *wanted = xcalloc(count + 1, sizeof(*wanted));
+
+	for (i = 0; i < count; i++)
+		wanted[i] = part_wants(w, segment_slice_at(p->segment, i));
+	segment_steps_add(&p->counts, p->segment, w->steps, wanted);
+	for (i = 0; i < count; i++)
+		if (wanted[i])
+			add_extent(p, segment_slice_at(p->segment, i));
+}
+
+/* Adds the sums of all slices at once; false if they are not available, or not all are wanted. */
+static bool add_totals(struct part *p, const struct part_wanted *w)
+{
+	const struct segment_about *about = segment_about(p->segment);
+	const uint64_t *totals;
+	uint32_t i;
+
+	for (i = 0; i < about->slices; i++)
+		if (w->steps || !part_wants(w, segment_slice_at(p->segment, i)))
+			return false;
+	if (segment_totals(p->segment, &totals, NULL) < 0)
+		return false;
+	for (i = 1; i <= about->nodes; i++)
+		if (totals[i])
+			segment_steps_add_count(&p->counts,
+						(struct segment_step_count){ i, 0, totals[i] });
+	for (i = 0; i < about->slices; i++)
+		add_extent(p, segment_slice_at(p->segment, i));
+	return true;
+}
+
+static void hash_lines(struct part *p)
+{
+	size_t count = segment_about(p->segment)->lines;
+	uint32_t i;
+
+	p->hashes = xcalloc(count + 1, sizeof(*p->hashes));
+	for (i = 1; i <= count; i++) {
+		const char *line = segment_line(p->segment, i);
+
+		p->hashes[i] = hash_bytes(line, strlen(line));
+	}
+}
+
+static int open_segment(struct part *p, const struct part_wanted *w)
+{
+	_cleanup_free_ char *path = source_path(w->dir, p->source);
+	const struct segment_about *about;
+	int r = segment_open(path, &p->segment, &p->err);
+
+	if (r < 0)
+		return r;
+	about = segment_about(p->segment);
+	if (about->level != p->source->level || about->first != p->source->first ||
+	    about->last != p->source->last)
+		return error_set(&p->err, -EBADMSG, "%s: has the name of another segment", path);
+	if (window_overlaps(&about->span, w->window))
+		return segment_load(p->segment, &p->err);
+	segment_free(p->segment);
+	p->segment = NULL;
+	return 0;
+}
+
+void part_read(struct part *p, const struct part_wanted *w)
+{
+	p->status = open_segment(p, w);
+	if (p->status < 0 || !p->segment)
+		return;
+	hash_lines(p);
+	if (!w->by_slice && !add_totals(p, w))
+		add_slices(p, w);
+}
+
+void part_done(struct part *p)
+{
+	segment_free(p->segment);
+	free(p->hashes);
+	segment_steps_done(&p->counts);
+	free(p->extents);
+	*p = (struct part){ .source = p->source };
+}
