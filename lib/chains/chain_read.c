@@ -2,189 +2,12 @@
 #include "chains/chain_read.h"
 
 #include "base/mem.h"
-#include "file/path.h"
-#include "chains/chain_history.h"
+#include "base/parallel.h"
 #include "chains/internal/chain_reader.h"
-#include "history/history_kind.h"
-#include "history/history_source.h"
+#include "history/segment_steps.h"
+#include "history/steps.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-
-/* How often the directory is read again because a file was removed meanwhile. */
-enum { TRIES_MAX = 10 };
-
-/* --- opening --- */
-
-/* What there is in the directory, and which pairs of files were read. */
-struct listing {
-	struct history_source *sources;
-	size_t count;
-	struct history_source *taken;
-	size_t taken_count;
-};
-
-static bool is_taken(uint32_t pair, const void *data)
-{
-	const struct listing *l = data;
-	size_t i;
-
-	for (i = 0; i < l->taken_count; i++)
-		if (l->taken[i].first <= pair && pair <= l->taken[i].last)
-			return true;
-	return false;
-}
-
-/* Keeps the generation that was opened last, or not. */
-static int settle(struct chain_reader *r, int status)
-{
-	if (status > 0)
-		r->count++;
-	else
-		chain_generation_close(&r->generations[r->count]);
-	return MIN(status, 0);
-}
-
-static int open_pair(struct chain_reader *r, const struct chain_generation_from *from,
-		     uint32_t number, struct error *err)
-{
-	array_grow(&r->generations, r->count + 1, &r->room);
-	return settle(r, chain_generation_open_pair(from, number, &r->generations[r->count], err));
-}
-
-/* Opens a segment. One that is damaged is counted. */
-static int open_segment(struct chain_reader *r, const struct chain_generation_from *from,
-			const char *path, const struct listing *l)
-{
-	struct stat st;
-	int status;
-
-	array_grow(&r->generations, r->count + 1, &r->room);
-	status = settle(r, chain_generation_open_segment(from, path, is_taken, l,
-							 &r->generations[r->count]));
-	if (status == -EBADMSG && stat(path, &st) == 0)
-		r->damaged += (size_t)st.st_size;
-	return status;
-}
-
-/* Opens the pairs after @last, or all if it is NULL. */
-static int open_after(struct chain_reader *r, const struct chain_generation_from *from,
-		      struct listing *l, const uint32_t *last, struct error *err)
-{
-	int status = 0;
-	size_t i;
-
-	for (i = 0; i < l->count && status == 0; i++)
-		if (!l->sources[i].is_segment && (!last || l->sources[i].first > *last))
-			status = open_pair(r, from, l->sources[i].first, err);
-	return status;
-}
-
-/* Opens the pairs that no sum has. */
-static int open_unsummed(struct chain_reader *r, const struct chain_generation_from *from,
-			 struct listing *l, struct error *err)
-{
-	uint32_t last;
-
-	return open_after(r, from, l, sources_sum(from->dir, &last) ? &last : NULL, err);
-}
-
-/* Opens the sum of the pairs that may be gone, and the pairs after it. Another sum may appear
- * meanwhile. */
-static int open_all(struct chain_reader *r, const struct chain_generation_from *from,
-		    struct listing *l, struct error *err)
-{
-	uint32_t last;
-	const bool has_sum = sources_sum(from->dir, &last);
-	_cleanup_free_ char *path = has_sum ? source_sum_path(from->dir, last) : NULL;
-	int status = path ? open_segment(r, from, path, l) : 0;
-
-	if (status < 0 && status != -EBADMSG)
-		return status;
-	return open_after(r, from, l, has_sum ? &last : NULL, err);
-}
-
-/* Opens what has the window, each pair of files from the finest source that has it. */
-static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
-		       struct listing *l, struct error *err)
-{
-	size_t i;
-	int status = 0;
-
-	for (i = 0; i < l->count && status == 0; i++) {
-		const struct history_source *s = &l->sources[i];
-		_cleanup_free_ char *path = source_path(from->dir, s);
-
-		if (!s->is_segment && is_taken(s->first, l))
-			continue;
-		status = s->is_segment ? open_segment(r, from, path, l)
-				       : open_pair(r, from, s->first, err);
-		if (status == 0)
-			l->taken[l->taken_count++] = *s;
-		else if (s->is_segment && status == -EBADMSG)
-			status = 0;
-	}
-	return status;
-}
-
-typedef int opener(struct chain_reader *r, const struct chain_generation_from *from,
-		   struct listing *l, struct error *err);
-
-/* Reads the directory once; -ENOENT if one of its files has vanished. */
-static int open_once(const char *dir, const struct window *window, opener *open_sources,
-		     struct chain_reader **ret, struct error *err)
-{
-	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
-	struct listing l = { 0 };
-	_cleanup_free_ struct history_source *sources =
-		sources_list(dir, &history_chains, &l.count);
-	_cleanup_free_ struct history_source *taken = xcalloc(l.count + 1, sizeof(*taken));
-	struct chain_generation_from from = { dir, window, chain_names_new() };
-	int status;
-
-	l.sources = sources;
-	l.taken = taken;
-	r->names = from.names;
-	r->dir = xstrdup(dir);
-	status = open_sources(r, &from, &l, err);
-	if (status == 0)
-		*ret = STEAL(r);
-	return status;
-}
-
-static int reader_open(const char *samples, const struct window *window, opener *open_sources,
-		       struct chain_reader **ret, struct error *err)
-{
-	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
-	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
-	int i, status = -ENOENT;
-
-	/* What a file that has vanished held is in another one, which was not there when the
-	 * directory was read. */
-	for (i = 0; i < TRIES_MAX && status == -ENOENT; i++)
-		status = open_once(dir, window, open_sources, &r, err);
-	if (status < 0)
-		return status;
-	if (!r->count)
-		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
-				 window && sources_next(dir, &history_chains) ? " in this time"
-									      : "");
-	*ret = STEAL(r);
-	return 0;
-}
-
-int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
-		      struct error *err)
-{
-	return reader_open(samples, window, window ? open_window : open_all, ret, err);
-}
-
-int chain_reader_open_unsummed(const char *samples, const struct window *window,
-			       struct chain_reader **ret, struct error *err)
-{
-	return reader_open(samples, window, open_unsummed, ret, err);
-}
 
 void chain_reader_close_files(struct chain_reader *r)
 {
@@ -298,6 +121,73 @@ static int each_slice(struct chain_reader *r, const struct chain_generation *g,
 	return status;
 }
 
+/* The counts of segments, by step, that are read at the same time. */
+struct batch {
+	const struct chain_generation *first;
+	const struct chain_visitor *visitor;
+	struct segment_steps *steps;
+	size_t count;
+};
+
+static void read_steps(size_t i, unsigned int thread _unused_, void *data)
+{
+	const struct batch *b = data;
+	const struct chain_generation *g = &b->first[i];
+	size_t count = segment_about(g->segment)->slices, k;
+	_cleanup_free_ bool *wanted = xmemdup(g->wanted, (count + 1) * sizeof(*wanted));
+
+	for (k = 0; b->visitor->wants && k < count; k++)
+		wanted[k] &= b->visitor->wants(&segment_slice_at(g->segment, k)->slice,
+					       b->visitor->data);
+	segment_steps_add(&b->steps[i], g->segment, b->visitor->steps, wanted);
+}
+
+/* Reports the steps of a segment, each as a slice. */
+static int report_steps(struct chain_reader *r, const struct chain_generation *g,
+			const struct segment_steps *steps, const struct chain_visitor *v)
+{
+	struct chain chain = { .frames = r->frames };
+	uint32_t before = chain_reader_nodes_before(r, g);
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < steps->count && status == 0; i++) {
+		const struct segment_step_count *c = &steps->counts[i];
+
+		chain.samples = c->count;
+		chain.is_function = chain_generation_is_function(g, c->node);
+		chain.node = before + c->node;
+		status = report(r, g, &chain, v);
+		if (status == 0 && (i + 1 == steps->count || c[1].step != c->step))
+			status = v->end(&(struct slice){ .span = steps_window(v->steps, c->step) },
+					v->data);
+	}
+	return status;
+}
+
+/* Reports the steps of segments from @first on; sets *@ret to how many. */
+static int each_of_segments(struct chain_reader *r, const struct chain_generation *first,
+			    const struct chain_visitor *v, size_t *ret)
+{
+	const size_t most = 2 * (size_t)parallel_threads();
+	_cleanup_free_ struct segment_steps *steps = xcalloc(most, sizeof(*steps));
+	struct batch b = { first, v, steps, 0 };
+	int status = 0;
+	size_t i;
+
+	while (b.count < most && first + b.count < r->generations + r->count &&
+	       first[b.count].segment)
+		b.count++;
+	parallel_each(b.count, read_steps, &b);
+	for (i = 0; i < b.count; i++) {
+		if (status == 0)
+			status = report_steps(r, &first[i], &steps[i], v);
+		segment_steps_done(&steps[i]);
+	}
+	*ret = b.count;
+	return status;
+}
+
 /* Reports the slices of a segment that are in the window. */
 static int each_of_segment(struct chain_reader *r, const struct chain_generation *g,
 			   const struct chain_visitor *v)
@@ -330,12 +220,15 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v)
 {
 	int status = 0;
-	size_t i;
+	size_t i, visited;
 
-	for (i = 0; i < r->count && status == 0; i++) {
+	for (i = 0; i < r->count && status == 0; i += visited) {
 		_cleanup_(slices_freep) struct slices *slices = NULL;
 
-		if (r->generations[i].segment)
+		visited = 1;
+		if (r->generations[i].segment && v->steps)
+			status = each_of_segments(r, &r->generations[i], v, &visited);
+		else if (r->generations[i].segment)
 			status = each_of_segment(r, &r->generations[i], v);
 		else if (chain_past_open(r->dir, r->generations[i].number, &slices, NULL) == 0)
 			status = each_slice(r, &r->generations[i], slices, v);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 struct chain_reader;
+struct steps;
 
 /* Opens the chains of the session at @samples. With @window, chains have the samples of the slices
  * that have an instant in common with it (ophistory(5)); NULL: all samples. Returns 0 (the caller
@@ -66,6 +67,8 @@ bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_con
  * chain_reader_each(); then ->end. A call that returns non-zero ends the visit. */
 struct chain_visitor {
 	bool nodes_only; /* chains have only their ->node and samples; their context is 0 */
+	/* Slices of a segment that are in one step may be visited as one. NULL: they are not. */
+	const struct steps *steps;
 	/* Whether a slice is visited; NULL: all are. */
 	bool (*wants)(const struct slice *slice, void *data);
 	int (*each)(uint32_t context, const struct chain *chain, void *data);

@@ -191,7 +191,7 @@ static void add_folded(struct chain_generation *g)
 			g->folded += g->sums[i];
 }
 
-int chain_generation_open_segment(const struct chain_generation_from *from, const char *path,
+int chain_generation_load_segment(const char *path, const struct window *window,
 				  chain_generation_is_taken *is_taken, const void *data,
 				  struct chain_generation *ret)
 {
@@ -203,18 +203,22 @@ int chain_generation_open_segment(const struct chain_generation_from *from, cons
 	r = segment_open(path, &g->segment, NULL);
 	if (r < 0)
 		return r;
-	wanted = choose_slices(g, from->window, is_taken, data);
+	wanted = choose_slices(g, window, is_taken, data);
 	if (!wanted)
 		return 0;
 	r = segment_load(g->segment, NULL);
 	if (r < 0)
 		return r;
-	take_lines(g, from->names);
 	g->sums = xcalloc(chain_generation_nodes(g), sizeof(*g->sums));
 	if (wanted < segment_about(g->segment)->slices || !add_totals(g))
 		add_slices(g);
 	add_folded(g);
 	return 1;
+}
+
+void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names)
+{
+	take_lines(g, names);
 }
 
 /* --- nodes --- */

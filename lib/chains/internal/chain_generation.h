@@ -59,11 +59,13 @@ int chain_generation_open_pair(const struct chain_generation_from *from, uint32_
 
 /* Whether the counts of the pair with number @pair are taken from elsewhere. */
 typedef bool chain_generation_is_taken(uint32_t pair, const void *data);
-/* Opens the segment at @path, without the slices of pairs that @is_taken says. Returns as above;
- * -EBADMSG if it is damaged. */
-int chain_generation_open_segment(const struct chain_generation_from *from, const char *path,
+/* Opens the segment at @path, without the slices of pairs that @is_taken says, and reads all but its
+ * names. Returns as above; -EBADMSG if it is damaged. Several threads may do so. */
+int chain_generation_load_segment(const char *path, const struct window *window,
 				  chain_generation_is_taken *is_taken, const void *data,
 				  struct chain_generation *ret);
+/* Adds the names of a segment that was opened to @names. */
+void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names);
 void chain_generation_close(struct chain_generation *g);
 
 /* The number of nodes, including node 0, which is none. */

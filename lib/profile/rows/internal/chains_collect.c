@@ -98,19 +98,18 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 	return 0;
 }
 
+static bool wants_slice(const struct slice *slice, void *data)
+{
+	return chains_take_slice(data, slice);
+}
+
 static int end_moments(const struct slice *slice, void *data)
 {
 	struct chains_collect *c = data;
 	struct chains *out = c->out;
-	const struct window *wanted = spec_window(out->spec);
-	const struct window all = { out->steps.begin_ms,
-				    steps_window(&out->steps, out->steps.count - 1).end_ms };
 	uint32_t step = steps_at(&out->steps, &slice->span);
 	size_t i;
 
-	/* The time of what is in a sum is not known: its slice is elsewhere. */
-	if (!window_overlaps(&slice->span, wanted ?: &all))
-		out->moment_count = c->slice_moment;
 	for (i = c->slice_moment; i < out->moment_count; i++)
 		out->moments[i].step = step;
 	c->slice_moment = out->moment_count;
@@ -147,7 +146,11 @@ static void collect_done(struct chains_collect *c)
 
 static int list_source(struct chains_collect *c)
 {
-	const struct chain_visitor when = { .each = take_moment, .end = end_moments, .data = c };
+	const struct chain_visitor when = { .steps = &c->out->steps,
+					    .wants = wants_slice,
+					    .each = take_moment,
+					    .end = end_moments,
+					    .data = c };
 	int r = chain_reader_each(c->source->reader, take_chain, c);
 
 	return r == 0 && c->out->steps.count ? chain_reader_each_slice(c->source->reader, &when)

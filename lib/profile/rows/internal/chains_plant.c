@@ -223,6 +223,13 @@ static int take_moment(uint32_t none _unused_, const struct chain *chain, void *
 	return 0;
 }
 
+static bool wants_slice(const struct slice *slice, void *data)
+{
+	const struct plant *p = data;
+
+	return chains_take_slice(p->collect, slice);
+}
+
 static int end_slice(const struct slice *slice, void *data)
 {
 	struct plant *p = data;
@@ -232,9 +239,12 @@ static int end_slice(const struct slice *slice, void *data)
 
 static int plant(struct plant *p)
 {
-	const struct chain_visitor when = {
-		.nodes_only = true, .each = take_moment, .end = end_slice, .data = p
-	};
+	const struct chain_visitor when = { .nodes_only = true,
+					    .steps = &p->collect->out->steps,
+					    .wants = wants_slice,
+					    .each = take_moment,
+					    .end = end_slice,
+					    .data = p };
 	int r;
 
 	find_outer(p);

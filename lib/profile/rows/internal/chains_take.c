@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "history/history_name.h"
+#include "history/slice_file.h"
 #include "profile/select/gather.h"
 #include "profile/select/programs.h"
 #include "chains/chain_read.h"
@@ -197,4 +198,14 @@ void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context,
 	out->parts[out->part_count++] = (struct chains_moment){
 		.line = line, .task = chains_take_task(c, context), .samples = samples
 	};
+}
+
+bool chains_take_slice(const struct chains_collect *c, const struct slice *slice)
+{
+	const struct steps *steps = &c->out->steps;
+	const struct window *wanted = spec_window(c->out->spec);
+	const struct window all = { steps->begin_ms, steps_window(steps, steps->count - 1).end_ms };
+
+	/* The time of what is in a sum is not known: its slice is elsewhere. */
+	return window_overlaps(&slice->span, wanted ?: &all);
 }

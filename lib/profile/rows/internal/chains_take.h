@@ -15,6 +15,8 @@
 #include "profile/rows/internal/chain_filter.h"
 #include "chains/chain.h"
 
+struct slice;
+
 /* Whether the specification selects the chains of a context whose sample is in some image. */
 enum { CHAINS_TAKE_NO = 1, CHAINS_TAKE_YES = 2 };
 
@@ -51,5 +53,7 @@ void chains_take_count(struct chains_collect *c, const struct chain *chain,
 uint32_t chains_take_task(const struct chains_collect *c, uint32_t context);
 /* Adds when samples were taken; the end of a slice sets the step of its moments. */
 void chains_take_moment(struct chains_collect *c, struct chains_moment moment);
+/* Whether the times of a slice are wanted. Several threads may ask. */
+bool chains_take_slice(const struct chains_collect *c, const struct slice *slice);
 /* Adds samples to those of a task, if they are divided by task. */
 void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context, uint64_t samples);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "chains/chain_read.h"
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "file/path.h"
+#include "chains/chain_history.h"
+#include "chains/internal/chain_reader.h"
+#include "history/history_kind.h"
+#include "history/history_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* How often the directory is read again because a file was removed meanwhile. */
+enum { TRIES_MAX = 10 };
+
+/* What there is in the directory, and which pairs of files were read. */
+struct listing {
+	struct history_source *sources;
+	size_t count;
+	struct history_source *taken;
+	size_t taken_count;
+};
+
+static bool is_taken(uint32_t pair, const void *data)
+{
+	const struct listing *l = data;
+	size_t i;
+
+	for (i = 0; i < l->taken_count; i++)
+		if (l->taken[i].first <= pair && pair <= l->taken[i].last)
+			return true;
+	return false;
+}
+
+/* What was read of a segment. */
+struct loaded {
+	struct chain_generation generation;
+	int status; /* of chain_generation_load_segment() */
+};
+
+/* Keeps the generation that was opened last, or not. */
+static int settle(struct chain_reader *r, int status)
+{
+	if (status > 0)
+		r->count++;
+	else
+		chain_generation_close(&r->generations[r->count]);
+	return MIN(status, 0);
+}
+
+static int open_pair(struct chain_reader *r, const struct chain_generation_from *from,
+		     uint32_t number, struct error *err)
+{
+	array_grow(&r->generations, r->count + 1, &r->room);
+	return settle(r, chain_generation_open_pair(from, number, &r->generations[r->count], err));
+}
+
+/* Keeps what was read of a segment. One that is damaged is counted. */
+static int keep_segment(struct chain_reader *r, const struct chain_generation_from *from,
+			const char *path, struct loaded *l)
+{
+	struct stat st;
+
+	array_grow(&r->generations, r->count + 1, &r->room);
+	r->generations[r->count] = l->generation;
+	if (l->status > 0)
+		chain_generation_name_segment(&r->generations[r->count], from->names);
+	if (l->status == -EBADMSG && stat(path, &st) == 0)
+		r->damaged += (size_t)st.st_size;
+	return settle(r, l->status);
+}
+
+static int open_segment(struct chain_reader *r, const struct chain_generation_from *from,
+			const char *path, const struct listing *l)
+{
+	struct loaded loaded;
+
+	loaded.status =
+		chain_generation_load_segment(path, from->window, is_taken, l, &loaded.generation);
+	return keep_segment(r, from, path, &loaded);
+}
+
+/* Opens the pairs after @last, or all if it is NULL. */
+static int open_after(struct chain_reader *r, const struct chain_generation_from *from,
+		      struct listing *l, const uint32_t *last, struct error *err)
+{
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < l->count && status == 0; i++)
+		if (!l->sources[i].is_segment && (!last || l->sources[i].first > *last))
+			status = open_pair(r, from, l->sources[i].first, err);
+	return status;
+}
+
+/* Opens the pairs that no sum has. */
+static int open_unsummed(struct chain_reader *r, const struct chain_generation_from *from,
+			 struct listing *l, struct error *err)
+{
+	uint32_t last;
+
+	return open_after(r, from, l, sources_sum(from->dir, &last) ? &last : NULL, err);
+}
+
+/* Opens the sum of the pairs that may be gone, and the pairs after it. Another sum may appear
+ * meanwhile. */
+static int open_all(struct chain_reader *r, const struct chain_generation_from *from,
+		    struct listing *l, struct error *err)
+{
+	uint32_t last;
+	const bool has_sum = sources_sum(from->dir, &last);
+	_cleanup_free_ char *path = has_sum ? source_sum_path(from->dir, last) : NULL;
+	int status = path ? open_segment(r, from, path, l) : 0;
+
+	if (status < 0 && status != -EBADMSG)
+		return status;
+	return open_after(r, from, l, has_sum ? &last : NULL, err);
+}
+
+/* Segments of one level that are read at the same time. */
+struct batch {
+	const struct chain_generation_from *from;
+	const struct listing *listing;
+	struct history_source *sources;
+	struct loaded *loaded;
+	size_t count;
+};
+
+static void load(size_t i, unsigned int thread _unused_, void *data)
+{
+	struct batch *b = data;
+	_cleanup_free_ char *path = source_path(b->from->dir, &b->sources[i]);
+
+	b->loaded[i].status = chain_generation_load_segment(path, b->from->window, is_taken,
+							    b->listing, &b->loaded[i].generation);
+}
+
+static void take(struct listing *l, const struct history_source *s)
+{
+	l->taken[l->taken_count++] = *s;
+}
+
+/* Whether a source that was taken after @before others has pairs of @s. */
+static bool is_outdated(const struct listing *l, size_t before, const struct history_source *s)
+{
+	for (; before < l->taken_count; before++)
+		if (l->taken[before].first <= s->last && s->first <= l->taken[before].last)
+			return true;
+	return false;
+}
+
+/* Keeps the segments of a batch, one after the other. */
+static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b)
+{
+	size_t before = l->taken_count, i;
+	int status = 0;
+
+	for (i = 0; i < b->count; i++) {
+		struct history_source *s = &b->sources[i];
+		_cleanup_free_ char *path = source_path(b->from->dir, s);
+		bool again = is_outdated(l, before, s);
+
+		if (status < 0 || again)
+			chain_generation_close(&b->loaded[i].generation);
+		if (status == 0)
+			status = again ? open_segment(r, b->from, path, l)
+				       : keep_segment(r, b->from, path, &b->loaded[i]);
+		if (status == 0)
+			take(l, s);
+		else if (status == -EBADMSG)
+			status = 0;
+	}
+	return status;
+}
+
+/* Opens the segments from @i on that are of one level, as many as can be read at the same time. Sets
+ * *@ret to how many. */
+static int open_batch(struct chain_reader *r, const struct chain_generation_from *from,
+		      struct listing *l, size_t i, size_t *ret)
+{
+	const size_t most = 2 * (size_t)parallel_threads();
+	_cleanup_free_ struct loaded *loaded = xcalloc(most, sizeof(*loaded));
+	struct batch b = { from, l, l->sources + i, loaded, 0 };
+
+	while (b.count < most && i + b.count < l->count && b.sources[b.count].is_segment &&
+	       b.sources[b.count].level == b.sources[0].level)
+		b.count++;
+	parallel_each(b.count, load, &b);
+	*ret = b.count;
+	return keep_batch(r, l, &b);
+}
+
+/* Opens what has the window, each pair of files from the finest source that has it. */
+static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
+		       struct listing *l, struct error *err)
+{
+	size_t i = 0, opened;
+	int status = 0;
+
+	for (; i < l->count && status == 0; i += opened) {
+		const struct history_source *s = &l->sources[i];
+
+		opened = 1;
+		if (s->is_segment) {
+			status = open_batch(r, from, l, i, &opened);
+			continue;
+		}
+		if (is_taken(s->first, l))
+			continue;
+		status = open_pair(r, from, s->first, err);
+		if (status == 0)
+			take(l, s);
+	}
+	return status;
+}
+
+typedef int opener(struct chain_reader *r, const struct chain_generation_from *from,
+		   struct listing *l, struct error *err);
+
+/* Reads the directory once; -ENOENT if one of its files has vanished. */
+static int open_once(const char *dir, const struct window *window, opener *open_sources,
+		     struct chain_reader **ret, struct error *err)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
+	struct listing l = { 0 };
+	_cleanup_free_ struct history_source *sources =
+		sources_list(dir, &history_chains, &l.count);
+	_cleanup_free_ struct history_source *taken = xcalloc(l.count + 1, sizeof(*taken));
+	struct chain_generation_from from = { dir, window, chain_names_new() };
+	int status;
+
+	l.sources = sources;
+	l.taken = taken;
+	r->names = from.names;
+	r->dir = xstrdup(dir);
+	status = open_sources(r, &from, &l, err);
+	if (status == 0)
+		*ret = STEAL(r);
+	return status;
+}
+
+static int reader_open(const char *samples, const struct window *window, opener *open_sources,
+		       struct chain_reader **ret, struct error *err)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
+	int i, status = -ENOENT;
+
+	/* What a file that has vanished held is in another one, which was not there when the
+	 * directory was read. */
+	for (i = 0; i < TRIES_MAX && status == -ENOENT; i++)
+		status = open_once(dir, window, open_sources, &r, err);
+	if (status < 0)
+		return status;
+	if (!r->count)
+		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
+				 window && sources_next(dir, &history_chains) ? " in this time"
+									      : "");
+	*ret = STEAL(r);
+	return 0;
+}
+
+int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
+		      struct error *err)
+{
+	return reader_open(samples, window, window ? open_window : open_all, ret, err);
+}
+
+int chain_reader_open_unsummed(const char *samples, const struct window *window,
+			       struct chain_reader **ret, struct error *err)
+{
+	return reader_open(samples, window, open_unsummed, ret, err);
+}
