@@ -35,7 +35,7 @@ static int compare_int(int64_t a, int64_t b)
 
 static int compare_event(const struct class *a, const struct class *b)
 {
-	int r = strcmp(a->event, b->event);
+	int r = a->event == b->event ? 0 : strcmp(a->event, b->event);
 
 	r = r ? r : compare_int(a->count, b->count);
 	return r ? r : compare_int(a->unit_mask, b->unit_mask);

@@ -22,6 +22,7 @@ struct place {
 	bool is_open, is_kernel;
 	struct binary binary;
 	size_t symbol_count;
+	uint32_t file; /* index + 1 of its first sample file; 0: it has none */
 	/* id + 1 of each symbol's row; of that for code in no symbol; of that for what is rare */
 	uint32_t *rows;
 	struct lines *lines;
@@ -41,9 +42,14 @@ struct chain_frames {
 struct chain_frames *chain_frames_new(const struct chain_frames_config *config)
 {
 	struct chain_frames *f = xcalloc(1, sizeof(*f));
+	const struct gather *g = config->gather;
+	size_t i;
 
 	f->config = *config;
-	f->places = xcalloc(config->gather->image_count + 1, sizeof(*f->places));
+	f->places = xcalloc(g->image_count + 1, sizeof(*f->places));
+	for (i = g->file_count; i > 0; i--)
+		if (!g->files[i - 1].arcs)
+			f->places[g->files[i - 1].image].file = (uint32_t)i;
 	return f;
 }
 
@@ -76,16 +82,17 @@ static bool looks_like_kernel(const struct gather *g, uint32_t image)
 }
 
 /* The header of a sample file of the image, for its time and whether it is the kernel. */
-static struct sfile_header header_of(const struct gather *g, uint32_t image)
+static struct sfile_header header_of(const struct chain_frames *f, uint32_t image)
 {
+	const struct gather *g = f->config.gather;
 	struct sfile_header header = { .is_kernel = looks_like_kernel(g, image) };
 	size_t i;
 
-	for (i = 0; i < g->file_count; i++) {
+	for (i = f->places[image].file; i && i <= g->file_count; i++) {
 		struct sfile_header of_file;
 
-		if (g->files[i].image == image && !g->files[i].arcs &&
-		    file_counts_read_header(&g->files[i], &of_file, NULL) == 0)
+		if (g->files[i - 1].image == image && !g->files[i - 1].arcs &&
+		    file_counts_read_header(&g->files[i - 1], &of_file, NULL) == 0)
 			return of_file;
 	}
 	return header;
@@ -100,7 +107,7 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	if (p->is_open)
 		return p;
 	p->is_open = true;
-	header = header_of(f->config.gather, image);
+	header = header_of(f, image);
 	p->is_kernel = header.is_kernel;
 	binary_open(f->config.binaries, image, &header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
