@@ -109,6 +109,14 @@ static void set_chain_noise(struct profile *p)
 		losses_wait_squares(p->gather, event);
 }
 
+/* Whether a report of chains shows only sums, of functions or of stacks, which a tree has in less
+ * time and memory than lines. */
+static bool sums_suffice(const struct report_view *view)
+{
+	return (view->chains == CHAINS_FOLDED || view->chains == CHAINS_CHILDREN) &&
+	       !view->errors && !view->compares;
+}
+
 static int collect_chains(struct profile_report *r, struct error *err)
 {
 	struct chains *c = &r->profile->chains;
@@ -120,6 +128,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->regions = r->view->rows.regions;
 	c->steps = c->gather->steps;			/* of blocks, if they are of time */
 	c->by_task = c->wants_tree = division.most > 0; /* a page */
+	c->wants_tree |= sums_suffice(r->view);
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)

@@ -5,7 +5,6 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/chains.h"
-#include "profile/rows/code_kind.h"
 #include "profile/rows/diff.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
@@ -218,108 +217,11 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 
 /* --- folded stacks --- */
 
-/* Adds a function's name as part of a folded stack: without semicolons and control characters, with
- * the mark by which tools colour it. */
-static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
-		     const struct row *row)
-{
-	size_t from = b->length;
-	char *at;
-
-	if (row->kind == ROW_SYMBOL) {
-		text_visible(b, row->text);
-	} else {
-		chains_add_bracketed(b, r, row->image);
-	}
-	for (at = b->text + from; *at; at++)
-		if (*at == ';')
-			*at = ':';
-	strbuf_adds(b, code_kind_mark(r->gather, row, c->is_kernel[row->image]));
-}
-
-static char *fold(const struct report *r, const struct chains *c, const struct chains_line *l)
-{
-	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
-	size_t i;
-	char *at;
-
-	text_visible(&b, report_image(r, l->app));
-	for (at = b.text; at && *at; at++)
-		if (*at == ';')
-			*at = ':';
-	if (c->ends[l->end].mark)
-		strbuf_addf(&b, ";%s", c->ends[l->end].mark);
-	for (i = l->count; i-- > 0;) {
-		strbuf_adds(&b, ";");
-		add_part(&b, r, c, chains_frame(c, l, i));
-	}
-	return strbuf_take(&b);
-}
-
-static int compare_folded(const void *a, const void *b)
-{
-	return strcmp(((const struct folded *)a)->text, ((const struct folded *)b)->text);
-}
-
-static size_t fold_all(const struct report *r, const struct chains *c, struct folded **ret)
-{
-	struct folded *list = xcalloc(c->line_count + 1, sizeof(*list));
-	size_t i, n = 0;
-
-	for (i = 0; i < c->line_count; i++)
-		list[i] = (struct folded){ fold(r, c, &c->lines[i]),
-					   chains_line_samples(c, &c->lines[i]), false };
-	qsort(list, c->line_count, sizeof(*list), compare_folded);
-	for (i = 0; i < c->line_count; i++) {
-		if (n && !strcmp(list[n - 1].text, list[i].text)) {
-			list[n - 1].samples.now += list[i].samples.now;
-			list[n - 1].samples.before += list[i].samples.before;
-			free(list[i].text);
-		} else {
-			list[n++] = list[i];
-		}
-	}
-	*ret = list;
-	return n;
-}
-
-static int compare_samples(const void *a, const void *b)
-{
-	const struct folded *x = *(struct folded *const *)a, *y = *(struct folded *const *)b;
-	uint64_t m = x->samples.now ?: x->samples.before, n = y->samples.now ?: y->samples.before;
-
-	return m != n ? (m < n) - (m > n) : compare_folded(x, y);
-}
-
-/* Marks the stacks that are not shown. */
-static struct left_out cut_folded(const struct report *r, struct folded *list, size_t count)
-{
-	_cleanup_free_ struct folded **order = xcalloc(count + 1, sizeof(*order));
-	struct left_out left = { 0 };
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		order[i] = &list[i];
-	qsort(order, count, sizeof(struct folded *), compare_samples);
-	for (i = 0; i < count; i++)
-		order[i]->is_left_out =
-			!chains_take(r, i, order[i]->samples, order[i]->samples.now, &left);
-	return left;
-}
-
-size_t chains_fold(const struct report *r, struct folded **ret, struct left_out *left)
-{
-	size_t count = fold_all(r, r->chains, ret);
-
-	*left = cut_folded(r, *ret, count);
-	return count;
-}
-
 /* Prints a stack; of two profiles with both counts, as flame graphs of differences expect. */
 static void print_stack(const struct report *r, const char *text, struct chains_samples samples,
-			FILE *out)
+			void *out)
 {
-	(void)fprintf(out, "%s", text);
+	(void)fputs(text, out);
 	if (r->before)
 		(void)fprintf(out, " %" PRIu64, samples.before);
 	(void)fprintf(out, " %" PRIu64 "\n", samples.now);
@@ -328,21 +230,11 @@ static void print_stack(const struct report *r, const char *text, struct chains_
 /* The samples of stacks that are not shown keep their width in a flame graph. */
 static void print_folded(const struct report *r, FILE *out)
 {
-	_cleanup_free_ struct folded *list = NULL;
-	struct chains_samples rest = { 0 };
-	struct left_out left;
-	size_t i, n = chains_fold(r, &list, &left);
+	const struct chains_rest rest = chains_fold(r, print_stack, out);
 
-	for (i = 0; i < n; i++) {
-		if (!list[i].is_left_out)
-			print_stack(r, list[i].text, list[i].samples, out);
-		else
-			rest.before += list[i].samples.before;
-		free(list[i].text);
-	}
-	rest.now = left.samples;
-	if (left.count)
-		print_stack(r, "[rest]", rest, out);
+	if (rest.left.count)
+		print_stack(r, "[rest]", (struct chains_samples){ rest.left.samples, rest.before },
+			    out);
 }
 
 /* --- functions --- */

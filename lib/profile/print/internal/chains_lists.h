@@ -32,11 +32,14 @@ struct chains_samples {
 	uint64_t now, before;
 };
 
-/* A stack, "app;outermost;...;innermost". */
-struct folded {
-	char *text;
-	struct chains_samples samples;
-	bool is_left_out;
+/* Is called with a stack, "app;outermost;...;innermost". */
+typedef void chains_stack(const struct report *r, const char *text, struct chains_samples samples,
+			  void *data);
+
+/* Stacks that are not shown. */
+struct chains_rest {
+	struct left_out left;
+	uint64_t before; /* their samples in the profile that this one is compared with */
 };
 
 /* A line of the list: a function, or the mark of all chains that end early for the same reason. */
@@ -56,8 +59,8 @@ struct chains_samples chains_child_samples(const struct child *child);
 /* Whether the @i-th in the order of samples is shown. If not, adds @own samples to @left. */
 bool chains_take(const struct report *r, size_t i, struct chains_samples samples, uint64_t own,
 		 struct left_out *left);
-/* Lists all stacks, sorted by text, with equal ones added up, those that are not shown marked, and
- * summed in *@left. The caller frees the texts and the array. */
-size_t chains_fold(const struct report *r, struct folded **ret, struct left_out *left);
+/* Calls @each with each stack that is shown, sorted by text; equal ones are one. Returns what is
+ * left out. */
+struct chains_rest chains_fold(const struct report *r, chains_stack *each, void *data);
 /* Returns the functions, and with @marks the marks, by their inclusive counts; caller frees. */
 struct child *chains_children(const struct chains *c, bool marks, size_t *ret_count);

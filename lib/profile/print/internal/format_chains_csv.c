@@ -71,25 +71,24 @@ static void print_children(const struct report *r, struct strbuf *line, FILE *ou
 	}
 }
 
-/* Stacks, as --folded has them. */
-static void print_stacks(const struct report *r, struct strbuf *line, FILE *out)
+static void print_stack(const struct report *r, const char *text, struct chains_samples samples,
+			void *out)
 {
-	_cleanup_free_ struct folded *list = NULL;
-	struct left_out left;
-	size_t i, count = chains_fold(r, &list, &left);
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 
+	csv_text(&line, text);
+	csv_number(&line, samples.now);
+	if (r->before)
+		csv_number(&line, samples.before);
+	print_line(r, &line, out);
+}
+
+/* Stacks, as --folded has them. */
+static void print_stacks(const struct report *r, FILE *out)
+{
 	if (!r->view->no_header)
 		(void)fputs(r->before ? "stack,samples,before\n" : "stack,samples\n", out);
-	for (i = 0; i < count; i++) {
-		if (!list[i].is_left_out) {
-			csv_text(line, list[i].text);
-			csv_number(line, list[i].samples.now);
-			if (r->before)
-				csv_number(line, list[i].samples.before);
-			print_line(r, line, out);
-		}
-		free(list[i].text);
-	}
+	(void)chains_fold(r, print_stack, out);
 }
 
 void report_chains_csv(const struct report *r, FILE *out)
@@ -99,5 +98,5 @@ void report_chains_csv(const struct report *r, FILE *out)
 	if (r->view->chains == CHAINS_CHILDREN)
 		print_children(r, &line, out);
 	else
-		print_stacks(r, &line, out);
+		print_stacks(r, out);
 }

@@ -112,27 +112,28 @@ static void write_chains(const struct report *r, const struct chains *c, struct 
 	write_left_out(c, left, j);
 }
 
+static void write_stack(const struct report *r, const char *text, struct chains_samples samples,
+			void *data)
+{
+	struct json *j = data;
+
+	json_line(j);
+	json_open(j, NULL, '{');
+	json_string(j, "stack", text);
+	json_u64(j, "samples", samples.now);
+	if (r->before)
+		json_u64(j, "before", samples.before);
+	json_close(j, '}');
+}
+
 static void write_folded(const struct report *r, const struct chains *c, struct json *j)
 {
-	_cleanup_free_ struct folded *list = NULL;
-	struct left_out left;
-	size_t i, n = chains_fold(r, &list, &left);
+	struct chains_rest rest;
 
 	json_open(j, "stacks", '[');
-	for (i = 0; i < n; i++) {
-		if (!list[i].is_left_out) {
-			json_line(j);
-			json_open(j, NULL, '{');
-			json_string(j, "stack", list[i].text);
-			json_u64(j, "samples", list[i].samples.now);
-			if (r->before)
-				json_u64(j, "before", list[i].samples.before);
-			json_close(j, '}');
-		}
-		free(list[i].text);
-	}
+	rest = chains_fold(r, write_stack, j);
 	json_close(j, ']');
-	write_left_out(c, left, j);
+	write_left_out(c, rest.left, j);
 }
 
 /* Writes the counts of a function, and how they changed. */
