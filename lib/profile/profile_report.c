@@ -187,7 +187,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (r->view->calls)
 		collect_calls(r, &job);
 	r->stats = job.stats;
-	if (r->rows.count == 0 && r->view->trend && r->stats.read)
+	if (r->rows.count == 0 && r->view->rows.only && r->stats.read)
 		return error_set(err, -ENODATA, "%s: none of these functions or images was sampled",
 				 p->gather->sessions[0].samples);
 	if (r->rows.count == 0)
@@ -201,7 +201,9 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
 	set_noise(p, &r->rows);
-	if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)
+	if (r->view->timeline && r->view->rows.only)
+		container_choose_rows(&r->rows);
+	else if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)
 		container_choose(&r->rows, p->gather, &r->view->chosen.symbols, r->view->calls);
 	return 0;
 }

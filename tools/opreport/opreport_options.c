@@ -285,7 +285,10 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.symbols |= v->trend;
 	v->rows.merge_lib |= v->trend;
 	v->rows.by_interpreter = v->native;
-	v->rows.only = v->trend ? &v->chosen.symbols : NULL;
+	v->rows.only = v->trend || (v->timeline == TIMELINE_SYMBOL &&
+				    symbol_filter_is_set(&v->chosen.symbols))
+			       ? &v->chosen.symbols
+			       : NULL;
 	v->chosen.native = v->native && v->chains;
 	r = check_pprof(o, err);
 	if (r == 0)

@@ -233,6 +233,19 @@ void container_choose(struct container *c, const struct gather *g,
 	c->count = n;
 }
 
+void container_choose_rows(struct container *c)
+{
+	size_t i, j;
+
+	memcpy(c->unchosen, c->totals, c->class_count * sizeof(*c->totals));
+	memset(c->totals, 0, c->class_count * sizeof(*c->totals));
+	for (i = 0; i < c->count; i++)
+		for (j = 0; j < c->class_count; j++)
+			c->totals[j] += c->rows[i].counts[j];
+	for (j = 0; j < c->class_count; j++)
+		c->unchosen[j] -= c->totals[j];
+}
+
 void container_fold_apps(struct container *c)
 {
 	struct map places = MAP_INIT; /* by application: index + 1 of its row */
@@ -318,6 +331,11 @@ static size_t unversioned_length(const char *name)
 	const char *at = strchr(name, '@');
 
 	return at && at > name && strcmp(at, "@plt") ? (size_t)(at - name) : strlen(name);
+}
+
+char *container_plain_name(const char *name)
+{
+	return xstrndup(name, unversioned_length(name));
 }
 
 struct row_symbol *container_symbol(struct container *c, const char *name)

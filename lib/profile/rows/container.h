@@ -122,6 +122,8 @@ void container_init_like(struct container *c, const struct container *other);
 /* Frees all. */
 void container_done(struct container *c);
 
+/* A symbol's name without a version; the caller frees. */
+char *container_plain_name(const char *name);
 /* Keeps a symbol's name for as long as the container, without a version ("@@GLIBC_2.17"). */
 struct row_symbol *container_symbol(struct container *c, const char *name);
 /* Adds a row with zero counts (@row's own are ignored); the row is borrowed until the next one is
@@ -138,6 +140,9 @@ void container_fold_apps(struct container *c);
  * from the totals, so that percentages are of the selected rows. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
+/* The same if only rows that are chosen were added (struct populate_config), without blocks; how
+ * many others there are is not known. */
+void container_choose_rows(struct container *c);
 /* Removes the rows that do not reach @percent (container_reaches()). */
 void container_cut(struct container *c, double percent);
 /* Removes the rows with fewer samples than @count others, as if they were beyond the top of a list

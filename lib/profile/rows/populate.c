@@ -36,6 +36,9 @@ struct named {
 	size_t row;
 };
 
+/* Whether a symbol has a row. */
+enum verdict { VERDICT_UNKNOWN, VERDICT_NO, VERDICT_YES };
+
 /* The image whose samples are being converted to rows. */
 struct current {
 	uint32_t image, app;
@@ -46,6 +49,7 @@ struct current {
 	bool is_open;
 	struct binary binary;
 	struct named *named;	     /* one per symbol of the binary */
+	uint8_t *verdicts;	     /* the same, if not all have rows: enum verdict */
 	struct placer *placer;	     /* NULL: lines are not requested, or there are none */
 	struct inline_rows *inlined; /* NULL: inlined functions have no rows */
 };
@@ -161,8 +165,23 @@ static size_t row_at(struct populate *p, struct current *cur, const struct symbo
 static bool has_row(const struct populate *p, const struct current *cur, const char *name)
 {
 	const struct symbol_filter *only = p->job->config->only;
+	_cleanup_free_ char *plain = only && name ? container_plain_name(name) : NULL;
 
-	return !only || symbol_filter_wants(only, name, p->job->gather->images[cur->image].display);
+	return !only ||
+	       symbol_filter_wants(only, plain, p->job->gather->images[cur->image].display);
+}
+
+/* The same, which is decided once for all applications. */
+static bool symbol_has_row(const struct populate *p, struct current *cur, const struct symbol *sym)
+{
+	uint8_t *verdict;
+
+	if (!cur->verdicts)
+		return true;
+	verdict = &cur->verdicts[sym->whole];
+	if (*verdict == VERDICT_UNKNOWN)
+		*verdict = has_row(p, cur, sym->name) ? VERDICT_YES : VERDICT_NO;
+	return *verdict == VERDICT_YES;
 }
 
 /* The first sample after the offset @last. */
@@ -183,7 +202,7 @@ static const struct sample *take_symbol(struct populate *p, struct current *cur,
 	const struct sample *end = p->samples.samples + p->samples.count;
 	uint64_t shift = sym->address - sym->offset;
 
-	if (!has_row(p, cur, sym->name))
+	if (!symbol_has_row(p, cur, sym))
 		return skip_to(p, at, sym->end - 1);
 	if (!cur->inlined)
 		return take_up_to(p, cur, row_at(p, cur, sym, 0), at, sym->end - 1,
@@ -252,6 +271,8 @@ static void open_binary(struct populate *p, struct current *cur)
 	binary_open(p->job->binaries, cur->image, &cur->header, &cur->binary);
 	if (cur->binary.symtab)
 		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
+	if (cur->binary.symtab && p->job->config->only)
+		cur->verdicts = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->verdicts));
 	if ((p->job->config->lines || p->job->config->inlines) && cur->binary.file)
 		cur->placer = placer_new(p->job->out, cur->binary.file, cur->binary.debug);
 	if (p->job->config->inlines && cur->placer)
@@ -414,6 +435,7 @@ static void populate_image(struct populate *p, const struct by_image_files *imag
 	if (cur.is_open)
 		binary_close(&cur.binary);
 	free(cur.named);
+	free(cur.verdicts);
 }
 
 void populate_images(struct populate_job *job)
