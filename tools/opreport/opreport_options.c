@@ -321,7 +321,6 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 	} alone[] = {
 		{ o->view.calls, "--callgraph" },
 		{ o->view.rows.details, "--details" },
-		{ o->xml, "--xml" },
 		{ o->view.timeline, "--timeline" },
 		{ o->view.trend, "--history-of" },
 		{ o->html, "--html" },

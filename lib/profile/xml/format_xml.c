@@ -111,15 +111,19 @@ static void place_rows(struct document *d)
 	map_done(&images);
 }
 
-/* Writes the 95 % confidence interval of a share, in percent. */
-static void write_interval(struct xml *x, struct statistics_interval interval)
+static void write_number(struct xml *x, const char *name, double value)
 {
 	char text[32];
 
-	(void)snprintf(text, sizeof(text), "%.9g", 100 * interval.low);
-	xml_string(x, "percentfrom", text);
-	(void)snprintf(text, sizeof(text), "%.9g", 100 * interval.high);
-	xml_string(x, "percentto", text);
+	(void)snprintf(text, sizeof(text), "%.9g", value);
+	xml_string(x, name, text);
+}
+
+/* Writes the 95 % confidence interval of a share, in percent. */
+static void write_interval(struct xml *x, struct statistics_interval interval)
+{
+	write_number(x, "percentfrom", 100 * interval.low);
+	write_number(x, "percentto", 100 * interval.high);
 }
 
 static struct statistics_interval interval_of(const struct container *c, const struct row *row,
@@ -129,37 +133,88 @@ static struct statistics_interval interval_of(const struct container *c, const s
 		   : container_interval(c, class, counts[class], c->totals[class]);
 }
 
+/* Writes how the count of a row differs from that in the first of two profiles. */
+static void write_difference(struct document *d, const struct row *row, size_t class)
+{
+	const struct report *r = d->report;
+	const struct container *c = r->container;
+	struct xml *x = &d->xml;
+	enum diff_verdict verdict;
+	double percent;
+	enum diff_change change =
+		diff_of_row(c, row, class, r->view->compare_by, &percent, &verdict);
+
+	write_number(x, "points", report_points(c, row, class));
+	xml_string(x, "change", diff_change_name(change));
+	if (change == DIFF_CHANGED)
+		write_number(x, "diffpercent", percent);
+	xml_string(x, "verdict", diff_verdict_name(verdict));
+}
+
+/* Counts, and those in the profile that this one is compared with, or NULL. */
+struct counts {
+	const uint64_t *now, *before;
+};
+
 /* Writes counts, which are those of @row unless that is NULL. */
-static void write_counts(struct document *d, const struct row *row, const uint64_t *counts)
+static void write_both(struct document *d, const struct row *row, struct counts counts)
 {
 	struct xml *x = &d->xml;
 	size_t i;
 
 	for (i = 0; i < d->report->container->class_count; i++) {
+		uint64_t before = counts.before ? counts.before[i] : 0;
 		char name[24];
 
-		if (!counts[i])
+		if (!counts.now[i] && !before)
 			continue;
 		(void)snprintf(name, sizeof(name), "c%zu", i);
 		xml_open(x, "count");
 		xml_string(x, "class", name);
 		if (d->report->view->errors)
-			write_interval(x, interval_of(d->report->container, row, counts, i));
-		xml_text_u64(x, counts[i]);
+			write_interval(x, interval_of(d->report->container, row, counts.now, i));
+		if (d->report->before)
+			xml_u64(x, "before", before);
+		if (d->report->before && row)
+			write_difference(d, row, i);
+		xml_text_u64(x, counts.now[i]);
 		xml_close(x, "count");
 	}
+}
+
+/* The same of counts that are not compared. */
+static void write_counts(struct document *d, const uint64_t *counts)
+{
+	write_both(d, NULL, (struct counts){ counts, NULL });
+}
+
+static void write_row_counts(struct document *d, const struct row *row)
+{
+	write_both(d, row,
+		   (struct counts){ container_counts(d->report->container, row), row->before });
 }
 
 /* Writes the sums of the rows from @from up to @to (exclusive). */
 static void write_sums(struct document *d, size_t from, size_t to)
 {
-	size_t classes = d->report->container->class_count, i, j;
-	_cleanup_free_ uint64_t *sums = xcalloc(classes, sizeof(*sums));
+	const struct container *c = d->report->container;
+	_cleanup_free_ uint64_t *sums = xcalloc(c->class_count, sizeof(*sums));
+	_cleanup_free_ uint64_t *before = xcalloc(c->class_count, sizeof(*before));
+	size_t i, j;
 
-	for (i = from; i < to; i++)
-		for (j = 0; j < classes; j++)
-			sums[j] += d->rows[i].row->counts[j];
-	write_counts(d, NULL, sums);
+	if (to == from + 1 && d->rows[from].row->kind == ROW_IMAGE) {
+		write_row_counts(d, d->rows[from].row);
+		return;
+	}
+	for (i = from; i < to; i++) {
+		const struct row *row = d->rows[i].row;
+
+		for (j = 0; j < c->class_count; j++) {
+			sums[j] += container_counts(c, row)[j];
+			before[j] += row->before ? row->before[j] : 0;
+		}
+	}
+	write_both(d, NULL, (struct counts){ sums, before });
 }
 
 /* Writes an end of an arc; @counts: one per class. */
@@ -170,7 +225,7 @@ static void write_arc_end(struct document *d, size_t row, bool is_self, const ui
 	xml_open(x, "symbol");
 	xml_u64(x, "idref", symbol_id(d, &d->report->container->rows[row]));
 	xml_string(x, "self", is_self ? "true" : NULL);
-	write_counts(d, NULL, counts);
+	write_counts(d, counts);
 	xml_close(x, "symbol");
 }
 
@@ -208,7 +263,7 @@ static void write_symbol(struct document *d, struct placed *placed)
 		d->listed[id].details += details;
 		xml_u64(x, "detailhi", d->listed[id].details - 1);
 	}
-	write_counts(d, row, row->counts);
+	write_row_counts(d, row);
 	if (d->report->calls)
 		write_arcs(d, row);
 	xml_close(x, "symbol");
@@ -315,7 +370,7 @@ static void write_row_details(struct document *d, const struct row *row, size_t 
 		xml_u64(x, "id", (*number)++);
 		xml_hex(x, "vmaoffset", detail.address);
 		write_place(x, &detail.place);
-		write_counts(d, NULL, detail.counts);
+		write_counts(d, detail.counts);
 		xml_close(x, "detaildata");
 	}
 }
@@ -380,7 +435,7 @@ static void write_left_out(struct document *d, const char *by, size_t rows, cons
 	xml_open(x, "leftout");
 	xml_string(x, "by", by);
 	xml_u64(x, "rows", rows);
-	write_counts(d, NULL, counts);
+	write_counts(d, counts);
 	xml_close(x, "leftout");
 }
 

@@ -74,21 +74,22 @@ static void write_classes(struct xml *x, const struct report *r)
 		number_or_all(x, "tid", c->task.tid);
 		number_or_all(x, "cpu", c->task.cpu);
 		xml_u64(x, "total", r->container->totals[i]);
+		if (r->before)
+			xml_u64(x, "before", r->container->before_totals[i]);
 		xml_close(x, "class");
 	}
 	xml_close(x, "classes");
 }
 
-static void write_losses(struct xml *x, const struct report *r)
+static void write_losses(struct xml *x, const struct losses *losses, size_t skipped)
 {
-	const struct losses *losses = r->losses;
 	size_t i;
 
-	if (!losses->count && !r->skipped)
+	if (!losses->count && !skipped)
 		return;
 	xml_open(x, "losses");
-	if (r->skipped)
-		xml_u64(x, "skippedfiles", r->skipped);
+	if (skipped)
+		xml_u64(x, "skippedfiles", skipped);
 	for (i = 0; i < losses->count; i++) {
 		xml_open(x, "loss");
 		xml_string(x, "counter", losses->list[i].name);
@@ -97,6 +98,17 @@ static void write_losses(struct xml *x, const struct report *r)
 		xml_close(x, "loss");
 	}
 	xml_close(x, "losses");
+}
+
+/* Writes what the profile is compared with. */
+static void write_comparison(struct xml *x, const struct report *r)
+{
+	xml_open(x, "comparison");
+	xml_string(x, "first", r->before->words[0]);
+	xml_string(x, "second", r->before->words[1]);
+	xml_string(x, "compared", diff_by_meaning(r->view->compare_by));
+	write_losses(x, r->before->losses, r->before->skipped);
+	xml_close(x, "comparison");
 }
 
 static void write_fact(const struct session_fact *fact, void *data)
@@ -167,5 +179,7 @@ void xml_head(struct xml *x, const struct report *r)
 	write_setup(x, r);
 	write_classes(x, r);
 	write_sessions(x, r);
-	write_losses(x, r);
+	write_losses(x, r->losses, r->skipped);
+	if (r->before)
+		write_comparison(x, r);
 }
