@@ -167,7 +167,7 @@ int chain_copy(const char *from, const struct chain_copying *what, const char *t
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
-	int status = chain_reader_open(from, what->window, &r, err);
+	int status = chain_reader_open_finest(from, what->window, &r, err);
 
 	if (status == 0)
 		status = what->window ? chain_store_open_sliced(to, &s, err)

@@ -23,6 +23,9 @@ struct steps;
  * closes), or -errno: -ENOENT if there are none. */
 int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
 		      struct error *err);
+/* The same, each part of the window from the finest level that has it, however long it is. */
+int chain_reader_open_finest(const char *samples, const struct window *window,
+			     struct chain_reader **ret, struct error *err);
 /* The same of the pairs of files that no sum has (history/history_source.h), and of no segment. */
 int chain_reader_open_unsummed(const char *samples, const struct window *window,
 			       struct chain_reader **ret, struct error *err);

@@ -176,45 +176,96 @@ static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b
 	return status;
 }
 
-/* Opens the segments from @i on that are of one level, as many as can be read at the same time. Sets
- * *@ret to how many. */
-static int open_batch(struct chain_reader *r, const struct chain_generation_from *from,
-		      struct listing *l, size_t i, size_t *ret)
+/* Opens @count segments of one level, as many at a time as there are threads for. */
+static int open_segments(struct chain_reader *r, const struct chain_generation_from *from,
+			 struct listing *l, struct history_source *list, size_t count)
 {
 	const size_t most = 2 * (size_t)parallel_threads();
 	_cleanup_free_ struct loaded *loaded = xcalloc(most, sizeof(*loaded));
-	struct batch b = { from, l, l->sources + i, loaded, 0 };
+	size_t at;
+	int status = 0;
 
-	while (b.count < most && i + b.count < l->count && b.sources[b.count].is_segment &&
-	       b.sources[b.count].level == b.sources[0].level)
-		b.count++;
-	parallel_each(b.count, load, &b);
-	*ret = b.count;
-	return keep_batch(r, l, &b);
+	for (at = 0; at < count && status == 0; at += most) {
+		struct batch b = { from, l, list + at, loaded, MIN(count - at, most) };
+
+		parallel_each(b.count, load, &b);
+		status = keep_batch(r, l, &b);
+	}
+	return status;
+}
+
+/* Opens what is inside a window that is long, from the coarsest level that it is long for. */
+static int open_inside(struct chain_reader *r, const struct chain_generation_from *from,
+		       struct listing *l)
+{
+	unsigned int level = sources_level(l->sources, l->count, from->window);
+	int status = 0;
+
+	for (; level > 0 && status == 0; level--) {
+		size_t n;
+		_cleanup_free_ struct history_source *inside =
+			sources_inside(from->dir, l->sources, l->count, level, from->window, &n);
+
+		status = open_segments(r, from, l, inside, n);
+	}
+	return status;
+}
+
+/* Whether a segment was opened. */
+static bool was_opened(const struct listing *l, const struct history_source *s)
+{
+	size_t i;
+
+	for (i = 0; i < l->taken_count; i++)
+		if (l->taken[i].is_segment && l->taken[i].level == s->level &&
+		    l->taken[i].first == s->first && l->taken[i].last == s->last)
+			return true;
+	return false;
+}
+
+/* Opens the segments of a level that were not opened yet. */
+static int open_level(struct chain_reader *r, const struct chain_generation_from *from,
+		      struct listing *l, unsigned int level)
+{
+	_cleanup_free_ struct history_source *list = xcalloc(l->count + 1, sizeof(*list));
+	size_t n = 0, i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->sources[i].is_segment && l->sources[i].level == level &&
+		    !was_opened(l, &l->sources[i]))
+			list[n++] = l->sources[i];
+	return open_segments(r, from, l, list, n);
 }
 
 /* Opens what has the window, each pair of files from the finest source that has it. */
-static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
+static int open_finest(struct chain_reader *r, const struct chain_generation_from *from,
 		       struct listing *l, struct error *err)
 {
-	size_t i = 0, opened;
-	int status = 0;
+	int status = open_level(r, from, l, 0);
+	unsigned int level;
+	size_t i;
 
-	for (; i < l->count && status == 0; i += opened) {
+	for (i = 0; i < l->count && status == 0; i++) {
 		const struct history_source *s = &l->sources[i];
 
-		opened = 1;
-		if (s->is_segment) {
-			status = open_batch(r, from, l, i, &opened);
-			continue;
-		}
-		if (is_taken(s->first, l))
+		if (s->is_segment || is_taken(s->first, l))
 			continue;
 		status = open_pair(r, from, s->first, err);
 		if (status == 0)
 			take(l, s);
 	}
+	for (level = 1; level < HISTORY_LEVELS && status == 0; level++)
+		status = open_level(r, from, l, level);
 	return status;
+}
+
+/* The same, unless the window is long. */
+static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
+		       struct listing *l, struct error *err)
+{
+	int status = open_inside(r, from, l);
+
+	return status < 0 ? status : open_finest(r, from, l, err);
 }
 
 typedef int opener(struct chain_reader *r, const struct chain_generation_from *from,
@@ -228,7 +279,7 @@ static int open_once(const char *dir, const struct window *window, opener *open_
 	struct listing l = { 0 };
 	_cleanup_free_ struct history_source *sources =
 		sources_list(dir, &history_chains, &l.count);
-	_cleanup_free_ struct history_source *taken = xcalloc(l.count + 1, sizeof(*taken));
+	_cleanup_free_ struct history_source *taken = xcalloc(2 * l.count + 1, sizeof(*taken));
 	struct chain_generation_from from = { dir, window, chain_names_new() };
 	int status;
 
@@ -267,6 +318,12 @@ int chain_reader_open(const char *samples, const struct window *window, struct c
 		      struct error *err)
 {
 	return reader_open(samples, window, window ? open_window : open_all, ret, err);
+}
+
+int chain_reader_open_finest(const char *samples, const struct window *window,
+			     struct chain_reader **ret, struct error *err)
+{
+	return reader_open(samples, window, window ? open_finest : open_all, ret, err);
 }
 
 int chain_reader_open_unsummed(const char *samples, const struct window *window,

@@ -173,34 +173,63 @@ static int note_read(struct reading *r, const struct history_source *source, int
 	return 0;
 }
 
-/* Reads the sources of a level, which follow each other in the list. */
+/* Whether a source was read. */
+static bool was_read(const struct reading *r, const struct history_source *s)
+{
+	size_t i;
+
+	for (i = 0; i < r->taken_count; i++)
+		if (r->taken[i].level == s->level && r->taken[i].is_segment == s->is_segment &&
+		    r->taken[i].first == s->first && r->taken[i].last == s->last)
+			return true;
+	return false;
+}
+
+/* Reads the sources of a level that were not read yet. */
 static int read_level(struct reading *r, const struct history_source *list, size_t count,
 		      unsigned int level, struct error *err)
 {
-	size_t first = 0, end, i;
+	_cleanup_free_ struct history_source *of_level = xcalloc(count + 1, sizeof(*of_level));
+	size_t n = 0, i;
 	int status = 0;
 
-	while (first < count && list[first].level != level)
-		first++;
-	for (end = first; end < count && list[end].level == level;)
-		end++;
+	for (i = 0; i < count; i++)
+		if (list[i].level == level && !was_read(r, &list[i]))
+			of_level[n++] = list[i];
 	if (level)
-		return reading_segments(r, list + first, end - first, note_read, err);
-	for (i = first; i < end && status == 0; i++)
-		status = note_read(r, &list[i],
-				   list[i].is_segment ? reading_segment(r, &list[i], err)
-						      : reading_generation(r, &list[i], err));
+		return reading_segments(r, of_level, n, note_read, err);
+	for (i = 0; i < n && status == 0; i++)
+		status = note_read(r, &of_level[i], reading_generation(r, &of_level[i], err));
 	return status;
 }
 
-/* Reads all sources: those of the level that suits the steps, then finer, then coarser ones. */
+/* Reads what is inside a window that is long, from the coarsest level that it is long for. */
+static int read_inside(struct reading *r, const struct history_source *list, size_t count,
+		       struct error *err)
+{
+	unsigned int level = sources_level(list, count, r->window);
+	int status = 0;
+
+	for (; level > 0 && status == 0; level--) {
+		size_t n;
+		_cleanup_free_ struct history_source *inside =
+			sources_inside(r->dir, list, count, level, r->window, &n);
+
+		status = reading_segments(r, inside, n, note_read, err);
+	}
+	return status;
+}
+
+/* Reads all sources: those that suit the steps, or a long window; then finer, then coarser ones. */
 static int read_sources(struct reading *r, const struct history_source *list, size_t count,
 			struct error *err)
 {
 	unsigned int coarsest = coarsest_level(r->steps, r->window), level;
 	int status = 0;
 
-	r->taken = xcalloc(count + 1, sizeof(*r->taken));
+	r->taken = xcalloc(2 * count + 1, sizeof(*r->taken));
+	if (!r->steps)
+		status = read_inside(r, list, count, err);
 	for (level = coarsest + 1; level > 0 && status == 0; level--)
 		status = read_level(r, list, count, level - 1, err);
 	for (level = coarsest + 1; level < HISTORY_LEVELS && status == 0; level++)

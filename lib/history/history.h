@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads what the sample files of a session counted in a window of time (man ophistory.5), each part
- * of it from the finest level that has it; or, in steps of time, from the coarsest one whose slices
- * are no longer than a step. A slice is counted whole or not at all: it belongs to
- * the window if they have an instant in common. What the slices cover may thus be a little more
- * than the window, and there may be gaps. All data read from the files is treated as untrusted. The
- * struct history owns what it returns.
+ * of it from the finest level that has it, or a coarser one if the window is long; or, in steps of
+ * time, from the coarsest one whose slices are no longer than a step. A slice is counted whole or
+ * not at all: it belongs to the window if they have an instant in common. What the slices cover may
+ * thus be a little more than the window, and there may be gaps. All data read from the files is
+ * treated as untrusted. The struct history owns what it returns.
  *
  *	struct history *h;
  *	if (history_read(samples, &window, NULL, &h, err) == 0)	-ENOENT: there is none

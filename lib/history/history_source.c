@@ -170,6 +170,53 @@ int source_span(const char *dir, const struct history_source *s, struct window *
 	return segment_about(segment)->slices ? 0 : -ENODATA;
 }
 
+/* --- long windows --- */
+
+/* How long a window is, or the part of it that there can be anything of. */
+static int64_t length_of(const struct history_source *list, size_t count, const struct window *w)
+{
+	int64_t begin_ms = INT64_MAX, end_ms = INT64_MIN;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int64_t written_ms = list[i].written_s * 1000,
+			span_ms = history_level(MAX(list[i].level, 1U))->span_ms;
+
+		begin_ms = MIN(begin_ms, written_ms - span_ms);
+		end_ms = MAX(end_ms, written_ms);
+	}
+	begin_ms = MAX(begin_ms, w->begin_ms);
+	end_ms = MIN(end_ms, w->end_ms);
+	return begin_ms < end_ms ? end_ms - begin_ms : 0;
+}
+
+unsigned int sources_level(const struct history_source *list, size_t count, const struct window *w)
+{
+	const int64_t length_ms = length_of(list, count, w);
+	unsigned int level = HISTORY_LEVELS - 1;
+
+	while (level && history_level(level)->span_ms > length_ms / SOURCES_SPAN_PARTS)
+		level--;
+	return level;
+}
+
+struct history_source *sources_inside(const char *dir, const struct history_source *list,
+				      size_t count, unsigned int level, const struct window *w,
+				      size_t *ret_count)
+{
+	struct history_source *inside = xcalloc(count + 1, sizeof(*inside));
+	struct window span;
+	size_t n = 0, i;
+
+	for (i = 0; i < count; i++)
+		if (list[i].is_segment && list[i].level == level &&
+		    source_span(dir, &list[i], &span) == 0 && w->begin_ms <= span.begin_ms &&
+		    span.end_ms <= w->end_ms)
+			inside[n++] = list[i];
+	*ret_count = n;
+	return inside;
+}
+
 /* --- sums --- */
 
 /* Whether the file @name is a sum, and of the generations up to which. */

@@ -4,7 +4,8 @@
  * them, such as flat.LEVEL.FIRST-LAST. Those of level 0 have slices as they were written. There is
  * no other record of it: a segment contains the counts of all generations from FIRST to LAST, and
  * the files that it was made of may be there still. So the counts of a generation are taken from
- * the finest file that has it, and from no other.
+ * one file that has it, and from no other: the finest one, unless the window is so long that a
+ * coarser one has the same answer.
  *
  *	struct history_source *list = sources_list(dir, &history_flat, &count);
  *	for (i = 0; i < count; i++)
@@ -39,6 +40,15 @@ struct history_source *sources_list(const char *dir, const struct history_kind *
 char *source_path(const char *dir, const struct history_source *s);
 /* When the slices of @s begin and end. 0 or -errno: -ENODATA if it has none. */
 int source_span(const char *dir, const struct history_source *s, struct window *ret);
+/* A window is long for a level if it has at least so many times the length of its segments. */
+enum { SOURCES_SPAN_PARTS = 8 };
+/* The coarsest level that a window is long for; 0: none. What its segments fold is then too little
+ * to be seen in the window. */
+unsigned int sources_level(const struct history_source *list, size_t count, const struct window *w);
+/* The segments of a level whose slices are all in a window; the caller frees. */
+struct history_source *sources_inside(const char *dir, const struct history_source *list,
+				      size_t count, unsigned int level, const struct window *w,
+				      size_t *ret_count);
 /* The number of the next generation: greater than that of any source, or sum, in @dir; 0 if there
  * is none. */
 uint32_t sources_next(const char *dir, const struct history_kind *kind);

@@ -3,11 +3,11 @@
  * The counts of a segment, added up by step of time. Several segments can be read at the same time,
  * each by a thread.
  *
- *	struct segment_steps s = { 0 };
- *	segment_steps_add(&s, segment, &steps, wanted);
- *	for (i = 0; i < s.count; i++)
- *		sums[s.counts[i].step] += s.counts[i].count;
- *	segment_steps_done(&s);
+ *	struct segment_steps found = { 0 };
+ *	segment_steps_add(&found, segment, &steps, wanted);
+ *	for (i = 0; i < found.count; i++)
+ *		total += found.counts[i].count;
+ *	segment_steps_done(&found);
  */
 #pragma once
 
@@ -30,8 +30,8 @@ struct segment_steps {
 	size_t damaged; /* bytes */
 };
 
-/* Adds the slices of @s with @wanted[i], which becomes false if the slice is damaged. @steps is NULL
- * if time is not divided. */
+/* Adds the slices of @s with @wanted[i], which becomes false if the slice is damaged. @steps is
+ * NULL if time is not divided. */
 void segment_steps_add(struct segment_steps *to, struct segment *s, const struct steps *steps,
 		       bool *wanted);
 /* Adds a count. */

@@ -209,6 +209,27 @@ static void a_window_has_the_finest_level_there_is(void)
 	CHECK_EQ(history_covers(all)->gaps_ms, (50 * 60 - 1) * 50 * SECOND);
 }
 
+/* A window of eight days or more takes the days in it as wholes, also one whose hours are still
+ * there; what is left of it, from finer levels. */
+static void a_long_window_has_whole_days(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL, *day = NULL;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	unsigned int hour;
+
+	for (hour = 0; hour < 9 * 24 + 3; hour++)
+		write_hour(&p, 20 * MINUTE);
+	CHECK(upkeep(&p, 0) > 0);
+	all = read_window(&p, BEGIN_MS + HOUR, p.now_ms);
+	CHECK_EQ(history_covers(all)->by_level[2], 9 * 72 - 3);
+	CHECK_EQ(history_covers(all)->by_level[1] + history_covers(all)->by_level[0], 9);
+	CHECK_EQ(history_covers(all)->samples, 10 * (9 * 72 - 3 + 9));
+	day = read_window(&p, BEGIN_MS + 8 * DAY, BEGIN_MS + 9 * DAY);
+	CHECK(history_covers(day)->by_level[1] >= 60);
+	check_sums(&p);
+}
+
 /* Steps of whole hours are read from the level of hours, with the same sums; steps of a minute, or
  * from half past on, are not. */
 static void steps_have_the_coarsest_level_that_fits(void)
@@ -716,11 +737,11 @@ static void rare_keys_fold_into_their_file(void)
 }
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
-      T(steps_have_the_coarsest_level_that_fits), T(segments_that_overlap_count_once),
-      T(a_clock_that_is_set_back_loses_nothing), T(the_oldest_of_the_finest_go_first),
-      T(old_files_are_deleted), T(a_kill_at_any_time_changes_no_sum),
-      T(readers_see_each_sample_once), T(a_full_disk_changes_no_sum),
-      T(a_segment_does_not_span_generations_that_another_one_has),
+      T(steps_have_the_coarsest_level_that_fits), T(a_long_window_has_whole_days),
+      T(segments_that_overlap_count_once), T(a_clock_that_is_set_back_loses_nothing),
+      T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted),
+      T(a_kill_at_any_time_changes_no_sum), T(readers_see_each_sample_once),
+      T(a_full_disk_changes_no_sum), T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
       T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),

@@ -59,8 +59,8 @@ int chain_generation_open_pair(const struct chain_generation_from *from, uint32_
 
 /* Whether the counts of the pair with number @pair are taken from elsewhere. */
 typedef bool chain_generation_is_taken(uint32_t pair, const void *data);
-/* Opens the segment at @path, without the slices of pairs that @is_taken says, and reads all but its
- * names. Returns as above; -EBADMSG if it is damaged. Several threads may do so. */
+/* Opens the segment at @path, without the slices of pairs that @is_taken says, and reads all but
+ * its names. Returns as above; -EBADMSG if it is damaged. Several threads may do so. */
 int chain_generation_load_segment(const char *path, const struct window *window,
 				  chain_generation_is_taken *is_taken, const void *data,
 				  struct chain_generation *ret);
