@@ -137,7 +137,9 @@ own_root()
 	add "$build/tests/live/truth_chains" bin
 	add "$build/tests/live/offcpu_nap" bin
 	add "$build/tests/vm/truth_calls" bin
-	[ ! -e "$build/tests/live/busy_probed" ] || add "$build/tests/live/busy_probed" bin
+	for program in busy_probed truth_32_part; do
+		[ ! -e "$build/tests/live/$program" ] || add "$build/tests/live/$program" bin
+	done
 	mkdir -p "$root/src/tests/live"
 	cp "$here"/../live/*.sh "$root/src/tests/live/"
 	mkdir -p "$root/share"
