@@ -171,6 +171,21 @@ static __always_inline void note_java(struct run *run, struct java_process *p, _
 		read_java_heaps(p, o);
 }
 
+/* Whether the word at @thread is the address of the functions of a C++ class: the first one is code
+ * of the file in which that list is. Not inlined, because find_java() needs much stack, too. */
+static __noinline int has_class(struct run *run, __u64 thread)
+{
+	__u64 class = 0, function;
+	struct vma vma = { 0 };
+	struct file *file;
+
+	if (!run || !read_word(&class, thread) || !read_word(&function, class) ||
+	    vma_find(function, VMA_EXECUTABLE, &run->scratch->node, &vma) != VMA_FOUND)
+		return 0;
+	file = vma.file;
+	return vma_find(class, 0, &run->scratch->node, &vma) == VMA_FOUND && vma.file == file;
+}
+
 /* Finds the virtual machine by the thread: generated code has it in a register, and it begins with
  * a pointer to the functions of its class, which are in the data of libjvm.so. */
 static __always_inline void find_java(struct run *run, const struct unwinding *u,
@@ -229,7 +244,8 @@ static __noinline int know_java(struct run *run, const struct unwinding *u)
 		if (p->interpreter)
 			note_java(run, p, p->interpreter, p->bias);
 	}
-	if (!p->interpreter && p->tries++ < JAVA_TRIES)
+	if (!p->interpreter && p->tries++ < JAVA_TRIES &&
+	    has_class(run, u->registers[JAVA_REGISTER_THREAD]))
 		find_java(run, u, p);
 	return 0;
 }
