@@ -245,6 +245,15 @@ static __always_inline void begin_user(struct run *run, struct unwinding *u,
 		registers_to_system_call(&u->saved, &u->frame);
 }
 
+/* Moves the first frame out of the page of vsyscalls, if it is there. Not inlined, for the same
+ * reason as go_to_caller(). */
+static __noinline int leave_vsyscall(struct unwinding *u)
+{
+	if (u)
+		unwind_to_vsyscall(&u->frame, machine_of(u->machine), read_stack, u);
+	return 0;
+}
+
 /* Walks the user's stack from the frame that is set up. */
 static __always_inline void chain_user(struct run *run, struct unwinding *u)
 {
@@ -259,6 +268,8 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		return;
 	}
 	u->window.start = u->window.bytes = 0;
+	if (u->append)
+		leave_vsyscall(u);
 	u->script = (struct script_state){ 0 };
 	u->end = CHAIN_END_DEPTH;
 	u->astray = CHAIN_END_NO_MAPPING;

@@ -87,6 +87,23 @@ static __always_inline void unwind_to_system_call(struct unwind_frame *f,
 		f->pc -= SYSCALL_BYTES;
 }
 
+/* Moves the PC of a thread in the kernel from the page of vsyscalls to the call there: the kernel
+ * does their work when the page faults. These are gettimeofday(2), time(2) and getcpu(2) of
+ * programs older than the vdso, whose caller's address is on top of the stack. */
+static __always_inline void unwind_to_vsyscall(struct unwind_frame *f, enum unwind_machine machine,
+					       unwind_read_fn *read, void *data)
+{
+	enum { PAGE_SHIFT = 12 };
+	const __u64 page = 0xffffffffff600; /* kernel: asm/vsyscall.h */
+	__u64 ra = 0;
+
+	if (machine != UNWIND_X86_64 || f->pc >> PAGE_SHIFT != page ||
+	    read(data, f->sp, &ra) != CHAIN_GOES_ON)
+		return;
+	f->pc = ra - 1;
+	f->sp += unwind_word(machine);
+}
+
 static __always_inline int unwind_reg_value(const struct unwind_reg *reg, unwind_read_fn *read,
 					    void *data, __u64 *ret)
 {

@@ -102,6 +102,21 @@ int user_stack_decode(struct span *more, struct user_stack *ret)
 	return 1;
 }
 
+int user_stack_read(void *data, __u64 address, __u64 *ret)
+{
+	const struct user_stack *u = data;
+	size_t word = (size_t)unwind_word(u->machine);
+	uint64_t at = address - u->sp;
+
+	/* Farther than any stack reaches: no address at all, or on another stack. */
+	if (address < u->sp || at > 1ULL << 32)
+		return CHAIN_END_UNREADABLE;
+	if (u->bytes.left < word || at > u->bytes.left - word)
+		return CHAIN_END_COPY_SHORT;
+	*ret = word == 8 ? get_le64(u->bytes.at + at) : get_le32(u->bytes.at + at);
+	return CHAIN_GOES_ON;
+}
+
 void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret)
 {
 	const struct layout *layout = layouts;
@@ -121,24 +136,11 @@ void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret)
 		ret->bx.value = u->regs[layout->bx];
 	else
 		ret->bx.where = UNWIND_REG_LOST;
+	if (u->in_user)
+		return;
 	/* Register 2 of x86-64 is rcx. Which system call it is was not recorded. */
-	if (!u->in_user)
-		unwind_to_system_call(ret, u->machine, u->regs[0], u->regs[2], true);
-}
-
-int user_stack_read(void *data, __u64 address, __u64 *ret)
-{
-	const struct user_stack *u = data;
-	size_t word = (size_t)unwind_word(u->machine);
-	uint64_t at = address - u->sp;
-
-	/* Farther than any stack reaches: no address at all, or on another stack. */
-	if (address < u->sp || at > 1ULL << 32)
-		return CHAIN_END_UNREADABLE;
-	if (u->bytes.left < word || at > u->bytes.left - word)
-		return CHAIN_END_COPY_SHORT;
-	*ret = word == 8 ? get_le64(u->bytes.at + at) : get_le32(u->bytes.at + at);
-	return CHAIN_GOES_ON;
+	unwind_to_system_call(ret, u->machine, u->regs[0], u->regs[2], true);
+	unwind_to_vsyscall(ret, u->machine, user_stack_read, (void *)u);
 }
 
 int user_stack_reg(void *data, __u32 reg, __u64 *ret)

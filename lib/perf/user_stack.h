@@ -43,8 +43,8 @@ struct user_stack {
 /* Moves registers and stack from the front of @more to @ret. Returns 1; 0 if the sample has none (a
  * kernel thread, an AArch32 process); -EBADMSG. ->in_user is false. */
 int user_stack_decode(struct span *more, struct user_stack *ret);
-/* Stores the frame that user space was in. Its PC is that of the system call if the thread is in
- * one. */
+/* Stores the frame that user space was in. Its PC is that of the system call, or of the call of a
+ * vsyscall, if the thread is in one. */
 void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret);
 /* For struct unwind_from, whose data is a struct user_stack: reads the copy. */
 int user_stack_read(void *data, __u64 address, __u64 *ret);

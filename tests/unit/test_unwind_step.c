@@ -577,6 +577,35 @@ static void a_thread_in_a_system_call_is_where_it_made_it(void)
 	}
 }
 
+/* The kernel works on the stack of the caller, and nothing is at the PC. */
+static void a_thread_in_a_vsyscall_is_where_it_called_it(void)
+{
+	static const struct {
+		enum unwind_machine machine;
+		uint64_t pc, sp, expected_pc, expected_sp;
+	} cases[] = {
+		{ UNWIND_X86_64, 0xffffffffff600000, 0x7000, 0x400500, 0x7008 },
+		{ UNWIND_X86_64, 0xffffffffff600800, 0x7000, 0x400500, 0x7008 },
+		{ UNWIND_X86_64, 0xffffffffff601000, 0x7000, 0xffffffffff601000, 0x7000 },
+		{ UNWIND_X86_64, 0xffffffffff600400, 0x6000, 0xffffffffff600400, 0x6000 },
+		{ UNWIND_AARCH64, 0xffffffffff600400, 0x7000, 0xffffffffff600400, 0x7000 },
+		{ UNWIND_X86_64, 0x400123, 0x7000, 0x400123, 0x7000 },
+	};
+	struct world w = { .words = { 0x400501 } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct unwind_frame f = frame_at(cases[i].sp);
+
+		printf("# case %zu\n", i);
+		f.pc = cases[i].pc;
+		unwind_to_vsyscall(&f, cases[i].machine, read_word, &w);
+		CHECK_EQ(f.pc, cases[i].expected_pc);
+		CHECK_EQ(f.sp, cases[i].expected_sp);
+		CHECK_EQ(f.first, 1);
+	}
+}
+
 /* An endless chain: every frame returns to itself. */
 static void a_chain_ends_at_its_depth(void)
 {
@@ -611,4 +640,5 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(a_hole_differs_from_other_rules), T(every_end_has_its_reason),
       T(a_program_that_jumped_to_0_has_no_mapping_there),
       T(an_address_in_a_chain_follows_the_code_that_was_left),
+      T(a_thread_in_a_vsyscall_is_where_it_called_it),
       T(a_thread_in_a_system_call_is_where_it_made_it), T(a_chain_ends_at_its_depth))
