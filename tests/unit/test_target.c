@@ -271,6 +271,8 @@ static void files_of_a_command_are_its_program_and_libraries(void)
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *script = path_join(dir, "script");
 	_cleanup_free_ char *text = path_join(dir, "text");
+	_cleanup_free_ char *found = path_join(dir, "found"), *nested = path_join(dir, "nested");
+	_cleanup_free_ char *endless = path_join(dir, "endless"), *line = NULL, *itself = NULL;
 	const struct {
 		char *command;
 		struct files files;
@@ -279,12 +281,20 @@ static void files_of_a_command_are_its_program_and_libraries(void)
 	} rows[] = {
 		{ (char[]){ "/bin/sh" }, { .wanted = { "/bin/sh" } }, 1, 2 }, /* and libc */
 		{ script, { .wanted = { "/bin/sh", script } }, 1, 2 },
+		{ found, { .wanted = { "/usr/bin/env", "/bin/sh", found } }, 3, 3 },
+		{ nested, { .wanted = { "/usr/bin/env", "/bin/sh", script, nested } }, 3, 3 },
+		{ endless, { .wanted = { "/bin/sh" } }, 0, 0 },
 		{ text, { .wanted = { text, "/bin/sh" } }, 1, 1 },
 	};
 	size_t i;
 
 	put_file(dir, "script", "#! /bin/sh -e\nexit 0\n", 0755);
 	put_file(dir, "text", "exit 0\n", 0755);
+	put_file(dir, "found", "#!/usr/bin/env -S NAME=value sh -e\nexit 0\n", 0755);
+	line = xasprintf("#!/usr/bin/env %s\n", script);
+	put_file(dir, "nested", line, 0755);
+	itself = xasprintf("#!%s\n", endless);
+	put_file(dir, "endless", itself, 0755);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_(give_back) struct target target = TARGET_INIT;
 		struct files files = rows[i].files;

@@ -47,9 +47,7 @@ static int check_executable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Searches PATH as a shell does. Returns 0 with the command's path, which the caller frees;
- * -ENOENT; or -EACCES if a file was found that may not be executed. */
-static int find_command(const char *name, char **ret)
+int target_find_command(const char *name, char **ret)
 {
 	_cleanup_free_ char *path = xstrdup(getenv("PATH") ?: "/bin:/usr/bin");
 	char *rest = path, *directory;
@@ -107,7 +105,7 @@ int target_command(struct target *target, char **command, struct error *err)
 	int go[2], failed[2], r;
 
 	target->name = command[0];
-	r = find_command(command[0], &target->path);
+	r = target_find_command(command[0], &target->path);
 	if (r < 0)
 		return not_started(target, r, err);
 	if ((r = take_signals(target, err)) < 0)

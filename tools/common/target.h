@@ -46,6 +46,10 @@ struct target {
 
 #define TARGET_INIT ((struct target){ .signals = -1, .processes = -1, .go = -1, .failed = -1 })
 
+/* Searches PATH as a shell does. Returns 0 with the command's path, which the caller frees;
+ * -ENOENT; or -EACCES if a file was found that may not be executed. */
+int target_find_command(const char *name, char **ret);
+
 /* Forks a child that waits to exec @command, which is borrowed as long as @target lives. 0; -ENOENT
  * or -EACCES if there is no such command, before anything was touched; -errno. */
 int target_command(struct target *target, char **command, struct error *err);

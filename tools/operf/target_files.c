@@ -22,6 +22,7 @@
 enum {
 	LOADER_MS = 30000,  /* longer than finding libraries takes on any disk */
 	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
+	SCRIPTS_MAX = 5,    /* each run by the next one, as the kernel allows */
 	LOOK_MS = 2000,	    /* for all files of processes; the opener adds its own limit once */
 };
 
@@ -144,8 +145,9 @@ static void take_linked(const struct reader *to, char *loader, const char *path)
 			take(to, linked);
 }
 
-/* The interpreter of the script at @path; NULL if it is not a script. Caller frees. */
-static char *script_reader(const char *path)
+/* The first line of the script at @path: its interpreter, and perhaps an argument. NULL if it is no
+ * script. Caller frees. */
+static char *script_line(const char *path)
 {
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	char line[SCRIPT_BYTES + 1] = "", *start = line + 2;
@@ -154,7 +156,7 @@ static char *script_reader(const char *path)
 	if (n < 2 || strncmp(line, "#!", 2) != 0)
 		return NULL;
 	start += strspn(start, " \t");
-	start[strcspn(start, " \t\n")] = '\0';
+	start[strcspn(start, "\n")] = '\0';
 	return xstrdup(start);
 }
 
@@ -165,6 +167,36 @@ static void take_program(const struct reader *to, const char *path)
 	take(to, path);
 	if (loader)
 		take_linked(to, loader, path);
+}
+
+/* The command that env(1) runs with these arguments: the first that is no option and sets no
+ * variable. */
+static const char *run_by_env(char *arguments)
+{
+	const char *word;
+
+	while ((word = strsep(&arguments, " \t")))
+		if (*word && *word != '-' && !strchr(word, '='))
+			return word;
+	return NULL;
+}
+
+/* Passes on the files of a program, or of what runs a script. */
+static void take_command(const struct reader *to, const char *path, unsigned int scripts)
+{
+	_cleanup_free_ char *line = scripts ? script_line(path) : NULL, *found = NULL;
+	char *arguments = line, *interpreter = strsep(&arguments, " \t");
+	const char *name = NULL;
+
+	if (!interpreter) {
+		take_program(to, path);
+		return;
+	}
+	take_command(to, interpreter, scripts - 1);
+	if (!strcmp(path_base(interpreter), "env"))
+		name = run_by_env(arguments);
+	if (name && target_find_command(name, &found) == 0)
+		take_command(to, found, scripts - 1);
 }
 
 /* --- processes --- */
@@ -226,12 +258,10 @@ void target_files(const struct target *target, struct opener *opener,
 			     .target = target,
 			     .opener = opener,
 			     .until_ns = clock_now_ns() + LOOK_MS * 1000000ULL };
-	_cleanup_free_ char *script = NULL;
 
 	switch (target->kind) {
 	case TARGET_COMMAND:
-		script = script_reader(target->path);
-		take_program(&to, script ?: target->path);
+		take_command(&to, target->path, SCRIPTS_MAX);
 		break;
 	case TARGET_PROCESS:
 		take_process(&to, (uint32_t)target->pid);

@@ -11,10 +11,10 @@
 struct opener;
 
 /* Calls @each with files open for reading, borrowed for the call. For a command that waits to be
- * started: the program, or its script's interpreter, and the libraries that the dynamic loader
- * lists for it, without running any of them. For a process: the files it has mapped. For the
- * machine: those of all running processes. A file of another process that keeps @opener waiting,
- * and all after it, are left out, and those that are not reached within two seconds; with NULL none
- * are. */
+ * started: the program, or its script's interpreter and what env(1) runs for it, and the libraries
+ * that the dynamic loader lists for them, without running any of them. For a process: the files it
+ * has mapped. For the machine: those of all running processes. A file of another process that keeps
+ * @opener waiting, and all after it, are left out, and those that are not reached within two
+ * seconds; with NULL none are. */
 void target_files(const struct target *target, struct opener *opener,
 		  void (*each)(int fd, void *data), void *data);
