@@ -42,9 +42,9 @@ enum {
 	  "are taken, and each counts for more (0.5%); none: no limit")                            \
 	X(DRIVER, TEXT, driver, 0, 0, NULL, NULL, 0, "driver", "NAME",                             \
 	  "driver that takes the samples: auto, bpf, perf (auto)")                                 \
-	X(CALLGRAPH, NUMBER, callgraph, 0, DRIVER_DEPTH_MAX, "127", "127", 'c', "callgraph",       \
+	X(CALLGRAPH, NUMBER, callgraph, 0, DRIVER_DEPTH_MAX, "255", "255", 'c', "callgraph",       \
 	  "DEPTH",                                                                                 \
-	  "record the call chain of every sample, up to DEPTH frames; 0: none (127; with the "     \
+	  "record the call chain of every sample, up to DEPTH frames; 0: none (255; with the "     \
 	  "driver perf: 0)")                                                                       \
 	X(CALLGRAPH_MODE, CHAIN_MODE, callgraph_mode, 0, 0, "auto", NULL, 0, "callgraph-mode",     \
 	  "auto|fp|table", "find callers by frame pointers or by the images' unwind tables (auto)")\

@@ -47,8 +47,8 @@ enum driver_chain_mode {
 #undef X
 };
 
-/* Frames in a chain: maximum and default. */
-enum { DRIVER_DEPTH_MAX = 1024, DRIVER_DEPTH_DEFAULT = 127 };
+/* Frames in a chain: maximum and default. Imports of Python programs are some 200 deep. */
+enum { DRIVER_DEPTH_MAX = 1024, DRIVER_DEPTH_DEFAULT = 255 };
 
 /* Bytes of unwind tables: minimum, maximum and default. */
 enum {

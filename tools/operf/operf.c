@@ -107,7 +107,7 @@ static const struct opt opts[] = {
 	  "waits for a CPU; wakers: also who ended each wait; min=5ms: without shorter ones",
 	  set_off_cpu },
 	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
-	  "record the call chain of every sample, up to DEPTH frames (127), also with the driver "
+	  "record the call chain of every sample, up to DEPTH frames (255), also with the driver "
 	  "perf; 0: none",
 	  setting_give },
 	{ 0, "callgraph-mode", OPT_CALL, &given[SETTING_CALLGRAPH_MODE], "auto|fp|table",

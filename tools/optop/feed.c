@@ -26,7 +26,7 @@
 /* The session of our own is thrown away at the end. */
 #define OWN_SESSION_BYTES (UINT64_C(64) << 20)
 
-enum { UPDATE_TIMEOUT_MS = 10000, DEPTH = 127, KEEP_MS = 24 * 3600 * 1000 };
+enum { UPDATE_TIMEOUT_MS = 10000, KEEP_MS = 24 * 3600 * 1000 };
 
 struct feed {
 	char *session_dir;
@@ -81,7 +81,7 @@ static int open_collector(const char *directory, uint64_t hz, const struct helpe
 	struct collector_config config = {
 		.drive = { .scope = DRIVER_SYSTEM,
 			   .timer_hz = hz,
-			   .callgraph_depth = DEPTH,
+			   .callgraph_depth = DRIVER_DEPTH_DEFAULT,
 			   .unwind_bytes = UINT64_C(64) << 20,
 			   .events = events,
 			   .event_count = (size_t)MAX(count, 0),
