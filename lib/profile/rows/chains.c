@@ -23,6 +23,11 @@ uint64_t chains_end_in_jit(const struct chains *c)
 	return c->end_count ? c->ends[CHAIN_END_NO_CODE].samples : 0;
 }
 
+uint64_t chains_end_by_depth(const struct chains *c)
+{
+	return c->end_count ? c->ends[CHAIN_END_DEPTH].samples : 0;
+}
+
 void chains_done(struct chains *c)
 {
 	size_t i;

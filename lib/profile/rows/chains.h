@@ -129,8 +129,9 @@ struct chains {
 int chains_open(struct chains *c, struct gather *g, const struct spec *spec, struct error *err);
 /* Whether chains have frames or samples in each image of the gather; caller frees. */
 bool *chains_images(const struct chains *c);
-/* Returns the number of samples whose chains end in JIT code. */
+/* Returns the number of samples whose chains end in JIT code, or are deeper than requested. */
 uint64_t chains_end_in_jit(const struct chains *c);
+uint64_t chains_end_by_depth(const struct chains *c);
 /* Frees all; CHAINS_INIT is fine. */
 void chains_done(struct chains *c);
 

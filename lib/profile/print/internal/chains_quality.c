@@ -67,7 +67,7 @@ static const struct {
 	{ "libjvm.so", "Java code has no frame pointers; run java with -XX:+PreserveFramePointer" },
 };
 
-/* A share of chains that ends in JIT code for which a remedy is worth a line, in percent. */
+/* A share of chains that end for a reason whose remedy is worth a line, in percent. */
 static const double worth_remedy = 5;
 
 static bool has_image(const struct gather *g, const char *name)
@@ -78,11 +78,17 @@ static bool has_image(const struct gather *g, const char *name)
 	return false;
 }
 
-/* Names what would lead callers through JIT code. */
-static void print_remedy(const struct report *r, const struct chains *c, FILE *out)
+/* Names what would lead callers through JIT code, and make room for all callers. */
+static void print_remedies(const struct report *r, const struct chains *c, FILE *out)
 {
 	double share = container_share(chains_end_in_jit(c), c->samples);
+	double cut = container_share(chains_end_by_depth(c), c->samples);
 
+	if (cut >= worth_remedy)
+		(void)fprintf(out,
+			      "%.4g %% depth: --callgraph=DEPTH records deeper chains, up to 1024 "
+			      "frames\n",
+			      cut);
 	for (size_t i = 0; share >= worth_remedy && i < ARRAY_SIZE(runtimes); i++)
 		if (has_image(r->gather, runtimes[i].image))
 			(void)fprintf(out, "%.4g %% no_code: %s\n", share, runtimes[i].remedy);
@@ -128,7 +134,7 @@ void chains_quality_print(const struct report *r, FILE *out)
 	print_quality_line(r, c, out);
 	print_rare(r, c->folded, "in [rare]", "other frames", out);
 	print_rare(r, c->of_functions, "at the beginning of a function", "places in it", out);
-	print_remedy(r, c, out);
+	print_remedies(r, c, out);
 	if (r->view->quality)
 		print_quality_table(r, c, out);
 }
