@@ -202,6 +202,36 @@ static void a_failed_write_is_tried_again(void)
 	source_files_free(t);
 }
 
+/* The place that the function @name has according to the session. */
+static uint64_t written_place(const char *dir, const char *name, uint64_t digest)
+{
+	struct source_files *t = source_files_new(dir);
+	uint64_t at = place(t, 1, name, digest);
+
+	source_files_free(t);
+	return at;
+}
+
+static void a_dump_writes_what_came_a_moment_after_the_last_writing(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct source_files *t = source_files_new(dir);
+	uint64_t f = place(t, 1, "f", 5), g;
+
+	while (source_files_dump(t, 60 * NS_PER_S, 60 * NS_PER_S))
+		(void)sched_yield();
+	CHECK_EQ(written_place(dir, "f", 5), f);
+	g = place(t, 2, "g", 6);
+	source_files_write(t, 61 * NS_PER_S, false);
+	while (source_files_dump(t, 61 * NS_PER_S, 60 * NS_PER_S))
+		(void)sched_yield();
+	CHECK(written_place(dir, "g", 6) != g);
+	while (source_files_dump(t, 62 * NS_PER_S, 62 * NS_PER_S))
+		(void)sched_yield();
+	CHECK_EQ(written_place(dir, "g", 6), g);
+	source_files_free(t);
+}
+
 static void functions_beyond_the_limit_share_a_place(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -252,4 +282,5 @@ static void functions_with_many_lines_share_a_place(void)
 TESTS(T(a_function_has_one_place), T(places_are_kept_in_the_session),
       T(a_killed_run_keeps_its_places), T(a_damaged_reservation_gives_no_place_again),
       T(functions_of_another_file_are_not_its_own), T(a_failed_write_is_tried_again),
+      T(a_dump_writes_what_came_a_moment_after_the_last_writing),
       T(functions_beyond_the_limit_share_a_place), T(functions_with_many_lines_share_a_place))

@@ -380,27 +380,41 @@ static void write_source(struct source_files *t, struct source *s, uint64_t now_
 	s->written_ns = now_ns;
 }
 
-void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
+/* Begins to write at most @most files that have got functions and were not written at @since_ns or
+ * later. Returns whether there are any. */
+static bool write_some(struct source_files *t, uint64_t now_ns, uint64_t since_ns, size_t most)
 {
 	size_t writes = 0;
 
-	if (all)
-		jit_writer_wait(t->writer);
-	else if (!jit_writer_is_idle(t->writer))
-		return;
 	t->cannot_reserve = false;
 	map_for_each (&t->by_name, slot) {
 		struct source *s = slot->value;
 
 		if (s->written.count == jit_count(s->code) ||
-		    (!all && now_ns - s->written_ns < write_every_ns))
+		    (s->written_ns && s->written_ns >= since_ns))
 			continue;
 		write_source(t, s, now_ns);
-		if (++writes == WRITES_MAX && !all)
+		if (++writes == most)
 			break;
 	}
+	return writes > 0;
+}
+
+void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
+{
 	if (all)
 		jit_writer_wait(t->writer);
+	else if (!jit_writer_is_idle(t->writer))
+		return;
+	(void)write_some(t, now_ns, all ? UINT64_MAX : now_ns - MIN(now_ns, write_every_ns) + 1,
+			 all ? SIZE_MAX : WRITES_MAX);
+	if (all)
+		jit_writer_wait(t->writer);
+}
+
+bool source_files_dump(struct source_files *t, uint64_t now_ns, uint64_t since_ns)
+{
+	return !jit_writer_is_idle(t->writer) || write_some(t, now_ns, since_ns, WRITES_MAX);
 }
 
 uint64_t source_files_capped(const struct source_files *t)

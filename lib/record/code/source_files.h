@@ -44,6 +44,9 @@ void source_files_remove(const struct source_files *t, const char *name);
 /* Writes files that have got functions, in a thread: some now, others in the next calls; with @all,
  * all of them, and returns when that is done. @now_ns: CLOCK_MONOTONIC. */
 void source_files_write(struct source_files *t, uint64_t now_ns, bool all);
+/* Writes, some in each call, all files that have got functions, but each only once since @since_ns.
+ * Returns whether there is more to do: call it again. */
+bool source_files_dump(struct source_files *t, uint64_t now_ns, uint64_t since_ns);
 /* Forgets all, because the session goes away. */
 void source_files_forget(struct source_files *t);
 

@@ -124,6 +124,7 @@ void record_begin_dump(struct record *rec)
 
 	rec->trans.size = 0; /* its file may be closed */
 	rec->flush_tick = store_tick(rec->store);
+	rec->dump_since_ns = now_ns;
 	if (!rec->jitting)
 		return;
 	jitting_search(rec->jitting, now_ns);
@@ -151,5 +152,6 @@ bool record_dump(struct record *rec)
 	if (rec->dump_until_ns)
 		dump_jit(rec);
 	is_left = record_tend(rec);
+	is_left |= source_files_dump(rec->sources, clock_now_ns(), rec->dump_since_ns);
 	return is_left || rec->dump_until_ns;
 }
