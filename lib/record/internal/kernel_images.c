@@ -456,6 +456,12 @@ void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
 				       .size = 1 };
 }
 
+bool kernel_images_is_saving(struct kernel_images *k)
+{
+	take_over(k);
+	return kernel_reader_is_asked(k->reader);
+}
+
 void kernel_images_free(struct kernel_images *k)
 {
 	if (!k)

@@ -49,6 +49,8 @@ void kernel_images_prepare(struct kernel_images *k);
 void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret);
 /* The range of the kernel's own text; false if unknown. */
 bool kernel_images_text(const struct kernel_images *k, uint64_t *ret_start, uint64_t *ret_end);
+/* Returns whether the symbols are being copied to the session. */
+bool kernel_images_is_saving(struct kernel_images *k);
 /* Notes that @length bytes at @start are the code @symbol, whatever the kernel's lists say, which
  * may be read after it is unloaded. */
 void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length,

@@ -6,6 +6,7 @@
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
 #include "record/internal/chain_recorder.h"
+#include "record/internal/kernel_images.h"
 #include "record/internal/transient.h"
 #include "record/store/sampled_image.h"
 #include "record/store/store.h"
@@ -153,5 +154,6 @@ bool record_dump(struct record *rec)
 		dump_jit(rec);
 	is_left = record_tend(rec);
 	is_left |= source_files_dump(rec->sources, clock_now_ns(), rec->dump_since_ns);
+	is_left |= kernel_images_is_saving(rec->kernel);
 	return is_left || rec->dump_until_ns;
 }
