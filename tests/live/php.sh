@@ -39,53 +39,29 @@ ok "  have names" grep -q '<Command line code>.* burn$' "$dir/report"
 
 # A server of pages, whose workers were forked before they are sampled: without and with its cache of
 # compiled scripts, whose functions are in memory that the workers share.
-fpm=
-cleanup() { [ -z "$fpm" ] || kill "$fpm"; }
-mkdir "$dir/pages"
-for page in one two; do
-	cat >"$dir/pages/$page.php" <<-END
-		<?php
-		function spin_$page() { for (\$i = \$total = 0; \$i < 400000; \$i++) \$total += \$i & 7; return \$total; }
-		function page_$page() { return spin_$page(); }
-		echo page_$page();
-	END
-done
+. "$OP_SOURCE_ROOT/tests/live/fpm_lib.sh"
+cleanup() { stop_fpm; }
 for option in opcache.enable=0 opcache.enable=1; do
-	server=$(PATH=$PATH:/usr/sbin command -v "php-fpm$("$php" -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')") || {
+	find_fpm || {
 		skip "a server, $option" "no php-fpm"
 		continue
 	}
-	cat >"$dir/fpm.conf" <<-END
-		[global]
-		error_log = $dir/fpm.log
-		[pages]
-		user = root
-		listen = $dir/fpm
-		pm = static
-		pm.max_children = 2
-	END
-	"$server" -n -F -R -y "$dir/fpm.conf" -d zend_extension=opcache -d $option 2>"$dir/output" &
-	fpm=$!
-	wait_for test -S "$dir/fpm"
-	set -- "$dir/fpm" 100 "$dir/pages/one.php" "$dir/pages/two.php"
-	python3 "$OP_SOURCE_ROOT/tests/live/fpm_client.py" "$@" >"$dir/answer"
+	start_fpm $option
+	ask_fpm 100 one two >"$dir/answer"
 	is "a server answers, $option" "$(cat "$dir/answer")" 1400000
 	workers=$(tr ' ' , <"/proc/$fpm/task/$fpm/children")
 	operf --session-dir="$dir/fpm-$option" --driver=bpf --rate=$rate --callgraph=100 --pid "${workers%,}" >"$dir/output" 2>&1 &
 	profiler=$!
 	wait_for grep -q "Profiler started" "$dir/output"
-	python3 "$OP_SOURCE_ROOT/tests/live/fpm_client.py" "$@" >"$dir/answer"
+	ask_fpm 100 one two >"$dir/answer"
 	kill -INT "$profiler"
 	wait "$profiler"
-	kill "$fpm"
-	wait "$fpm"
-	fpm=
+	stop_fpm
 	opreport --session-dir="$dir/fpm-$option" --folded --merge=runtime 2>/dev/null >"$dir/folded"
 	ok "  the functions of each page are in its chains" awk '
 		{ all += $NF }
 		/;{main};page_one;spin_one[; ]/ { one += $NF }
 		/;{main};page_two;spin_two[; ]/ { two += $NF }
 		END { exit !(one >= 100 && two >= 100 && one + two >= 0.8 * all) }' "$dir/folded"
-	rm -f "$dir/fpm"
 done
 done_testing
