@@ -417,6 +417,15 @@ static char *name_of_path(const char *path)
 			 digest_bytes(path, strlen(path), 0), tail);
 }
 
+void manifest_each(const struct manifest *m,
+		   void (*each)(const struct manifest_image *image, void *data), void *data)
+{
+	size_t i;
+
+	for (i = 0; i < m->count; i++)
+		each(&m->images[i], data);
+}
+
 const char *manifest_name(struct manifest *m, const struct manifest_image *image, struct error *err)
 {
 	_cleanup_free_ char *plain = name_of_path(image->path), *name = xstrdup(plain);

@@ -48,6 +48,11 @@ DEFINE_CLEANUP(struct manifest *, manifest_close);
  * writing until the next call. */
 const struct manifest_image *manifest_find(const struct manifest *m, const char *name);
 
+/* Calls @each for each image, in the order in which they came. Not for a manifest that is open for
+ * writing. */
+void manifest_each(const struct manifest *m,
+		   void (*each)(const struct manifest_image *image, void *data), void *data);
+
 /* Returns the name to use for the file @image in this session; its ->name is ignored. If an earlier
  * entry of the same path is the same file, its name is returned. Files are the same if their
  * build-ids are equal, or, where one has none, if device, inode, generation, size, mtime and ctime
