@@ -3,6 +3,10 @@
  * run, when, how it ends for the tool, which processes are chosen, and which files are mapped. */
 #include "test.h"
 
+#include "file/file_identity.h"
+#include "identity/opener.h"
+#include "parser/parser.h"
+#include "sfile/manifest.h"
 #include "tools/common/target.h"
 #include "tools/common/tool.h"
 #include "tools/operf/processes.h"
@@ -319,9 +323,48 @@ static void files_of_a_process_are_those_it_has_mapped(void)
 	CHECK(files.count >= 2);
 }
 
+/* Enters the file at @path in the manifest; @inode 0: its own. */
+static void enter_image(struct manifest *m, const char *path, uint64_t inode)
+{
+	struct manifest_image image = { .path = path };
+	struct stat st;
+
+	CHECK_EQ(stat(path, &st), 0);
+	image.file = file_identity_of(&st);
+	image.file.inode = inode ?: image.file.inode;
+	CHECK(manifest_name(m, &image, NULL) != NULL);
+}
+
+static void files_of_the_last_profile_are_those_that_did_not_change(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = path_join(dir, "samples/previous");
+	_cleanup_free_ char *kept = path_join(dir, "kept"), *changed = path_join(dir, "changed");
+	struct files files = { .wanted = { "/bin/sh", kept, changed } };
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(opener_freep) struct opener *opener = NULL;
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+
+	put_file(dir, "kept", "text", 0644);
+	put_file(dir, "changed", "text", 0644);
+	put_file(dir, "samples/previous/images", "", 0644);
+	CHECK_EQ(manifest_open(samples, true, &m, NULL), 0);
+	enter_image(m, "/bin/sh", 0);
+	enter_image(m, kept, 0);
+	enter_image(m, changed, 12345);
+	CHECK_EQ(parser_new(&parser, NULL), 0);
+	CHECK_EQ(opener_new(parser, &opener, NULL), 0);
+	target_files_sampled(dir, NULL, see, &files);
+	CHECK_EQ(files.count, 0);
+	target_files_sampled(dir, opener, see, &files);
+	CHECK_EQ(files.count, 2);
+	CHECK_EQ(files.seen, 3);
+}
+
 TESTS(T(exit_status_is_that_of_the_command), T(commands_are_found_as_a_shell_finds_them),
       T(nothing_runs_before_it_is_released), T(a_signal_for_the_tool_is_for_the_command_too),
       T(processes_are_followed_until_all_have_ended),
       T(processes_are_chosen_by_ids_names_and_cgroups), T(a_signal_ends_what_has_no_end_of_its_own),
       T(files_of_a_command_are_its_program_and_libraries),
-      T(files_of_a_process_are_those_it_has_mapped))
+      T(files_of_a_process_are_those_it_has_mapped),
+      T(files_of_the_last_profile_are_those_that_did_not_change))

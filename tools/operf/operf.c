@@ -361,6 +361,16 @@ static void expect(int fd, void *data)
 	collector_expect(data, fd);
 }
 
+/* Announces what the target will run code of, as far as it is known. */
+static void expect_files(const struct target *target, struct opener *opener, struct collector *c)
+{
+	target_files(target, opener, expect, c);
+	if (target->kind == TARGET_COMMAND)
+		target_files_sampled(session_dir, opener, expect, c);
+	if (system_wide && target->kind != TARGET_SYSTEM)
+		target_files(&(struct target){ .kind = TARGET_SYSTEM }, opener, expect, c);
+}
+
 static void say_started(const struct target *target)
 {
 	(void)fprintf(stderr, "operf: Profiler started\n");
@@ -377,14 +387,9 @@ static int profile(struct target *target, const struct helpers *helpers, struct 
 
 	if (r < 0)
 		return r;
-	if (settings.callgraph && collector_expects(c)) {
-		target_files(target, helpers->opener, expect, c);
-		if (system_wide && target->kind != TARGET_SYSTEM)
-			target_files(&(struct target){ .kind = TARGET_SYSTEM }, helpers->opener,
-				     expect, c);
-	}
-	r = collector_start(c, err);
-	if (r < 0)
+	if (settings.callgraph && collector_expects(c))
+		expect_files(target, helpers->opener, c);
+	if ((r = collector_start(c, err)) < 0)
 		return r;
 	say_driver(c);
 	if (target->kind == TARGET_COMMAND && (r = target_release(target, err)) < 0)

@@ -9,6 +9,7 @@
 #include "file/procfs.h"
 #include "elf/elffile.h"
 #include "identity/opener.h"
+#include "sfile/manifest.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ enum {
 	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
 	SCRIPTS_MAX = 5,    /* each run by the next one, as the kernel allows */
 	LOOK_MS = 2000,	    /* for all files of processes; the opener adds its own limit once */
+	PAST_MS = 50,	    /* for those that were sampled before */
 };
 
 struct reader {
@@ -201,25 +203,31 @@ static void take_command(const struct reader *to, const char *path, unsigned int
 
 /* --- processes --- */
 
-/* Whether the file system of a mapped file answers whoever opens the file. After one that does not,
- * no other is asked: the target waits for us, and its tables are also loaded while it runs. */
-static bool answers(struct reader *to, const struct maps_line *line)
+/* Whether the file system of the file @image answers whoever opens it, and it is still that file.
+ * After one that does not, no other is asked: the target waits for us, and its tables are also
+ * loaded while it runs. */
+static bool answers(struct reader *to, struct cookie_image *image,
+		    const struct cookie_mapped *where)
+{
+	int r;
+
+	if (clock_now_ns() >= to->until_ns)
+		return false;
+	r = opener_identify(to->opener, image, where);
+	free(image->host);
+	if (r < 0)
+		to->until_ns = 0;
+	return r == 0 && image->verified;
+}
+
+static bool mapped_answers(struct reader *to, const struct maps_line *line)
 {
 	struct cookie_image image = { .kind = COOKIE_FILE, .path = (char *)line->path };
 	const struct cookie_mapped where = { "", to->pid, line->start, line->end };
-	int r;
 
-	if (!to->opener)
-		return true;
-	if (clock_now_ns() >= to->until_ns)
-		return false;
 	image.file.device = (uint64_t)line->major << 32 | line->minor;
 	image.file.inode = line->inode;
-	r = opener_identify(to->opener, &image, &where);
-	free(image.host);
-	if (r < 0)
-		to->until_ns = 0;
-	return r == 0 && image.verified;
+	return !to->opener || answers(to, &image, &where);
 }
 
 static int take_mapping(const struct maps_line *line, void *data)
@@ -227,7 +235,7 @@ static int take_mapping(const struct maps_line *line, void *data)
 	struct reader *to = data;
 	_cleanup_free_ char *path = NULL;
 
-	if (!line->executable || !line->inode || !answers(to, line))
+	if (!line->executable || !line->inode || !mapped_answers(to, line))
 		return 0;
 	path = xasprintf("/proc/%u/map_files/%" PRIx64 "-%" PRIx64, to->pid, line->start,
 			 line->end);
@@ -271,5 +279,38 @@ void target_files(const struct target *target, struct opener *opener,
 	case TARGET_SYSTEM:
 		(void)procfs_pids("", take_running, &to);
 		break;
+	}
+}
+
+/* --- files of an earlier run --- */
+
+static void take_sampled(const struct manifest_image *sampled, void *data)
+{
+	const char *path = sampled->host ?: sampled->path;
+	struct cookie_image image = { .kind = COOKIE_FILE,
+				      .path = (char *)path,
+				      .file = sampled->file };
+	struct reader *to = data;
+
+	if (sampled->file.inode && *path && answers(to, &image, &(struct cookie_mapped){ "" }))
+		take(to, path);
+}
+
+void target_files_sampled(const char *session_dir, struct opener *opener,
+			  void (*each)(int fd, void *data), void *data)
+{
+	static const char *const profiles[] = { "samples/current", "samples/previous" };
+	struct reader to = { .each = each,
+			     .data = data,
+			     .opener = opener,
+			     .until_ns = clock_now_ns() + PAST_MS * 1000000ULL };
+	size_t i;
+
+	for (i = 0; opener && i < ARRAY_SIZE(profiles); i++) {
+		_cleanup_free_ char *samples = path_join(session_dir, profiles[i]);
+		_cleanup_(manifest_closep) struct manifest *m = NULL;
+
+		if (manifest_open(samples, false, &m, NULL) == 0)
+			manifest_each(m, take_sampled, &to);
 	}
 }
