@@ -171,6 +171,31 @@ static void a_full_list_merges_tasks(void)
 	task_list_done(&t);
 }
 
+/* Numbers of tasks that do not fit into a key with the rest are compared. */
+static void moments_are_merged_whatever_their_numbers(void)
+{
+	static const uint32_t tasks[] = { 1, UINT32_MAX };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		struct page_moments m = { 0 };
+
+		page_moments_add(&m, (struct page_moment){ 7, 2, tasks[i], 3 });
+		page_moments_add(&m, (struct page_moment){ 7, 1, tasks[i], 1 });
+		page_moments_add(&m, (struct page_moment){ 6, 4095, 0, 1 });
+		page_moments_add(&m, (struct page_moment){ 7, 2, tasks[i], 5 });
+		page_moments_merge(&m);
+		CHECK_EQ(m.count, 3);
+		CHECK_EQ(m.list[0].place, 6);
+		CHECK_EQ(m.list[0].step, 4095);
+		CHECK_EQ(m.list[1].step, 1);
+		CHECK_EQ(m.list[2].task, tasks[i]);
+		CHECK_EQ(m.list[2].samples, 8);
+		page_moments_done(&m);
+	}
+}
+
 TESTS(T(what_has_no_time_is_added), T(a_full_list_merges_tasks), T(the_heaviest_comes_first),
-      T(what_is_too_small_is_added_up), T(moments_have_a_limit), T(children_are_found),
+      T(what_is_too_small_is_added_up), T(moments_have_a_limit),
+      T(moments_are_merged_whatever_their_numbers), T(children_are_found),
       T(preorder_visits_each_node_once))

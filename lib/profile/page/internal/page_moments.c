@@ -3,7 +3,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/radix.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 void page_moments_add(struct page_moments *m, struct page_moment moment)
@@ -23,11 +25,58 @@ static int compare(const void *a, const void *b)
 	return (x->task > y->task) - (x->task < y->task);
 }
 
+/* A page can have tens of millions of moments before they are merged. Steps and tasks that do not
+ * fit into a key are compared. */
+enum { STEP_BITS = 12, TASK_BITS = 20 };
+
+static bool fits(const struct page_moments *m)
+{
+	uint32_t step = 0, task = 0;
+	size_t i;
+
+	for (i = 0; i < m->count; i++) {
+		step |= m->list[i].step;
+		task |= m->list[i].task;
+	}
+	return step >> STEP_BITS == 0 && task >> TASK_BITS == 0;
+}
+
+/* Sorts moments by keys that have all but their samples. */
+static void sort_keys(struct page_moments *m)
+{
+	struct radix_entry *entries = xcalloc(2 * m->count, sizeof(*entries));
+	size_t i;
+
+	for (i = 0; i < m->count; i++) {
+		const struct page_moment *one = &m->list[i];
+
+		entries[i] = (struct radix_entry){
+			(uint64_t)one->place << (STEP_BITS + TASK_BITS) |
+				(uint64_t)one->step << TASK_BITS | one->task,
+			one->samples,
+		};
+	}
+	radix_sort(entries, entries + m->count, m->count);
+	for (i = 0; i < m->count; i++) {
+		uint64_t key = entries[i].key;
+
+		m->list[i] = (struct page_moment){
+			.place = (uint32_t)(key >> (STEP_BITS + TASK_BITS)),
+			.step = (uint32_t)(key >> TASK_BITS) & ((1U << STEP_BITS) - 1),
+			.task = (uint32_t)key & ((1U << TASK_BITS) - 1),
+			.samples = entries[i].value,
+		};
+	}
+	free(entries);
+}
+
 void page_moments_merge(struct page_moments *m)
 {
 	size_t i, n = 0;
 
-	if (m->count)
+	if (m->count && fits(m))
+		sort_keys(m);
+	else if (m->count)
 		qsort(m->list, m->count, sizeof(*m->list), compare);
 	for (i = 0; i < m->count; i++) {
 		if (n && compare(&m->list[n - 1], &m->list[i]) == 0)

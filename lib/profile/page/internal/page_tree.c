@@ -30,24 +30,40 @@ static size_t count_shown(const struct page_tree *t)
 	return n;
 }
 
-/* How many moments are left if nodes below the limit are added up. */
-static size_t count_moments(const struct page_tree *t, const struct page_moments *moments)
+/* Adds up the moments of nodes below the limit. Places are twice the numbers of nodes; odd ones, of
+ * what is added up next to the children of a node. */
+static void join_hidden(const struct page_tree *t, struct page_moments *moments)
 {
-	_cleanup_(page_moments_done) struct page_moments left = { 0 };
 	_cleanup_free_ uint32_t *shown_by = xcalloc(t->calls->count, sizeof(*shown_by));
 	uint32_t node;
 	size_t i;
 
-	/* Even numbers are nodes, odd ones what is added up next to their children. */
 	for (node = 0; node < t->calls->count; node++)
 		shown_by[node] =
 			is_shown(t, node) ? 2 * node : shown_by[t->calls->nodes[node].parent] | 1;
-	for (i = 0; i < moments->count; i++)
-		page_moments_add(&left, (struct page_moment){ shown_by[moments->list[i].place],
-							      moments->list[i].step,
-							      moments->list[i].task, 0 });
-	page_moments_merge(&left);
-	return left.count;
+	for (i = 0; i < moments->count; i++) {
+		uint32_t place = moments->list[i].place;
+
+		moments->list[i].place = shown_by[place / 2] | (place & 1);
+	}
+	page_moments_merge(moments);
+}
+
+/* Raises the limit until there are so few moments; each time, what is left is added up. */
+static void limit_moments(struct page_tree *t, const struct page_moments *moments, size_t most)
+{
+	_cleanup_(page_moments_done) struct page_moments left = { 0 };
+	size_t i;
+
+	left.list = xcalloc(moments->count, sizeof(*left.list));
+	left.count = left.room = moments->count;
+	for (i = 0; i < moments->count; i++) {
+		left.list[i] = moments->list[i];
+		left.list[i].place *= 2;
+	}
+	for (join_hidden(t, &left); left.count > most && t->limit < t->totals[0];
+	     join_hidden(t, &left))
+		t->limit *= 2;
 }
 
 static void set_limit(struct page_tree *t, const struct page_moments *moments,
@@ -57,8 +73,7 @@ static void set_limit(struct page_tree *t, const struct page_moments *moments,
 	while (count_shown(t) > limits->nodes)
 		t->limit += t->limit / 4 + 1;
 	if (moments->count > limits->moments)
-		while (t->limit < t->totals[0] && count_moments(t, moments) > limits->moments)
-			t->limit *= 2;
+		limit_moments(t, moments, limits->moments);
 }
 
 /* --- in order --- */
