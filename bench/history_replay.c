@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define HOUR_MS INT64_C(3600000)
@@ -188,14 +189,33 @@ void history_replay_free(struct history_replay *r)
 
 /* --- what becomes of it --- */
 
-/* How often an image was built until now. */
-static uint64_t builds(uint32_t image, int64_t now_ms)
+uint64_t history_replay_builds(const char *name, size_t length, int64_t now_ms)
 {
+	const uint64_t image = hash_bytes(name, length),
+		       weeks = (uint64_t)((now_ms - HISTORY_REPLAY_BEGIN_MS) / WEEK_MS);
 	uint64_t week, n = 0;
 
-	for (week = 1; week <= (uint64_t)(now_ms / WEEK_MS); week++)
-		n += hash_u64((uint64_t)image << 32 | week) % 100 < BUILT_PERCENT;
+	for (week = 1; week <= weeks; week++)
+		n += hash_u64(image + week) % 100 < BUILT_PERCENT;
 	return n;
+}
+
+char *history_replay_built(const char *name, size_t length, uint64_t builds)
+{
+	return builds ? xasprintf("%.*s#%08" PRIx64, (int)length, name, builds)
+		      : xstrndup(name, length);
+}
+
+/* The version of an image now. */
+static uint64_t version_of(const struct history_replay *r, uint32_t image)
+{
+	const char *name = chain_names_image_at(r->names, image)->name;
+
+	if (r->images[image].is_short)
+		return (uint64_t)(r->now_ms / r->epoch_ms);
+	return chain_names_is_kernel(r->names, image)
+		       ? 0
+		       : history_replay_builds(name, strlen(name), r->now_ms);
 }
 
 /* Gives all images the names of now. */
@@ -205,9 +225,7 @@ static void rename_images(struct history_replay *r)
 
 	for (i = 1; i <= chain_names_images(r->names); i++) {
 		struct replayed_image *image = &r->images[i];
-		uint64_t version = image->is_short ? (uint64_t)(r->now_ms / r->epoch_ms)
-				   : chain_names_is_kernel(r->names, i) ? 0
-									: builds(i, r->now_ms);
+		uint64_t version = version_of(r, i);
 
 		if (image->text && image->version == version)
 			continue;
@@ -215,9 +233,11 @@ static void rename_images(struct history_replay *r)
 		free(image->text);
 		image->version = version;
 		image->name = *chain_names_image_at(r->names, i);
-		image->text = image->is_short ? xasprintf("%s~%" PRIx64, image->name.name, version)
-			      : version ? xasprintf("%s#%08" PRIx64, image->name.name, version)
-					: xstrdup(image->name.name);
+		image->text = image->is_short
+				      ? xasprintf("%s%c%" PRIx64, image->name.name,
+						  HISTORY_REPLAY_SHORT, version)
+				      : history_replay_built(image->name.name,
+							     strlen(image->name.name), version);
 		image->name.name = image->text;
 		image->number = 0;
 	}

@@ -14,7 +14,13 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* When a replay begins: an hour, a day and a week do (ophistory(5)). */
+#define HISTORY_REPLAY_BEGIN_MS INT64_C(1767225600000)
+/* Precedes the version in the names of images that have a new one all the time. */
+#define HISTORY_REPLAY_SHORT '~'
 
 struct history_replay;
 
@@ -41,3 +47,8 @@ void history_replay_hour(struct history_replay *r, int64_t begin_ms, uint32_t *r
 uint64_t history_replay_samples(const struct history_replay *r);
 /* Prints what was written since the last call: samples, new images, pairs of files. */
 void history_replay_print(struct history_replay *r);
+/* How often a lasting image, whose name before it was built again has @length bytes, was built
+ * until @now_ms. */
+uint64_t history_replay_builds(const char *name, size_t length, int64_t now_ms);
+/* The name that it has then; the caller frees. */
+char *history_replay_built(const char *name, size_t length, uint64_t builds);
