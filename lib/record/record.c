@@ -127,7 +127,8 @@ static void open_store(struct record *rec, const struct record_config *config)
 				      .cpu_mhz = procfs_cpu_mhz(config->root),
 				      .mapped_max = config->mapped_bytes_max,
 				      .keep_ms = config->keep_ms,
-				      .open_max = config->open_files_max };
+				      .open_max = config->open_files_max,
+				      .in_turns = config->turn };
 
 	rec->store = store_new(&store);
 }

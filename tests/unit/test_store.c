@@ -4,6 +4,10 @@
 #include "base/mem.h"
 #include "record/store/store.h"
 
+#include "sfile/odb.h"
+#include "sfile/sfile.h"
+
+#include <poll.h>
 #include <string.h>
 
 enum { FILES = 200 };
@@ -16,9 +20,9 @@ struct bench {
 	struct sampled_image images[FILES];
 };
 
-static void bench_init(struct bench *b)
+static void bench_init(struct bench *b, bool in_turns)
 {
-	struct store_config config = { .sample_events = 1, .open_max = 1000 };
+	struct store_config config = { .sample_events = 1, .open_max = 1000, .in_turns = in_turns };
 
 	*b = (struct bench){ .dir = test_directory() };
 	event_timer(&b->event, 100, true, true);
@@ -41,7 +45,10 @@ static void bench_done(struct bench *b)
 }
 #define BENCH(b)                                                                                   \
 	_cleanup_(bench_done) struct bench b;                                                      \
-	bench_init(&b)
+	bench_init(&b, false)
+#define BENCH_IN_TURNS(b)                                                                          \
+	_cleanup_(bench_done) struct bench b;                                                      \
+	bench_init(&b, true)
 
 static void sample_all(struct bench *b)
 {
@@ -57,6 +64,22 @@ static void sample_all(struct bench *b)
 static size_t open_files(struct bench *b)
 {
 	return store_open_files(b->store, NULL);
+}
+
+static uint64_t samples_in_files(const struct bench *b)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < FILES; i++) {
+		_cleanup_free_ char *path =
+			xasprintf("%s/{root}/bin/p%u/{dep}/{root}/bin/p%u/TIMER.0.0.all.all.all",
+				  b->dir, i, i);
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+
+		if (CHECK(sfile_open(path, &sf, NULL) == 0))
+			sum += odb_get(sfile_odb(sf), 0x10);
+	}
+	return sum;
 }
 
 static void many_new_files_are_opened_over_several_turns(void)
@@ -113,5 +136,59 @@ static void files_used_since_stay_open(void)
 	CHECK_EQ(open_files(&b), FILES);
 }
 
+/* Has turns until there is nothing to do in one. */
+static void have_turns(struct bench *b)
+{
+	int turns = 0;
+
+	while (store_turn(b->store, UINT64_MAX) && turns++ < 10000)
+		(void)poll(NULL, 0, 1);
+	CHECK(turns < 10000);
+}
+
+static void a_loop_with_turns_opens_no_file_itself(void)
+{
+	BENCH_IN_TURNS(b);
+	struct store_choice choice = { .until_ns = UINT64_MAX };
+
+	sample_all(&b);
+	CHECK_EQ(open_files(&b), 0);
+	have_turns(&b);
+	CHECK_EQ(open_files(&b), FILES);
+	sample_all(&b);
+	choice.until_tick = store_tick(b.store);
+	CHECK(store_leave(b.store, &choice, true));
+	CHECK_EQ(open_files(&b), 0);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), 0);
+	CHECK_EQ(samples_in_files(&b), 2 * FILES);
+}
+
+static void what_a_thread_was_asked_for_is_there_at_the_end(void)
+{
+	BENCH_IN_TURNS(b);
+
+	sample_all(&b);
+	store_flush(b.store);
+	CHECK_EQ(samples_in_files(&b), FILES);
+	sample_all(&b);
+	store_close_all(b.store);
+	CHECK_EQ(open_files(&b), 0);
+	CHECK_EQ(samples_in_files(&b), 2 * FILES);
+}
+
+static void what_a_thread_cannot_open_is_lost(void)
+{
+	BENCH_IN_TURNS(b);
+	_cleanup_free_ char *path = path_join(b.dir, "{root}");
+
+	CHECK_EQ(path_write(path, "", 0644, NULL), 0); /* no directory */
+	sample_all(&b);
+	have_turns(&b);
+	CHECK_EQ(open_files(&b), 0);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), FILES);
+}
+
 TESTS(T(many_new_files_are_opened_over_several_turns),
-      T(files_are_closed_by_choice_as_far_as_there_is_time), T(files_used_since_stay_open))
+      T(files_are_closed_by_choice_as_far_as_there_is_time), T(files_used_since_stay_open),
+      T(a_loop_with_turns_opens_no_file_itself), T(what_a_thread_was_asked_for_is_there_at_the_end),
+      T(what_a_thread_cannot_open_is_lost))

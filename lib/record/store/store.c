@@ -6,10 +6,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "record/store/descriptor_limit.h"
+#include "record/store/file_maker.h"
 #include "record/store/past.h"
 #include "record/store/sampled_image.h"
-#include "record/store/store_file.h"
 #include "record/store/store_opener.h"
+#include "record/store/store_state.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -26,39 +27,7 @@ enum {
 	WAITING_FIRST = 8,
 	WAITING_FULL = 4096,
 	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
-	UNLOAD_SOME = 64,      /* files looked at when too much waits */
-
-	/* Number of pending additions, and the distance between the prefetch steps of one. */
-	UNDER_WAY = 32,
-	STEP = 10
-};
-
-/* A pending addition to an open file, whose memory is being prefetched. */
-struct addition {
-	struct store_file *file; /* NULL: none */
-	uint64_t key;
-	uint32_t count;
-};
-
-struct store {
-	struct store_opener *opener;
-	struct past *past; /* or NULL */
-	size_t mapped_max, open_max, waiting_max;
-
-	struct map by_hash; /* hash of the key to files */
-	struct store_list open, closed;
-	struct store_file *growing;  /* the last used file: its ->mapped may be outdated */
-	size_t open_count, mapped;   /* open files, and their bytes */
-	size_t waiting_files;	     /* files with waiting counts, */
-	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
-	uint64_t tick;		     /* calls of store_get() */
-	unsigned int may_open;	     /* files, until the next turn */
-
-	struct addition ring[UNDER_WAY];
-	unsigned int ring_at; /* index of the oldest addition, and of the next one */
-
-	size_t sample_events;
-	uint64_t lost[STORE_LOSS_COUNT_];
+	UNLOAD_SOME = 64       /* files looked at when too much waits */
 };
 
 struct store *store_new(const struct store_config *config)
@@ -111,53 +80,11 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 	return f;
 }
 
-/* --- adding --- */
-
-static void add_lost(struct store *s, const struct store_file *f, uint32_t count)
-{
-	bool is_sample = f->key.event < s->sample_events;
-
-	s->lost[is_sample ? STORE_LOST_SAMPLES : STORE_LOST_EXTENDED] += count;
-}
-
-static void finish(struct store *s, struct addition *a)
-{
-	int r = odb_add(a->file->db, a->key, a->count);
-
-	if (_unlikely_(r < 0)) {
-		add_lost(s, a->file, a->count);
-		store_opener_complain(s->opener, &a->file->key, r);
-	}
-	a->file = NULL;
-}
-
 void store_settle(struct store *s)
 {
 	for (unsigned int i = 0; i < UNDER_WAY; i++)
 		if (s->ring[i].file)
 			finish(s, &s->ring[i]);
-}
-
-/* Prefetches memory for the addition @age calls ago. */
-static void fetch(struct store *s, unsigned int age, enum odb_step step)
-{
-	const struct addition *a = &s->ring[(s->ring_at - age) % UNDER_WAY];
-
-	if (_likely_(a->file))
-		odb_prefetch(a->file->db, a->key, step);
-}
-
-static inline void add_open(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
-{
-	struct addition *a = &s->ring[s->ring_at % UNDER_WAY];
-
-	if (_likely_(a->file))
-		finish(s, a);
-	*a = (struct addition){ f, key, count };
-	fetch(s, 0, ODB_STEP_BUCKET);
-	fetch(s, STEP, ODB_STEP_FIRST);
-	fetch(s, 2 * STEP, ODB_STEP_SECOND);
-	s->ring_at++;
 }
 
 /* --- opening and closing --- */
@@ -228,6 +155,18 @@ static bool shrink(struct store *s, int code)
 	return true;
 }
 
+/* Notes that a closed file is open now. */
+static void note_open(struct store *s, struct store_file *f)
+{
+	f->retry_at = 0;
+	list_remove(&s->closed, f);
+	s->closed_size -= sizeof(*f);
+	f->db = sfile_odb(f->sf);
+	list_push(&s->open, f);
+	s->open_count++;
+	f->opened_at = s->tick;
+}
+
 /* Opens a closed file, unless it failed recently. */
 static bool file_open(struct store *s, struct store_file *f)
 {
@@ -243,22 +182,26 @@ static bool file_open(struct store *s, struct store_file *f)
 		f->retry_at = store_opener_failed(s->opener, r, &err);
 		return false;
 	}
-	f->retry_at = 0;
-	list_remove(&s->closed, f);
-	s->closed_size -= sizeof(*f);
-	f->db = sfile_odb(f->sf);
-	list_push(&s->open, f);
-	s->open_count++;
-	f->opened_at = s->tick;
+	note_open(s, f);
 	return true;
+}
+
+/* Whether a thread opens the file, or will as soon as it can be asked. One that failed before is
+ * tried here. */
+static bool opens_later(struct store *s, struct store_file *f)
+{
+	if (store_opener_is_alone(s->opener) || f->retry_at)
+		return false;
+	f->opening = f->opening || store_opener_ask(s->opener, &f->key, f);
+	return !store_opener_is_alone(s->opener);
 }
 
 /* --- waiting --- */
 
-/* Opens the file and adds its waiting counts. */
-static bool write_waiting(struct store *s, struct store_file *f)
+/* Adds the waiting counts of a file, which are lost if it is not open. */
+static void add_all_waiting(struct store *s, struct store_file *f)
 {
-	bool open = file_open(s, f);
+	bool open = f->db != NULL;
 	uint32_t i;
 
 	if (open && f->waiting_count >= odb_mapped_bytes(f->db) / POPULATE_SHARE)
@@ -276,6 +219,14 @@ static bool write_waiting(struct store *s, struct store_file *f)
 		store_settle(s);
 		account(s, f);
 	}
+}
+
+/* Opens the file and adds its waiting counts. */
+static bool write_waiting(struct store *s, struct store_file *f)
+{
+	bool open = file_open(s, f);
+
+	add_all_waiting(s, f);
 	return open;
 }
 
@@ -294,7 +245,7 @@ static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uin
 	f->waiting[f->waiting_count++] =
 		(struct waiting){ (uint32_t)key, (uint32_t)(key >> 32), count };
 	s->waiting++;
-	if (f->waiting_count == WAITING_FULL && write_waiting(s, f))
+	if (f->waiting_count == WAITING_FULL && !opens_later(s, f) && write_waiting(s, f))
 		evict(s, f);
 }
 
@@ -324,6 +275,30 @@ static void unload(struct store *s, struct store_file *f)
 		evict(s, f);
 }
 
+/* Takes over the files that the thread has opened. */
+static void take_opened(struct store *s)
+{
+	struct made_file made;
+
+	store_settle(s);
+	while (store_opener_take(s->opener, &made)) {
+		struct store_file *f = made.data;
+		bool keep = has_room(s) || is_busy(s, f);
+
+		f->opening = false;
+		f->sf = made.sf;
+		if (f->sf)
+			note_open(s, f);
+		else
+			f->retry_at = store_opener_failed(s->opener, made.code, &made.err);
+		add_all_waiting(s, f);
+		if (!keep)
+			drop(s, f);
+		else
+			evict(s, f);
+	}
+}
+
 /* Makes room: writes the counts of some files, of those that have most of them. The next call goes
  * on with the others. */
 static void unload_some(struct store *s)
@@ -335,7 +310,7 @@ static void unload_some(struct store *s)
 	for (int i = 0; i < UNLOAD_SOME && (f = s->closed.oldest); i++) {
 		list_remove(&s->closed, f);
 		list_push(&s->closed, f);
-		if (f->waiting_count >= average)
+		if (f->waiting_count >= average && !f->opening)
 			unload(s, f);
 	}
 }
@@ -352,6 +327,7 @@ static bool is_chosen(const struct store_choice *choice, const struct store_file
 static bool leave(struct store *s, const struct store_choice *choice, bool open)
 {
 	struct store_file *f, *newer;
+	bool is_done = true;
 
 	/* Unloading evicts only open files, so the next closed one stays valid. */
 	for (f = open ? s->open.oldest : s->closed.oldest; f; f = newer) {
@@ -362,10 +338,12 @@ static bool leave(struct store *s, const struct store_choice *choice, bool open)
 			return false;
 		if (open)
 			drop(s, f);
+		else if (choice->until_ns && opens_later(s, f))
+			is_done = false;
 		else
 			unload(s, f);
 	}
-	return true;
+	return is_done;
 }
 
 /* --- the public side --- */
@@ -400,7 +378,8 @@ struct store_file *store_get(struct store *s, const struct store_key *key)
 		f = lookup(s, key);
 	key->image->recent = f;
 	f->used_at = s->tick;
-	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !write_waiting(s, f))
+	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !opens_later(s, f) &&
+	    !write_waiting(s, f))
 		return NULL;
 	list = list_of(s, f);
 	if (list->newest != f) {
@@ -426,6 +405,9 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 {
 	store_settle(s);
+	if (!choice->until_ns)
+		store_opener_wait(s->opener);
+	take_opened(s);
 	return leave(s, choice, false) && (!open || leave(s, choice, true));
 }
 
@@ -434,6 +416,7 @@ bool store_turn(struct store *s, uint64_t until_ns)
 	const struct store_choice all = { .until_tick = UINT64_MAX, .until_ns = until_ns };
 
 	s->may_open = OPEN_IN_TURN;
+	take_opened(s);
 	if (s->waiting_files && has_room(s))
 		return !store_leave(s, &all, false);
 	return false;

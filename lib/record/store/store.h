@@ -61,12 +61,6 @@ void store_close_all(struct store *s);
 /* What counts for the session's history; NULL if there is none. Borrowed. */
 struct past *store_past(const struct store *s);
 
-/* Kinds of counts that could not be written. */
-enum store_loss {
-	STORE_LOST_SAMPLES,
-	STORE_LOST_EXTENDED, /* of events that are not counted in samples */
-	STORE_LOSS_COUNT_
-};
 /* The losses so far. */
 uint64_t store_lost(const struct store *s, enum store_loss loss);
 /* Number of open files, and the bytes that they map. */

@@ -6,6 +6,7 @@
 
 #include "record/store/store_types.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct store_file {
 	struct waiting *waiting;
 	uint32_t waiting_count, waiting_room;
 	uint64_t waiting_since; /* tick */
+	bool opening;		/* a thread opens it: it stays as it is */
 	struct past_mark past_mark;
 };
 

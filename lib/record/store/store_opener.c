@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "event/cpu_type.h"
+#include "record/store/file_maker.h"
 #include "record/store/sampled_image.h"
 #include "sfile/sfile.h"
 #include "sfile/sname.h"
@@ -24,6 +25,7 @@ struct store_opener {
 	uint64_t retry_at; /* no file is opened before */
 	uint64_t pardon;   /* retry times returned before this are void */
 	bool said[CAUSES]; /* by errno */
+	struct file_maker *maker;
 };
 
 struct store_opener *store_opener_new(const struct store_config *config)
@@ -34,6 +36,7 @@ struct store_opener *store_opener_new(const struct store_config *config)
 	o->events = config->events;
 	o->cpu_type = config->cpu_type;
 	o->cpu_mhz = config->cpu_mhz;
+	o->maker = config->in_turns ? file_maker_new() : NULL;
 	return o;
 }
 
@@ -41,6 +44,7 @@ void store_opener_free(struct store_opener *o)
 {
 	if (!o)
 		return;
+	file_maker_free(o->maker);
 	free(o->samples);
 	free(o);
 }
@@ -99,6 +103,33 @@ int store_opener_open(struct store_opener *o, const struct store_key *key, struc
 	_cleanup_free_ char *path = describe(o, key, &header);
 
 	return sfile_create(path, &header, ret, err);
+}
+
+bool store_opener_ask(struct store_opener *o, const struct store_key *key, struct store_file *file)
+{
+	struct sfile_header header;
+	char *path;
+
+	if (store_opener_is_alone(o))
+		return false;
+	path = describe(o, key, &header);
+	return file_maker_ask(o->maker, path, &header, file);
+}
+
+bool store_opener_is_alone(const struct store_opener *o)
+{
+	return !o->maker || file_maker_is_absent(o->maker);
+}
+
+bool store_opener_take(struct store_opener *o, struct made_file *ret)
+{
+	return o->maker && file_maker_take(o->maker, ret);
+}
+
+void store_opener_wait(struct store_opener *o)
+{
+	if (o->maker)
+		file_maker_wait(o->maker);
 }
 
 /* Returns whether this cause has not been logged yet. */

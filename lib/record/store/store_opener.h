@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct made_file;
+struct store_file;
 struct store_opener;
 struct sfile;
 struct sfile_header;
@@ -33,6 +35,14 @@ bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at);
 /* Opens or creates the sample file of @key; 0 or -errno. */
 int store_opener_open(struct store_opener *o, const struct store_key *key, struct sfile **ret,
 		      struct error *err);
+/* Has it opened in a thread, for @file; false if it has to wait, or store_opener_is_alone(). */
+bool store_opener_ask(struct store_opener *o, const struct store_key *key, struct store_file *file);
+/* Whether there is no thread. */
+bool store_opener_is_alone(const struct store_opener *o);
+/* Takes what the thread has opened, or could not: ->data is the file. False if there is nothing. */
+bool store_opener_take(struct store_opener *o, struct made_file *ret);
+/* Waits until the thread has opened all. */
+void store_opener_wait(struct store_opener *o);
 /* Logs why a file could not be opened; returns when to try again. */
 uint64_t store_opener_failed(struct store_opener *o, int code, const struct error *err);
 /* Logs why a file could not be written. */

@@ -45,6 +45,13 @@ static inline bool store_key_equal(const struct store_key *a, const struct store
 	       sname_task_equal(&a->task, &b->task);
 }
 
+/* Kinds of counts that could not be written. */
+enum store_loss {
+	STORE_LOST_SAMPLES,
+	STORE_LOST_EXTENDED, /* of events that are not counted in samples */
+	STORE_LOSS_COUNT_
+};
+
 struct store_config {
 	const char *samples;	    /* the session's directory; copied */
 	const struct event *events; /* borrowed for the store's life */
@@ -54,4 +61,5 @@ struct store_config {
 	size_t mapped_max;     /* bytes of open files; 0: default */
 	uint64_t keep_ms;      /* how long to keep the history; 0: there is none */
 	unsigned int open_max; /* 0: by the descriptor limit, which is raised as far as allowed */
+	bool in_turns;	       /* the caller's loop calls store_turn(): a thread opens files */
 };
