@@ -45,8 +45,14 @@ static int drain_all(struct collector *c, uint64_t *drained_ns, struct error *er
 int collector_catch_up(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
+	int r = 0;
 
-	return drain_all(c, &drained_ns, err);
+	c->intake.holds = true;
+	record_yield_files(c->record);
+	while (r == 0 && record_tend(c->record))
+		r = drain_between(c, &drained_ns, err);
+	c->intake.holds = false;
+	return r < 0 ? r : drain_all(c, &drained_ns, err);
 }
 
 int collector_dump(struct collector *c, struct error *err)

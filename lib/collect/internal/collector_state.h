@@ -51,8 +51,8 @@ struct collector {
 /* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
  * -errno. */
 int collector_drain(struct collector *c, bool all, struct error *err);
-/* Drains and records all samples so far, in turns, between which it drains. 0; 1 if the source has
- * ended; or -errno. */
+/* Closes the sample files, and then drains and records all samples so far, in turns, between which
+ * it drains. 0; 1 if the source has ended; or -errno. */
 int collector_catch_up(struct collector *c, struct error *err);
 /* When a slice of the history ends. */
 enum slice_end {

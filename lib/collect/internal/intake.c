@@ -12,7 +12,7 @@
 
 /* How long images are waited for. Answers nearly always come soon, and what depends on the
  * processes of the samples is to be done while they exist. */
-static const int wait_ms[] = { [INTAKE_SOME] = 5, [INTAKE_ALL] = 30, [INTAKE_LAST] = 500 };
+static const int wait_ms[] = { [INTAKE_SOME] = 5, [INTAKE_ALL] = 10, [INTAKE_LAST] = 500 };
 /* How long is recorded in a turn, if it need not be all. */
 static const uint64_t turn_max_ns = 15000000;
 
