@@ -32,12 +32,23 @@ named()
 	result $held "$title"
 }
 
+# Whether the unwind table of the server has been loaded, which takes a while where all CPUs are busy.
+has_table()
+{
+	ask_fpm 5 one two >"$dir/answer"
+	opcontrol --dump >/dev/null
+	opreport --session-dir="$session" --folded --merge=runtime image:'*php-fpm*' 2>/dev/null |
+		grep -q ";{main};page_two;spin_two "
+}
+
 start_fpm opcache.enable=1
 ask_fpm 5 one two >"$dir/answer"
 is "the server answers" "$(cat "$dir/answer")" 1400000
 opcontrol --setup --session-dir="$session" --event=TIMER:1999 >"$dir/output"
 ok "the daemon starts" opcontrol --start
 uses_bpf || skip_all "the driver bpf cannot be used"
+ok "a page is sampled" wait_for has_table
+ok "reset" opcontrol --reset
 ask_fpm 50 one two >"$dir/answer"
 ok "dump" opcontrol --dump
 named "  the functions of each page are in its chains" one two
