@@ -155,7 +155,7 @@ static int report_steps(struct chain_reader *r, const struct chain_generation *g
 		const struct segment_step_count *c = &steps->counts[i];
 
 		chain.samples = c->count;
-		chain.is_function = chain_generation_is_function(g, c->node);
+		chain.is_function = !v->nodes_only && chain_generation_is_function(g, c->node);
 		chain.node = before + c->node;
 		status = report(r, g, &chain, v);
 		if (status == 0 && (i + 1 == steps->count || c[1].step != c->step))

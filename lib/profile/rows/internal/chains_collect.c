@@ -142,6 +142,7 @@ static void collect_done(struct chains_collect *c)
 	map_done(&c->lines_by_hash);
 	map_done(&c->quality_by_key);
 	free(c->seen);
+	free(c->latest);
 }
 
 static int list_source(struct chains_collect *c)

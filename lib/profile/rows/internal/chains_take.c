@@ -180,12 +180,33 @@ uint32_t chains_take_task(const struct chains_collect *c, uint32_t context)
 	return c->source->tasks ? c->source->tasks[context] : 0;
 }
 
+/* Makes room for the lines up to number @line. */
+static void grow_latest(struct chains_collect *c, uint32_t line)
+{
+	size_t had = c->latest_room;
+
+	array_grow(&c->latest, (size_t)line + 1, &c->latest_room);
+	memset(c->latest + had, 0, (c->latest_room - had) * sizeof(*c->latest));
+}
+
 void chains_take_moment(struct chains_collect *c, struct chains_moment moment)
 {
 	struct chains *out = c->out;
+	struct chains_moment *known;
 
+	if (moment.line >= c->latest_room)
+		grow_latest(c, moment.line);
+	/* Many nodes of the files are one function, so there would be several times as many. */
+	if (c->latest[moment.line] > c->slice_moment) {
+		known = &out->moments[c->latest[moment.line] - 1];
+		if (known->task == moment.task && known->step == moment.step) {
+			known->samples += moment.samples;
+			return;
+		}
+	}
 	array_grow(&out->moments, out->moment_count + 1, &out->moment_room);
 	out->moments[out->moment_count++] = moment;
+	c->latest[moment.line] = out->moment_count;
 }
 
 void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context, uint64_t samples)

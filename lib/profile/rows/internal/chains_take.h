@@ -33,6 +33,8 @@ struct chains_collect {
 	size_t seen_room;
 	uint32_t chain;	     /* number of the current chain */
 	size_t slice_moment; /* the first moment of the current slice */
+	size_t *latest;	     /* by line: number of its latest moment, from 1 on; 0: none */
+	size_t latest_room;
 };
 
 /* Returns whether chains of the context with a sample in the image are selected; or -errno. */
