@@ -406,6 +406,7 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 			 const struct event *which, int code, struct error *err)
 {
 	_cleanup_free_ char *step = NULL;
+	struct perf_attempt attempt;
 
 	if (code == -EINVAL && config->cgroups)
 		return error_set(err, code,
@@ -421,7 +422,9 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 	step = xasprintf("cannot open event %s%s%.*s", which->name,
 			 which->precise_by ? ", sampled as precisely as :" : "", which->precise_by,
 			 "ppp");
-	return perf_plan_explain(plan, code, step, err);
+	attempt = (struct perf_attempt){ plan->root, plan->scope == DRIVER_TASK, step,
+					 *which->probed != '\0' };
+	return perf_refusal_explain(&attempt, code, err);
 }
 
 /* Tries to open the events, replacing those that do not open by the clock. */

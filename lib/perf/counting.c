@@ -63,7 +63,8 @@ static void close_event(struct counting *c, size_t event)
 /* Says why an event did not open, and what helps. */
 static int explain(const struct counting *c, const struct event *event, int code, struct error *err)
 {
-	const struct perf_attempt attempt = { c->root, c->of_task, event->name };
+	const struct perf_attempt attempt = { c->root, c->of_task, event->name,
+					      *event->probed != '\0' };
 	uint64_t paranoid = 0;
 
 	(void)path_read_u64(c->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid);

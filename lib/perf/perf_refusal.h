@@ -19,6 +19,7 @@ struct perf_attempt {
 	const char *root; /* prefix of /proc and /sys; borrowed */
 	bool of_task;	  /* of one task, not of the whole machine */
 	const char *step; /* what failed, for people; borrowed */
+	bool of_probe;	  /* which no level of perf_event_paranoid allows */
 };
 
 /* Whether @code (-errno) means that the process lacks the right. */
