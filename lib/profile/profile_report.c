@@ -314,6 +314,8 @@ static void print_rows(struct profile_report *r, struct report *report, FILE *ou
 	struct unresolved unresolved;
 
 	unresolved_collect(&r->rows, r->profile->gather, &unresolved);
+	if (r->view->native) /* they are wanted there */
+		unresolved_forget_loops(&unresolved);
 	report->unresolved = r->before ? NULL : &unresolved;
 	arrange_rows(r);
 	report_form(r->view->form)->print(report, out);

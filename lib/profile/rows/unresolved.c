@@ -13,7 +13,7 @@
 
 enum { SHOWN_MAX = 10 };
 
-static const double worth_percent = 0.5, line_percent = 0.1;
+static const double worth_percent = 0.5, line_percent = 0.1, loop_percent = 5;
 
 /* The problem and its remedy; NULL: no problem. */
 static const char *const remedies[ROW_KIND_COUNT_] = {
@@ -62,6 +62,17 @@ static uint64_t sum(const uint64_t *counts, size_t n)
 	return all;
 }
 
+/* Counts the row if it is the loop of an interpreter. */
+static void add_loop(const struct container *c, const struct gather *g, const struct row *row,
+		     struct unresolved *u)
+{
+	enum code_kind kind;
+
+	if (row->kind == ROW_SYMBOL && !row->is_unchosen && code_kind_is_runtime(g, row, &kind) &&
+	    code_kind_loop(kind) && !strcmp(row->symbol->name, code_kind_loop(kind)))
+		u->loops[kind] += sum(row->counts, c->class_count);
+}
+
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret)
 {
 	/* One per pair of image and reason. */
@@ -76,6 +87,7 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 		struct unresolved_image *u =
 			&all[(size_t)row->image * ROW_KIND_COUNT_ + (size_t)why];
 
+		add_loop(c, g, row, ret);
 		if (!remedies[why] || row->is_unchosen)
 			continue;
 		u->image = row->image;
@@ -89,6 +101,11 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 		if (all[i].samples)
 			all[ret->count++] = all[i];
 	qsort_r(all, ret->count, sizeof(*all), heavier, (void *)g);
+}
+
+void unresolved_forget_loops(struct unresolved *u)
+{
+	memset(u->loops, 0, sizeof(u->loops));
 }
 
 void unresolved_done(struct unresolved *u)
@@ -145,10 +162,28 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 	(void)fputs("\n", out);
 }
 
+/* Prints how much of which language has no names. */
+static void print_loops(const struct unresolved *u, FILE *out)
+{
+	size_t kind;
+
+	for (kind = 0; kind < CODE_KIND_COUNT_; kind++) {
+		double percent = percent_of(u, u->loops[kind]);
+
+		if (percent >= loop_percent)
+			(void)fprintf(out,
+				      "\nInterpreted: %.1f %% of the samples are in %s functions; "
+				      "their names need a profile by root, with\ncall chains, of a "
+				      "known version (oprofile(7))\n",
+				      percent, code_kind_name((enum code_kind)kind));
+	}
+}
+
 void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *out)
 {
 	size_t i;
 
+	print_loops(u, out);
 	if (percent_of(u, u->samples) < worth_percent)
 		return;
 	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples", percent_of(u, u->samples));

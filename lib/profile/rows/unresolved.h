@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The foot of a report by symbols: how many samples have no symbol, why, and what would help.
+ * The foot of a report by symbols: how many samples have no symbol, why, and what would help; and
+ * how many are in the loop of an interpreter, instead of the functions that it ran.
  * Samples between the symbols of an image that has some count too.
  *
  *	struct unresolved u;
@@ -10,6 +11,7 @@
  */
 #pragma once
 
+#include "profile/rows/code_kind.h"
 #include "profile/rows/container.h"
 
 #include <stdio.h>
@@ -26,12 +28,15 @@ struct unresolved_image {
 struct unresolved {
 	struct unresolved_image *images; /* heaviest first */
 	size_t count;
-	uint64_t samples, total; /* without symbol; in all */
-	uint64_t ranges;	 /* of these: in rows shown as [file+offset] */
+	uint64_t samples, total;	  /* without symbol; in all */
+	uint64_t ranges;		  /* of these: in rows shown as [file+offset] */
+	uint64_t loops[CODE_KIND_COUNT_]; /* in the loop of an interpreter of that kind of code */
 };
 
 /* Adds up the rows of all classes; the caller calls unresolved_done(). */
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret);
+/* Forgets the samples in interpreters: they were meant to be shown there. */
+void unresolved_forget_loops(struct unresolved *u);
 /* Frees what was collected. */
 void unresolved_done(struct unresolved *u);
 /* What would help, in words; static. */
