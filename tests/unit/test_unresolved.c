@@ -3,6 +3,8 @@
 
 #include "profile/rows/unresolved.h"
 #include "profile/select/gather.h"
+#include "sfile/manifest.h"
+#include "sfile/source_image.h"
 
 /* Adds a row with @count samples of @symbol in an image, and to the total. */
 static void add(struct container *c, struct gather *g, const char *image, const char *symbol,
@@ -68,4 +70,24 @@ static void loops_of_interpreters_are_told(void)
 	CHECK_STR(none, "");
 }
 
-TESTS(T(loops_of_interpreters_are_told))
+static void a_source_file_has_no_debug_package(void)
+{
+	const struct manifest_image source = { .version.build_id =
+						       *source_image_id(SOURCE_PYTHON) };
+	_cleanup_(gather_done) struct gather g = { 0 };
+	_cleanup_(container_done) struct container c;
+	_cleanup_(unresolved_done) struct unresolved u = { 0 };
+	_cleanup_free_ char *all = NULL;
+
+	container_init(&c, 1);
+	add(&c, &g, "/srv/app.py", "main", 9);
+	g.images[0].manifest = &source;
+	c.rows[0].kind = ROW_UNNAMED;
+	unresolved_collect(&c, &g, &u);
+	all = foot(&u, &g);
+	CHECK_STR(all,
+		  "\nWithout a symbol: 100.0 % of the samples\n"
+		  "  100.0 %  /srv/app.py: functions of a program whose names were not read\n");
+}
+
+TESTS(T(loops_of_interpreters_are_told), T(a_source_file_has_no_debug_package))

@@ -8,6 +8,7 @@
 #include "symbol/elfcode.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 
@@ -133,6 +134,8 @@ const char *unresolved_remedy(const struct unresolved_image *u, const struct gat
 	bool hidden = image->manifest && image->manifest->host && !*image->manifest->host;
 	bool kernel = image->id.kind == SNAME_KERN || image->kernel;
 
+	if (source_image_is(image->manifest))
+		return "functions of a program whose names were not read";
 	if (kernel && u->why != ROW_UNNAMED)
 		return kernel_remedy(image->display);
 	if (u->why == ROW_ANONYMOUS && code_kind_remedy(image->shown))
@@ -156,7 +159,8 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 		text_visible(&host, image->manifest->host);
 		(void)fprintf(out, " (it was %s on this machine)", strbuf_text(&host));
 	}
-	if (image->manifest && image->manifest->version.build_id.size)
+	if (image->manifest && image->manifest->version.build_id.size &&
+	    !source_image_is(image->manifest))
 		(void)fprintf(out, " (build-id %s)",
 			      build_id_text(&image->manifest->version.build_id, id));
 	(void)fputs("\n", out);
