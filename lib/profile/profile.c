@@ -82,6 +82,7 @@ static int select_files(const struct profile_config *config, struct profile *p, 
 	if (r < 0)
 		return r;
 	find_session_dir(config, p);
+	spec_expand_sessions(&p->spec, p->session_dir);
 	r = gather_files(&p->spec, p->session_dir, config->calls, &p->gather, err);
 	if (r == 0)
 		programs_find(p->gather);

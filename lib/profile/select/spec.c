@@ -256,12 +256,17 @@ void spec_set_archive(struct spec *spec, char *directory)
 	spec->of[SPEC_ARCHIVE].values[0] = directory;
 }
 
+static bool is_or_matches(const char *pattern, const char *name)
+{
+	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
+}
+
 static bool lists(const struct spec_values *values, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < values->count; i++)
-		if (!strcmp(values->values[i], name))
+		if (is_or_matches(values->values[i], name))
 			return true;
 	return false;
 }
@@ -273,11 +278,6 @@ bool spec_wants_session(const struct spec *spec, const char *name)
 	if (lists(&spec->of[SPEC_SESSION_EXCLUDE], name))
 		return false;
 	return sessions->count ? lists(sessions, name) : !strcmp(name, "current");
-}
-
-static bool is_or_matches(const char *pattern, const char *name)
-{
-	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
 }
 
 /* Returns whether a pattern matches the image: the whole name, literally or as a glob; without a

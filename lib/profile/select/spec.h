@@ -102,6 +102,9 @@ bool spec_session_is_path(const char *value);
 bool spec_wants_session_dir(const struct spec *spec);
 /* Replaces the value of the tag archive, which must be set. Takes @directory. */
 void spec_set_archive(struct spec *spec, char *directory);
+/* Replaces shell patterns of the tag session by the names of sessions in the directory that match,
+ * except those that match none. */
+void spec_expand_sessions(struct spec *spec, const char *session_dir);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);
 /* The tag that rejects the sample file called @name, or -1 if it is selected. */

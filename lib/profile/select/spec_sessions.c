@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/select/spec.h"
+
+#include "base/mem.h"
+#include "sfile/session.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* The values with patterns, and without. */
+struct expansion {
+	struct spec_values *to;
+	const char *pattern;
+	bool is_found;
+};
+
+static void add_name(struct spec_values *to, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < to->count; i++)
+		if (!strcmp(to->values[i], name))
+			return;
+	array_grow(&to->values, to->count + 1, &to->room);
+	to->values[to->count++] = xstrdup(name);
+}
+
+static int add_match(const char *name, void *data)
+{
+	struct expansion *e = data;
+
+	if (fnmatch(e->pattern, name, 0) == 0) {
+		add_name(e->to, name);
+		e->is_found = true;
+	}
+	return 0;
+}
+
+void spec_expand_sessions(struct spec *spec, const char *session_dir)
+{
+	struct spec_values *from = &spec->of[SPEC_SESSION], to = { 0 };
+	size_t i;
+
+	for (i = 0; i < from->count; i++) {
+		struct expansion e = { &to, from->values[i], false };
+
+		if (strpbrk(from->values[i], "*?[") && !spec_session_is_path(from->values[i]))
+			(void)session_list(session_dir, add_match, &e, NULL);
+		if (!e.is_found)
+			add_name(&to, from->values[i]);
+	}
+	for (i = 0; i < from->count; i++)
+		free(from->values[i]);
+	free(from->values);
+	from->values = to.values;
+	from->count = to.count;
+	from->room = to.room;
+}
