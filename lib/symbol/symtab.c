@@ -339,9 +339,23 @@ size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
 	return FIRST_NOT(i, low, high, end_of(st, i) <= offset);
 }
 
+/* The first of the ends that is after an offset, without branches, which nobody could predict. */
+static size_t first_after(const uint64_t *ends, size_t count, uint64_t offset)
+{
+	const uint64_t *at = ends;
+	size_t left = count, half;
+
+	for (; left > 1; left -= half) {
+		half = left / 2;
+		at += at[half - 1] <= offset ? half : 0;
+	}
+	return (size_t)(at - ends) + (left && *at <= offset);
+}
+
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 {
-	size_t i = symtab_seek(st, 0, offset);
+	size_t i = st->source.read ? first_after(st->source.ends, st->count, offset)
+				   : symtab_seek(st, 0, offset);
 	const struct symbol *sym = i < st->count ? symtab_at(st, i) : NULL;
 
 	return sym && sym->offset <= offset ? sym : NULL;
@@ -349,11 +363,12 @@ const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 
 uint64_t symtab_code_at(const struct symtab *st, uint64_t offset, enum code_role role)
 {
-	bool before, here;
+	bool before;
 
 	if (role == CODE_SAMPLED || !offset)
 		return offset;
 	before = symtab_find(st, offset - 1);
-	here = symtab_find(st, offset);
-	return offset - (role == CODE_CALLED ? before || !here : before && !here);
+	if (before == (role == CODE_CALLED))
+		return offset - before;
+	return offset - !symtab_find(st, offset);
 }
