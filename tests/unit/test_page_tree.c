@@ -2,6 +2,7 @@
 /* lib/profile/page/internal/page_tree.c, lib/profile/rows/call_tree.c */
 #include "test.h"
 
+#include "profile/page/internal/page_columns.h"
 #include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/rows/task_list.h"
@@ -148,6 +149,93 @@ static void what_has_no_time_is_added(void)
 	page_moments_done(&all);
 }
 
+/* However many of them there are at each place: lists are sorted in different ways. */
+static void moments_are_merged_in_order(void)
+{
+	static const struct {
+		uint32_t places, each;
+	} rows[] = { { 1, 1 }, { 1000, 1 }, { 3, 500 }, { 50, 10 } };
+	struct page_moments m;
+	uint32_t seed = 1;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t samples = 0;
+
+		m = (struct page_moments){ 0 };
+		for (k = 0; k < (size_t)rows[i].places * rows[i].each; k++) {
+			seed = seed * 1664525 + 1013904223;
+			page_moments_add(&m,
+					 (struct page_moment){ (seed >> 20) % rows[i].places * 7,
+							       (seed >> 16) % 13, (seed >> 8) % 2,
+							       1 + k % 3 });
+			samples += 1 + k % 3;
+		}
+		page_moments_merge(&m);
+		for (k = 0; k < m.count; k++) {
+			const struct page_moment *a = &m.list[k], *b = a + 1;
+
+			samples -= a->samples;
+			if (k + 1 == m.count)
+				break;
+			CHECK(a->place < b->place ||
+			      (a->place == b->place &&
+			       (a->step < b->step || (a->step == b->step && a->task < b->task))));
+		}
+		CHECK_EQ(samples, 0);
+		page_moments_done(&m);
+	}
+}
+
+static void sums_of_moments_saturate(void)
+{
+	struct page_moments m = { 0 };
+
+	page_moments_add(&m, (struct page_moment){ 1, 2, 0, UINT32_MAX - 1 });
+	page_moments_add(&m, (struct page_moment){ 1, 2, 0, 5 });
+	page_moments_merge(&m);
+	CHECK_EQ(m.count, 1);
+	CHECK_EQ(m.list[0].samples, UINT32_MAX);
+	page_moments_done(&m);
+}
+
+/* A column is as narrow as its largest number allows, and padded; an empty one has no bytes. */
+static void columns_are_narrow(void)
+{
+	static const struct {
+		uint32_t most;
+		size_t width;
+		const char *bytes;
+	} rows[] = { { 255, 1, "\1\2\377\0" },
+		     { 256, 2, "\1\0\2\0\0\1\0\0" },
+		     { 65535, 2, "\1\0\2\0\377\377\0\0" },
+		     { 65536, 4, "\1\0\0\0\2\0\0\0\0\0\1\0" } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct page_columns c = { 0 };
+		uint32_t *numbers = page_columns_begin(&c, "some", 3);
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out;
+
+		numbers[0] = 1;
+		numbers[1] = 2;
+		numbers[2] = rows[i].most;
+		page_columns_end(&c);
+		(void)page_columns_begin(&c, "none", 0);
+		page_columns_end(&c);
+		out = xmemstream(&text, &size);
+		page_columns_print(&c, out);
+		xmemstream_close(out, &text);
+		CHECK_EQ(c.list[0].width, rows[i].width);
+		CHECK_EQ(size, (3 * rows[i].width + 3) / 4 * 4);
+		CHECK(!memcmp(text, rows[i].bytes, size));
+		free(text);
+		page_columns_done(&c);
+	}
+}
+
 /* A list that is full drops threads first, then all. */
 static void a_full_list_merges_tasks(void)
 {
@@ -195,7 +283,7 @@ static void moments_are_merged_whatever_their_numbers(void)
 	}
 }
 
-TESTS(T(what_has_no_time_is_added), T(a_full_list_merges_tasks), T(the_heaviest_comes_first),
-      T(what_is_too_small_is_added_up), T(moments_have_a_limit),
-      T(moments_are_merged_whatever_their_numbers), T(children_are_found),
-      T(preorder_visits_each_node_once))
+TESTS(T(moments_are_merged_in_order), T(moments_are_merged_whatever_their_numbers),
+      T(sums_of_moments_saturate), T(columns_are_narrow), T(what_has_no_time_is_added),
+      T(a_full_list_merges_tasks), T(the_heaviest_comes_first), T(what_is_too_small_is_added_up),
+      T(moments_have_a_limit), T(children_are_found), T(preorder_visits_each_node_once))

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "history/history.h"
+#include "profile/page/internal/page_columns.h"
 #include "profile/page/internal/page_functions.h"
 #include "profile/page/internal/page_head.h"
 #include "profile/page/internal/page_moments.h"
@@ -11,8 +12,7 @@
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
 
-#include <assert.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is printed. */
@@ -23,7 +23,14 @@ struct page {
 	struct page_tree tree;
 	struct page_moments moments; /* each place, step and task once */
 	struct task_list tasks;	     /* that samples are divided by; empty if they are not */
+	struct page_columns columns;
 };
+
+/* The number in a page: large ones saturate. */
+static uint32_t saturated(uint64_t value)
+{
+	return (uint32_t)MIN(value, (uint64_t)UINT32_MAX);
+}
 
 /* --- the tree --- */
 
@@ -40,18 +47,19 @@ static void add_moments(struct page *p, const struct chains *c)
 	_cleanup_(page_moments_done) struct page_moments all = { 0 };
 	size_t i;
 
+	page_moments_reserve(&p->moments, c->moment_count);
 	for (i = 0; i < c->moment_count; i++) {
 		const struct chains_moment *m = &c->moments[i];
 
 		page_moments_add(&p->moments,
 				 (struct page_moment){ m->line, m->step, page_task(p, c, m->task),
-						       m->samples });
+						       saturated(m->samples) });
 	}
 	for (i = 0; i < c->part_count; i++) {
 		const struct chains_moment *m = &c->parts[i];
 
 		page_moments_add(&all, (struct page_moment){ m->line, 0, page_task(p, c, m->task),
-							     m->samples });
+							     saturated(m->samples) });
 	}
 	page_moments_add_rest(&p->moments, &all, c->steps.count);
 }
@@ -79,8 +87,9 @@ static void add_row_moments(struct page *p, const struct classes *c, const struc
 		uint32_t task = p->tasks.count ? task_list_add(&p->tasks, &c->classes[i].task) : 0;
 
 		if (row->counts[i])
-			page_moments_add(&p->moments, (struct page_moment){ node, i % c->steps,
-									    task, row->counts[i] });
+			page_moments_add(&p->moments,
+					 (struct page_moment){ node, i % c->steps, task,
+							       saturated(row->counts[i]) });
 	}
 }
 
@@ -120,6 +129,10 @@ static void arrange(struct page *p, const struct page_limits *limits)
 	for (i = 0; i < p->moments.count; i++)
 		p->moments.list[i].place = p->tree.places[p->moments.list[i].place];
 	page_moments_merge(&p->moments);
+	free(p->tree.places);
+	free(p->tree.totals);
+	p->tree.totals = NULL;
+	p->tree.places = NULL;
 }
 
 static void page_make(const struct report *r, struct page *ret)
@@ -148,53 +161,10 @@ static void page_done(struct page *p)
 	call_tree_done(&p->rows);
 	page_moments_done(&p->moments);
 	task_list_done(&p->tasks);
+	page_columns_done(&p->columns);
 }
 
 /* --- columns --- */
-
-/* The columns, each an array of little-endian numbers as wide as the largest one needs. */
-enum column_id {
-	COLUMN_DEPTH,	 /* of each node, in preorder */
-	COLUMN_FUNCTION, /* the same */
-	COLUMN_SELF,	 /* the same: samples in the node itself, of any time */
-	COLUMN_AT,	 /* of each moment: node */
-	COLUMN_STEP,	 /* the same: step */
-	COLUMN_SAMPLES,	 /* the same: samples */
-	COLUMN_TASK,	 /* the same: task, if samples are divided by task */
-	COLUMN_OWN,	 /* of each function: samples in it */
-	COLUMN_ALL,	 /* the same: samples with it in their chain */
-	COLUMN_COUNT_
-};
-
-static const char *const column_names[] = {
-	[COLUMN_DEPTH] = "depth", [COLUMN_FUNCTION] = "func", [COLUMN_SELF] = "self",
-	[COLUMN_AT] = "at",	  [COLUMN_STEP] = "step",     [COLUMN_SAMPLES] = "count",
-	[COLUMN_TASK] = "task",	  [COLUMN_OWN] = "func_self", [COLUMN_ALL] = "func_total",
-};
-static_assert(ARRAY_SIZE(column_names) == COLUMN_COUNT_, "a name for each column");
-
-static size_t length_of(const struct page *p, enum column_id column)
-{
-	switch (column) {
-	case COLUMN_DEPTH:
-	case COLUMN_FUNCTION:
-	case COLUMN_SELF:
-		return p->tree.shown;
-	case COLUMN_AT:
-	case COLUMN_STEP:
-	case COLUMN_SAMPLES:
-		return p->moments.count;
-	case COLUMN_TASK:
-		return p->tasks.count ? p->moments.count : 0;
-	case COLUMN_OWN:
-	case COLUMN_ALL:
-		/* Else they follow from the tree. */
-		return p->tree.hidden ? p->report->container->count : 0;
-	case COLUMN_COUNT_:
-		break;
-	}
-	return 0;
-}
 
 static uint64_t row_count(const struct page *p, size_t i, bool is_total)
 {
@@ -216,87 +186,64 @@ static uint32_t function_of(const struct page *p, size_t i)
 				      : page_functions_find(&p->functions, what);
 }
 
-static uint64_t value_of(const struct page *p, enum column_id column, size_t i)
+/* Of each node, in preorder: depth, function, and the samples in the node itself, of any time. */
+static void add_nodes(struct page *p)
 {
-	const struct page_item *item = column <= COLUMN_SELF ? &p->tree.items[i] : NULL;
+	size_t count = p->tree.shown, i;
+	uint32_t *numbers = page_columns_begin(&p->columns, "depth", count);
 
-	switch (column) {
-	case COLUMN_DEPTH:
-		return item->depth;
-	case COLUMN_FUNCTION:
-		return function_of(p, i);
-	case COLUMN_SELF:
-		return item->self;
-	case COLUMN_AT:
-		return p->moments.list[i].place;
-	case COLUMN_STEP:
-		return p->moments.list[i].step;
-	case COLUMN_SAMPLES:
-		return p->moments.list[i].samples;
-	case COLUMN_TASK:
-		return p->moments.list[i].task;
-	case COLUMN_OWN:
-		return row_count(p, i, false);
-	case COLUMN_ALL:
-		return row_count(p, i, true);
-	case COLUMN_COUNT_:
-		break;
+	for (i = 0; i < count; i++)
+		numbers[i] = p->tree.items[i].depth;
+	page_columns_end(&p->columns);
+	numbers = page_columns_begin(&p->columns, "func", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = function_of(p, i);
+	page_columns_end(&p->columns);
+	numbers = page_columns_begin(&p->columns, "self", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = p->tree.items[i].self;
+	page_columns_end(&p->columns);
+}
+
+/* Of each moment: node, step, samples and, if samples are divided by task, task. */
+static void add_moment_columns(struct page *p)
+{
+	size_t count = p->moments.count, i;
+	const struct page_moment *list = p->moments.list;
+	uint32_t *numbers = page_columns_begin(&p->columns, "at", count);
+
+	for (i = 0; i < count; i++)
+		numbers[i] = list[i].place;
+	page_columns_end(&p->columns);
+	numbers = page_columns_begin(&p->columns, "step", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = list[i].step;
+	page_columns_end(&p->columns);
+	numbers = page_columns_begin(&p->columns, "count", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = list[i].samples;
+	page_columns_end(&p->columns);
+	count = p->tasks.count ? count : 0;
+	numbers = page_columns_begin(&p->columns, "task", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = list[i].task;
+	page_columns_end(&p->columns);
+}
+
+/* Of each function, unless they follow from the tree: the samples in it, and those with it in their
+ * chain. */
+static void add_functions(struct page *p)
+{
+	static const char *const names[] = { "func_self", "func_total" };
+	size_t count = p->tree.hidden ? p->report->container->count : 0, i, k;
+
+	for (k = 0; k < ARRAY_SIZE(names); k++) {
+		uint32_t *numbers = page_columns_begin(&p->columns, names[k], count);
+
+		for (i = 0; i < count; i++)
+			numbers[i] = saturated(row_count(p, i, k == 1));
+		page_columns_end(&p->columns);
 	}
-	return 0;
-}
-
-/* Bytes of a column's numbers: 1, 2 or 4. Larger numbers saturate. */
-static size_t width_of(const struct page *p, enum column_id column)
-{
-	uint64_t most = 0;
-	size_t i;
-
-	for (i = 0; i < length_of(p, column); i++)
-		most = MAX(most, value_of(p, column, i));
-	return most > UINT16_MAX ? 4 : most > UINT8_MAX ? 2 : 1;
-}
-
-/* Where a column of so many bytes ends, with padding. */
-static size_t padded(size_t bytes)
-{
-	return (bytes + 3) & ~(size_t)3;
-}
-
-static void print_number(uint64_t value, size_t width, FILE *out)
-{
-	for (value = MIN(value, (uint64_t)UINT32_MAX); width; width--, value >>= 8)
-		(void)putc_unlocked((int)(value & 0xff), out);
-}
-
-static void print_column(const struct page *p, enum column_id column, FILE *out)
-{
-	size_t i, width = width_of(p, column), bytes = length_of(p, column) * width;
-
-	for (i = 0; i < length_of(p, column); i++)
-		print_number(value_of(p, column, i), width, out);
-	print_number(0, padded(bytes) - bytes, out);
-}
-
-/* Writes the list of the columns: name, bytes of a number, where it begins after the head, how many
- * numbers. */
-static void write_columns(const struct page *p, struct json *j)
-{
-	size_t at = 0;
-	enum column_id column;
-
-	json_open(j, "columns", '[');
-	for (column = 0; column < COLUMN_COUNT_; column++) {
-		size_t count = length_of(p, column), width = width_of(p, column);
-
-		json_open(j, NULL, '[');
-		json_string(j, NULL, column_names[column]);
-		json_u64(j, NULL, width);
-		json_u64(j, NULL, at);
-		json_u64(j, NULL, count);
-		json_close(j, ']');
-		at += padded(count * width);
-	}
-	json_close(j, ']');
 }
 
 /* The head, padded with blanks; caller frees. */
@@ -321,7 +268,7 @@ static char *make_head(const struct page *p)
 	json_line(&j);
 	page_functions_write(&p->functions, &j);
 	json_line(&j);
-	write_columns(p, &j);
+	page_columns_list(&p->columns, &j);
 	json_close(&j, '}');
 	(void)fprintf(memory, "%*s", (int)((4 - ftell(memory) % 4) % 4), "");
 	xmemstream_close(memory, &text);
@@ -332,12 +279,15 @@ void page_data(const struct report *r, FILE *out)
 {
 	_cleanup_(page_done) struct page p;
 	_cleanup_free_ char *head = NULL;
-	enum column_id column;
 
 	page_make(r, &p);
+	add_nodes(&p);
+	page_tree_done(&p.tree);
+	add_moment_columns(&p);
+	page_moments_done(&p.moments);
+	add_functions(&p);
 	head = make_head(&p);
-	print_number(strlen(head), 4, out);
+	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);
-	for (column = 0; column < COLUMN_COUNT_; column++)
-		print_column(&p, column, out);
+	page_columns_print(&p.columns, out);
 }

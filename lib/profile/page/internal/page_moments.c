@@ -14,6 +14,11 @@ void page_moments_add(struct page_moments *m, struct page_moment moment)
 	m->list[m->count++] = moment;
 }
 
+void page_moments_reserve(struct page_moments *m, size_t count)
+{
+	array_grow(&m->list, m->count + count, &m->room);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct page_moment *x = a, *y = b;
@@ -64,10 +69,15 @@ static void sort_keys(struct page_moments *m)
 			.place = (uint32_t)(key >> (STEP_BITS + TASK_BITS)),
 			.step = (uint32_t)(key >> TASK_BITS) & ((1U << STEP_BITS) - 1),
 			.task = (uint32_t)key & ((1U << TASK_BITS) - 1),
-			.samples = entries[i].value,
+			.samples = (uint32_t)entries[i].value,
 		};
 	}
 	free(entries);
+}
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? UINT32_MAX : a;
 }
 
 void page_moments_merge(struct page_moments *m)
@@ -80,7 +90,7 @@ void page_moments_merge(struct page_moments *m)
 		qsort(m->list, m->count, sizeof(*m->list), compare);
 	for (i = 0; i < m->count; i++) {
 		if (n && compare(&m->list[n - 1], &m->list[i]) == 0)
-			m->list[n - 1].samples += m->list[i].samples;
+			m->list[n - 1].samples = sum_of(m->list[n - 1].samples, m->list[i].samples);
 		else
 			m->list[n++] = m->list[i];
 	}
@@ -99,7 +109,7 @@ void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uin
 	size_t i;
 
 	page_moments_merge(all);
-	for (i = 0; i < m->count; i++) {
+	for (i = 0; all->count && i < m->count; i++) {
 		uint64_t key = key_of(&m->list[i]);
 		uintptr_t sum = (uintptr_t)map_get(&timed, key);
 
@@ -110,8 +120,9 @@ void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uin
 		uint64_t known = (uintptr_t)map_get(&timed, key_of(one));
 
 		if (one->samples > known)
-			page_moments_add(m, (struct page_moment){ one->place, step, one->task,
-								  one->samples - known });
+			page_moments_add(m,
+					 (struct page_moment){ one->place, step, one->task,
+							       (uint32_t)(one->samples - known) });
 	}
 	map_done(&timed);
 }

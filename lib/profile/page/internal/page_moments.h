@@ -16,7 +16,7 @@
 struct page_moment {
 	uint32_t place, step; /* ->place: of the node in the tree, or what the caller numbers */
 	uint32_t task;	      /* 0 unless samples are divided by task */
-	uint64_t samples;
+	uint32_t samples;     /* at most UINT32_MAX, which is the largest number in a page */
 };
 
 struct page_moments {
@@ -25,6 +25,8 @@ struct page_moments {
 };
 
 void page_moments_add(struct page_moments *m, struct page_moment moment);
+/* Makes room for so many more, so that adding them moves none. */
+void page_moments_reserve(struct page_moments *m, size_t count);
 /* Sorts by place, step and task, and adds up those that are equal in all. */
 void page_moments_merge(struct page_moments *m);
 /* Adds the samples that @all have for a place and task, in whatever step, and @m do not; these are

@@ -11,6 +11,9 @@ void page_tree_done(struct page_tree *t)
 	free(t->totals);
 	free(t->places);
 	free(t->items);
+	t->totals = NULL;
+	t->places = NULL;
+	t->items = NULL;
 }
 
 /* --- what is shown --- */
@@ -90,7 +93,8 @@ struct waiting {
 
 static void wait_for(struct waiting *w, uint32_t node, uint32_t depth, uint64_t rest)
 {
-	array_grow(&w->list, w->count + 1, &w->room);
+	if (w->count == w->room)
+		array_grow(&w->list, w->count + 1, &w->room);
 	w->list[w->count].node = node;
 	w->list[w->count].depth = depth;
 	w->list[w->count++].rest = rest;
@@ -117,6 +121,25 @@ struct children {
 	size_t count, room;
 };
 
+/* Most nodes have few children. */
+static void sort_children(struct children *c)
+{
+	enum { FEW = 12 };
+	size_t i, k;
+
+	if (c->count > FEW) {
+		qsort(c->list, c->count, sizeof(*c->list), by_weight);
+		return;
+	}
+	for (i = 1; i < c->count; i++) {
+		struct child moved = c->list[i];
+
+		for (k = i; k && by_weight(&c->list[k - 1], &moved) > 0; k--)
+			c->list[k] = c->list[k - 1];
+		c->list[k] = moved;
+	}
+}
+
 static void add_children(const struct page_tree *t, uint32_t node, uint32_t depth,
 			 struct children *children, struct waiting *w)
 {
@@ -130,21 +153,22 @@ static void add_children(const struct page_tree *t, uint32_t node, uint32_t dept
 			rest += t->totals[i];
 			continue;
 		}
-		array_grow(&children->list, children->count + 1, &children->room);
+		if (children->count == children->room)
+			array_grow(&children->list, children->count + 1, &children->room);
 		children->list[children->count++] =
 			(struct child){ t->totals[i], t->calls->nodes[i].what, i };
 	}
 	if (rest)
 		wait_for(w, node, depth + 1, rest);
-	if (children->count > 1)
-		qsort(children->list, children->count, sizeof(*children->list), by_weight);
+	sort_children(children);
 	for (k = 0; k < children->count; k++)
 		wait_for(w, children->list[k].node, depth + 1, 0);
 }
 
 static void add_item(struct page_tree *t, uint32_t what, uint32_t depth, uint64_t self)
 {
-	array_grow(&t->items, t->shown + 1, &t->room);
+	if (t->shown == t->room)
+		array_grow(&t->items, t->shown + 1, &t->room);
 	t->items[t->shown++] =
 		(struct page_item){ what, depth, 0, (uint32_t)MIN(self, (uint64_t)UINT32_MAX) };
 }
