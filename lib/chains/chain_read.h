@@ -48,19 +48,21 @@ int chain_reader_each(struct chain_reader *r,
 /* A node of the trees that chains are stored in. The nodes of all files have numbers, from 1 on,
  * parents before their children; ->node of a chain is that of its innermost frame. */
 struct chain_reader_node {
-	uint32_t parent;	  /* 0: a root, which has a context and no frame */
-	uint32_t context;	  /* of a root; 0: it is invalid */
-	struct chain_frame frame; /* of others */
-	uint32_t place;		  /* nodes with the same one have the same frame; 0: not known */
-	uint64_t samples;	  /* of the chain that ends there */
-	bool is_function;	  /* as in struct chain */
+	uint32_t parent;  /* 0: a root, which has a context and no frame */
+	uint32_t context; /* of a root; 0: it is invalid */
+	uint32_t place;	  /* of others: nodes with the same one have the same frame; 0: not known */
+	uint64_t samples; /* of the chain that ends there */
+	bool is_function; /* as in struct chain */
 };
 /* The number of nodes, including 0, which is none. */
 uint32_t chain_reader_nodes(const struct chain_reader *r);
 /* The number after the last of their places. */
 uint32_t chain_reader_places(const struct chain_reader *r);
-/* Gets a node; false if it is invalid. It is fastest if the last call was for the same file. */
+/* Gets a node; false if it is invalid: then, or without a frame. It is fastest if the last call was
+ * for the same file. */
 bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret);
+/* Gets the frame of a node that has a parent; false if it has none. */
+bool chain_reader_frame(struct chain_reader *r, uint32_t node, struct chain_frame *ret);
 /* Gets the chain of a node and its context; its frames are valid until the next call. False if the
  * node is invalid, or one above it. */
 bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_context,

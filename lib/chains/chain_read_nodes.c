@@ -87,12 +87,20 @@ bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reade
 		ret->context = chain_generation_context(g, i);
 		return ret->context != 0;
 	}
-	if (ret->parent >= i || !chain_generation_frame(g, i, &ret->frame))
+	if (ret->parent >= i)
 		return false;
 	ret->parent += node - i;
 	ret->place = chain_generation_place(g, i);
 	ret->place += ret->place ? r->first_place : 0;
 	return true;
+}
+
+bool chain_reader_frame(struct chain_reader *r, uint32_t node, struct chain_frame *ret)
+{
+	uint32_t i = node;
+	const struct chain_generation *g = generation_of(r, &i);
+
+	return g && chain_generation_frame(g, i, ret);
 }
 
 bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_context,

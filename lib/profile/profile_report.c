@@ -126,8 +126,8 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->choice = &r->view->chosen;
 	c->inlines = r->view->rows.inlines;
 	c->regions = r->view->rows.regions;
-	c->steps = c->gather->steps;			/* of blocks, if they are of time */
-	c->by_task = c->wants_tree = division.most > 0; /* a page */
+	c->steps = c->gather->steps; /* of blocks, if they are of time */
+	c->by_task = c->wants_tree = c->own_only = division.most > 0; /* a page */
 	c->wants_tree |= sums_suffice(r->view);
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);

@@ -166,13 +166,13 @@ static void page_done(struct page *p)
 
 /* --- columns --- */
 
-static uint64_t row_count(const struct page *p, size_t i, bool is_total)
+/* The samples in a row's function. */
+static uint64_t own_samples(const struct page *p, size_t i)
 {
 	const uint64_t *counts = p->report->container->rows[i].counts;
 
-	if (p->report->view->chains)
-		return counts[is_total ? CHAINS_INCLUSIVE : CHAINS_SELF];
-	return container_sum(counts, p->report->container->class_count);
+	return p->report->view->chains ? counts[CHAINS_SELF]
+				       : container_sum(counts, p->report->container->class_count);
 }
 
 /* The number of the function of an item. */
@@ -234,16 +234,18 @@ static void add_moment_columns(struct page *p)
  * chain. */
 static void add_functions(struct page *p)
 {
-	static const char *const names[] = { "func_self", "func_total" };
-	size_t count = p->tree.hidden ? p->report->container->count : 0, i, k;
+	size_t count = p->tree.hidden ? p->report->container->count : 0, i;
+	_cleanup_free_ uint64_t *totals =
+		count && p->report->view->chains ? chains_tree_totals(p->report->chains) : NULL;
+	uint32_t *numbers = page_columns_begin(&p->columns, "func_self", count);
 
-	for (k = 0; k < ARRAY_SIZE(names); k++) {
-		uint32_t *numbers = page_columns_begin(&p->columns, names[k], count);
-
-		for (i = 0; i < count; i++)
-			numbers[i] = saturated(row_count(p, i, k == 1));
-		page_columns_end(&p->columns);
-	}
+	for (i = 0; i < count; i++)
+		numbers[i] = saturated(own_samples(p, i));
+	page_columns_end(&p->columns);
+	numbers = page_columns_begin(&p->columns, "func_total", count);
+	for (i = 0; i < count; i++)
+		numbers[i] = saturated(totals ? totals[i] : own_samples(p, i));
+	page_columns_end(&p->columns);
 }
 
 /* The head, padded with blanks; caller frees. */

@@ -87,6 +87,7 @@ struct chains {
 	bool regions;	       /* set by the caller: see struct populate_config */
 	bool by_difference;    /* set by the caller: the order of two profiles that are compared */
 	bool wants_tree;       /* set by the caller: a tree instead of lines */
+	bool own_only;	       /* set by the caller: rows of a tree have only own samples */
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
@@ -141,6 +142,9 @@ void chains_done(struct chains *c);
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
 /* Names the functions in @style, and sorts the lines by falling count, or by difference. */
 void chains_name(struct chains *c, const struct name_style *style);
+
+/* If a tree was wanted: the samples with each row in their chain, by id; caller frees. */
+uint64_t *chains_tree_totals(const struct chains *c);
 
 /* The line of the same application and end that goes through the same functions as @line, or NULL;
  * borrowed until one is added. @by_hash has all lines. */

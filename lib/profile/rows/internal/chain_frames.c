@@ -12,6 +12,7 @@
 #include "profile/select/samples.h"
 #include "profile/rows/internal/inline_rows.h"
 #include "profile/rows/row_join.h"
+#include "chains/chain.h"
 #include "chains/chain_table.h"
 #include "sfile/sfile.h"
 
@@ -228,4 +229,15 @@ size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset
 	}
 	*ret = f->ids + at;
 	return f->ids[at - 1];
+}
+
+size_t chain_frames_look(struct chain_frames *f, const struct chain_frame *frame,
+			 enum code_role role, const uint32_t **ret)
+{
+	size_t at = f->id_count;
+
+	resolve(f, frame->image, code_at(f, frame->image, frame->offset, role));
+	f->id_count = at;
+	*ret = f->ids + at + 1;
+	return f->ids[at];
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct binaries;
+struct chain_frame;
 struct chain_frames;
 struct gather;
 
@@ -38,6 +39,10 @@ bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image);
 /* Finds the functions of the code at @offset of the image, the innermost first. Returns their
  * number, at least 1; the ids of their rows in *@ret are valid until the next call. */
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,
+			 enum code_role role, const uint32_t **ret);
+/* The same of a frame that the caller remembers, so that it is not looked for again. Its image is
+ * of the gather. */
+size_t chain_frames_look(struct chain_frames *f, const struct chain_frame *frame,
 			 enum code_role role, const uint32_t **ret);
 /* The role of a frame that is the innermost if @is_leaf, in the kernel or not, as is the one that
  * it called. */

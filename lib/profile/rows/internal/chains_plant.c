@@ -5,13 +5,27 @@
 #include "base/mem.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/rows/internal/chains_take.h"
+#include "profile/select/gather.h"
 #include "chains/chain_read.h"
+
+#include <assert.h>
 
 /* Where a node of the files is in the tree. Which code an offset means depends on its role, and a
  * chain has its end at its root, so a node can be at several places. */
 struct spot {
-	uint32_t in_tree[CODE_ROLE_COUNT_]; /* by role; 0: unknown */
-	uint8_t end[CODE_ROLE_COUNT_];	    /* of the chains for which that is right */
+	uint32_t
+		in_tree[CODE_ROLE_COUNT_ - 1]; /* by role, without that of the sample; 0: unknown */
+	uint8_t end[CODE_ROLE_COUNT_ - 1];     /* of the chains for which that is right */
+};
+static_assert(CODE_SAMPLED == 0, "the innermost frame of a chain is met once");
+
+/* What is known of a place: there are much fewer of them than nodes. */
+struct place {
+	uint32_t image; /* of the gather, + 1; 0: it was not looked at */
+	bool in_kernel;
+	bool is_region; /* memory of a process: whose it is may be learned each time */
+	/* By role: id of its row + 1; 0: unknown, or there are several. */
+	uint32_t functions[CODE_ROLE_COUNT_];
 };
 
 struct plant {
@@ -21,11 +35,44 @@ struct plant {
 		*outer; /* the outermost frame of each node's chain; of a root itself; 0: invalid */
 	uint32_t *leaf; /* the place of each node whose chain is chosen; 0: none */
 	struct spot *spots;
-	/* Of each place, by role: id of its row + 1; 0: unknown, or there are several. */
-	uint32_t (*functions)[CODE_ROLE_COUNT_];
+	uint8_t *checked; /* of each place: enum checked */
+	struct place *places;
+	struct place unknown; /* of a node whose place has no number */
 	uint32_t count;
 	int (*end)(const struct slice *slice, void *collect); /* NULL: no times are wanted */
 };
+
+/* Whether a place is one; apart from ->places, because all nodes are checked. */
+enum checked { UNCHECKED, GOOD, BAD };
+
+static bool is_bad(struct plant *p, uint32_t node, const struct chain_reader_node *n)
+{
+	struct chain_frame frame;
+
+	if (!n->place)
+		return !chain_reader_frame(p->reader, node, &frame);
+	if (p->checked[n->place] == UNCHECKED)
+		p->checked[n->place] = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
+	return p->checked[n->place] == BAD;
+}
+
+/* The place of a valid node, which is looked at if it was not before. Borrowed until the next
+ * call. */
+static const struct place *look(struct plant *p, uint32_t node, const struct chain_reader_node *n)
+{
+	struct place *place = n->place ? &p->places[n->place] : &p->unknown;
+	const struct gather *g = p->collect->out->gather;
+	struct chain_frame frame = { 0 };
+
+	if (n->place && place->image)
+		return place;
+	(void)chain_reader_frame(p->reader, node, &frame);
+	place->image = p->collect->source->images[frame.image] + 1;
+	place->is_region = g->images[place->image - 1].id.kind == SNAME_ANON;
+	place->in_kernel = chain_frames_is_kernel(p->collect->functions, place->image - 1);
+	p->collect->out->is_kernel[place->image - 1] = place->in_kernel;
+	return place;
+}
 
 /* Finds the outermost frame of each node: parents come first. */
 static void find_outer(struct plant *p)
@@ -35,7 +82,7 @@ static void find_outer(struct plant *p)
 	uint32_t i;
 
 	for (i = 1; i < p->count; i++) {
-		if (!chain_reader_node(p->reader, i, &node))
+		if (!chain_reader_node(p->reader, i, &node) || (node.parent && is_bad(p, i, &node)))
 			continue;
 		is_root[i] = !node.parent;
 		p->outer[i] = !node.parent || is_root[node.parent] ? i : p->outer[node.parent];
@@ -48,11 +95,13 @@ static void find_outer(struct plant *p)
 static struct chain_frame outermost(const struct plant *p, uint32_t node, uint32_t *ret_context)
 {
 	struct chain_reader_node outer, root;
+	struct chain_frame frame = { 0 };
 
 	(void)chain_reader_node(p->reader, p->outer[node], &outer);
+	(void)chain_reader_frame(p->reader, p->outer[node], &frame);
 	(void)chain_reader_node(p->reader, outer.parent, &root);
 	*ret_context = root.context;
-	return outer.frame;
+	return frame;
 }
 
 /* The place of the root of chains of an application with an end. */
@@ -65,18 +114,24 @@ static uint32_t base_of(struct chains *c, uint32_t app, uint32_t end)
 
 /* A frame on the way inwards. */
 struct step {
-	uint32_t node, image, place;
-	uint64_t offset;
+	uint32_t node, place;
 	enum code_role role;
 };
 
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	size_t n = chain_frames_find(p->collect->functions, s->image, s->offset, s->role, ret);
+	struct chain_frame frame = { 0 };
+	size_t n;
 
-	if (n == 1 && s->place)
-		p->functions[s->place][s->role] = **ret + 1;
+	(void)chain_reader_frame(p->reader, s->node, &frame);
+	frame.image = p->collect->source->images[frame.image];
+	if (!s->place)
+		return chain_frames_find(p->collect->functions, frame.image, frame.offset, s->role,
+					 ret);
+	n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
+	if (n == 1)
+		p->places[s->place].functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -84,7 +139,7 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
 	struct call_tree *tree = &p->collect->out->tree;
-	uint32_t known = p->functions[s->place][s->role];
+	uint32_t known = p->places[s->place].functions[s->role];
 	struct spot *spot = &p->spots[s->node];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
@@ -93,8 +148,10 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 		at = call_tree_child(tree, at, known - 1);
 	while (n-- > 0)
 		at = call_tree_child(tree, at, ids[n]);
-	spot->in_tree[s->role] = at;
-	spot->end[s->role] = (uint8_t)end;
+	if (s->role != CODE_SAMPLED) {
+		spot->in_tree[s->role - 1] = at;
+		spot->end[s->role - 1] = (uint8_t)end;
+	}
 	return at;
 }
 
@@ -103,7 +160,8 @@ static bool is_known(const struct plant *p, const struct step *s, uint32_t end)
 {
 	const struct spot *spot = &p->spots[s->node];
 
-	return spot->in_tree[s->role] && spot->end[s->role] == end;
+	return s->role != CODE_SAMPLED && spot->in_tree[s->role - 1] &&
+	       spot->end[s->role - 1] == end;
 }
 
 /* The place of a valid node as the innermost of a chain. */
@@ -117,18 +175,19 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 
 	while (!at && chain_reader_node(p->reader, node, &n) && n.parent) {
 		struct step *s = &way[depth];
+		const struct place *place = look(p, node, &n);
 
 		if (depth == CHAIN_FRAMES_MAX)
 			return 0;
 		was_in_kernel = in_kernel;
 		s->node = node;
-		s->image = p->collect->source->images[n.frame.image];
-		s->offset = n.frame.offset;
 		s->place = n.place;
-		in_kernel = chains_take_image(p->collect, s->image, line->app);
+		in_kernel = place->in_kernel;
+		if (place->is_region)
+			(void)chains_take_image(p->collect, place->image - 1, line->app);
 		s->role = chain_frames_role(!depth, in_kernel, was_in_kernel);
 		if (is_known(p, s, line->end))
-			at = p->spots[node].in_tree[s->role];
+			at = p->spots[node].in_tree[s->role - 1];
 		else
 			depth++;
 		node = n.parent;
@@ -173,14 +232,15 @@ static uint32_t find_place(struct plant *p, uint32_t node, struct chains_line *l
 static int plant_chain(struct plant *p, uint32_t node, const struct chain_reader_node *n)
 {
 	struct chains_collect *c = p->collect;
-	struct chain_frame ends[] = { n->frame, { 0 } }; /* all that the counting looks at */
+	struct chain_frame ends[2] = { 0 }; /* all that the counting looks at */
 	const struct chain chain = { ends, ARRAY_SIZE(ends), n->samples, n->is_function, node };
 	struct chains_line line;
 	uint32_t context, at;
 	int r;
 
+	(void)chain_reader_frame(p->reader, node, &ends[0]);
 	ends[1] = outermost(p, node, &context);
-	r = chains_take_want(c, context, n->frame.image);
+	r = chains_take_want(c, context, ends[0].image);
 	if (r != CHAINS_TAKE_YES)
 		return MIN(r, 0);
 	line = chains_take_line(c, context, &chain);
@@ -260,8 +320,9 @@ int chains_plant(struct chains_collect *collect,
 	_cleanup_free_ uint32_t *outer = xcalloc(count, sizeof(*outer));
 	_cleanup_free_ uint32_t *leaf = xcalloc(count, sizeof(*leaf));
 	_cleanup_free_ struct spot *spots = xcalloc(count, sizeof(*spots));
-	size_t places = (size_t)chain_reader_places(reader) + 1;
-	_cleanup_free_ uint32_t(*functions)[CODE_ROLE_COUNT_] = xcalloc(places, sizeof(*functions));
+	size_t place_count = (size_t)chain_reader_places(reader) + 1;
+	_cleanup_free_ struct place *places = xcalloc(place_count, sizeof(*places));
+	_cleanup_free_ uint8_t *checked = xcalloc(place_count, 1);
 
 	return plant(&(struct plant){ .collect = collect,
 				      .reader = reader,
@@ -269,7 +330,8 @@ int chains_plant(struct chains_collect *collect,
 				      .outer = outer,
 				      .leaf = leaf,
 				      .spots = spots,
-				      .functions = functions,
+				      .places = places,
+				      .checked = checked,
 				      .count = count });
 }
 
@@ -280,11 +342,12 @@ static bool is_row(const struct call_node *node)
 	return !(node->what & (CHAINS_NODE_APP | CHAINS_NODE_END));
 }
 
-void chains_plant_sum(struct chains *c)
+uint64_t *chains_tree_totals(const struct chains *c)
 {
 	const struct call_tree *t = &c->tree;
 	_cleanup_free_ uint64_t *totals = call_tree_totals(t);
 	_cleanup_free_ uint32_t *open = xcalloc(c->rows.count + 1, sizeof(*open));
+	uint64_t *sums = xcalloc(c->rows.count + 1, sizeof(*sums));
 	uint32_t at = 0, i;
 
 	/* In preorder; ->open has how often each function is among the callers of the next node. */
@@ -295,10 +358,32 @@ void chains_plant_sum(struct chains *c)
 			if (is_row(&t->nodes[at]))
 				open[t->nodes[at].what]--;
 		at = i;
-		if (!is_row(n))
-			continue;
-		c->rows.rows[n->what].counts[CHAINS_SELF] += n->self;
-		if (!open[n->what]++)
-			c->rows.rows[n->what].counts[CHAINS_INCLUSIVE] += totals[i];
+		if (is_row(n) && !open[n->what]++)
+			sums[n->what] += totals[i];
 	}
+	return sums;
+}
+
+static void set_totals(struct chains *c)
+{
+	_cleanup_free_ uint64_t *totals = chains_tree_totals(c);
+	size_t i;
+
+	for (i = 0; i < c->rows.count; i++)
+		c->rows.rows[i].counts[CHAINS_INCLUSIVE] = totals[i];
+}
+
+void chains_plant_sum(struct chains *c)
+{
+	const struct call_tree *t = &c->tree;
+	_cleanup_free_ uint64_t *own = xcalloc(c->rows.count + 1, sizeof(*own));
+	size_t i;
+
+	for (i = 1; i < t->count; i++)
+		if (is_row(&t->nodes[i]))
+			own[t->nodes[i].what] += t->nodes[i].self;
+	for (i = 0; i < c->rows.count; i++)
+		c->rows.rows[i].counts[CHAINS_SELF] = own[i];
+	if (!c->own_only)
+		set_totals(c);
 }
