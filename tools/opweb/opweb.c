@@ -135,11 +135,12 @@ static int print_answer(const void *data, const char *question)
 	const struct job *job = data;
 	struct profile_config config = options.profile;
 	struct error err = ERROR_INIT;
-	int status = 0, r = reporting_confine(&config, NULL, job->all, &status, &err);
+	int status = 0, r;
 
+	config.symbol_cache = !options.no_symbol_cache; /* which must be writable */
+	r = reporting_confine(&config, NULL, job->all, &status, &err);
 	if (r > 0)
 		return status;
-	config.symbol_cache = !options.no_symbol_cache;
 	if (r == 0)
 		r = print(&config, job, question, &err);
 	if (r == 0)
