@@ -801,6 +801,18 @@ def source_question():
     return f"{int(head['functions']['address'][f], 16):x}/all/{urllib.parse.quote(image, safe='')}"
 
 
+def symbols_are_kept():
+    """Also by the process in the sandbox that makes the data."""
+    os.environ["OPROFILE_SYMBOL_CACHE"] = os.path.abspath("cache")
+    server, url = serve("--session-dir=one", "--sandbox")
+    del os.environ["OPROFILE_SYMBOL_CACHE"]
+    try:
+        return get(url + "data")[0] == 200 and any(name.endswith(".sym") for name in os.listdir("cache"))
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def requests_do_not_wait_for_others():
     """Data that nobody makes, because the process that does is stopped, hold up only who wants them. Then all get them,
     also several at once, and who asks for another answer."""
@@ -870,6 +882,7 @@ def main():
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)
                 attempt(exports_have_addresses, address)
+                attempt(symbols_are_kept)
                 attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
