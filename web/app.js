@@ -6,7 +6,7 @@ import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
-import { chosenTasks, filters, filtersText, hasOption, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
+import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
 import { frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
@@ -363,6 +363,7 @@ function renderTabs() {
 	}
 	const isFlame = state.v === 'flame';
 	for (const id of ['directions', 'colour', 'recursion', 'key']) $(id).hidden = !isFlame;
+	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.other);
 	$('tools').hidden = !['flame', 'functions', 'diff'].includes(state.v);
 	$('drawn').hidden = !isFlame && state.v !== 'diff';
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
@@ -370,6 +371,8 @@ function renderTabs() {
 	$('by').value = state.by;
 	$('grouping').hidden = state.v !== 'functions';
 	$('merge').checked = hasOption('merge');
+	$('grow-down').setAttribute('aria-pressed', String(!hasOption('flame')));
+	$('grow-up').setAttribute('aria-pressed', String(hasOption('flame')));
 	if (document.activeElement !== $('search')) $('search').value = state.q;
 	$('key').replaceChildren(...(state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
 		[0, 0.33, 0.66, 1].map(t => swatch(page.palette.heat(t))).concat([el('span', {}, 'own samples of the function')]) :
@@ -420,6 +423,7 @@ function renderFlame() {
 	$('no-chains').hidden = profile.head.chains;
 	$('callers').hidden = $('middle').hidden = !isSandwich;
 	$('path').hidden = isSandwich;
+	g.turn(!isSandwich && hasOption('flame'));
 	if (state.dir === 'down') {
 		const same = g.tree && g.tree.func === page.tree.func;
 		g.set(page.tree, same);
@@ -517,6 +521,7 @@ function renderDifference() {
 	if (!page.other) return offerWindows();
 	const both = new Float64Array(page.tree.n);
 	for (let i = 0; i < both.length; i++) both[i] = page.tree.self[i] / page.n + page.B.tree.self[i] / page.B.n;
+	graphs.diff.turn(hasOption('flame'));
 	graphs.diff.set(page.tree.withSelf(both), graphs.diff.tree?.func === page.tree.func);
 	showDifference(page, $('diff-table'), $('diff-note'));
 }
@@ -695,7 +700,7 @@ function makeGraphs() {
 
 const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
-	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'],
+	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
 	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['e', 'export'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
@@ -780,7 +785,7 @@ function onKey(e) {
 	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open || $('exports').open) return;
 	const views = Object.keys(VIEWS), f = page.picked;
 	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
-		s: () => go({ v: 'flame', dir: 'sandwich' }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
+		s: () => go({ v: 'flame', dir: 'sandwich' }), i: () => go({ opt: optionsWith('flame', !hasOption('flame')) }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); else if (chosenTasks().length) removeTask(chosenTasks().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
 		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
@@ -795,7 +800,9 @@ function listen() {
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).onclick = () => go({ dir: d, z: '' });
 	$('col').onchange = () => go({ col: $('col').value });
 	$('by').onchange = () => go({ by: $('by').value });
-	$('merge').onchange = () => go({ opt: $('merge').checked ? 'merge' : '', z: '' });
+	$('merge').onchange = () => go({ opt: optionsWith('merge', $('merge').checked), z: '' });
+	$('grow-down').onclick = () => go({ opt: optionsWith('flame', false) });
+	$('grow-up').onclick = () => go({ opt: optionsWith('flame', true) });
 	$('search').oninput = () => {
 		clearTimeout(typing);
 		typing = setTimeout(() => {

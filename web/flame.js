@@ -139,6 +139,15 @@ export class Flame {
 		if (this.o.flip && !keep) this.host.scrollTop = this.host.scrollHeight;
 	}
 
+	/** Puts the root to the bottom, or to the top. */
+	turn(flip) {
+		if (this.o.flip === flip) return;
+		this.o.flip = flip;
+		if (!this.tree) return;
+		this.draw();
+		this.host.scrollTop = flip ? this.host.scrollHeight : 0;
+	}
+
 	resize() {
 		if (!this.tree || !this.host.clientWidth) return;
 		const r = window.devicePixelRatio || 1;

@@ -85,3 +85,8 @@ export function filtersText(list) {
 export function hasOption(name) {
 	return state.opt.split(',').includes(name);
 }
+
+/** The options with one of them set or not. */
+export function optionsWith(name, isSet) {
+	return state.opt.split(',').filter(o => o && o !== name).concat(isSet ? [name] : []).join();
+}

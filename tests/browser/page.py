@@ -361,6 +361,19 @@ def time_off_the_cpu_is_in_milliseconds(b, url):
         b.text("amount") == "1237.067 ms" and "1237.067 ms" in b.text("v-quality") and "1237067" not in b.text("v-quality")
 
 
+def the_root_is_at_the_top_or_at_the_bottom(b, url):
+    """The address has it, and keys follow: from the root, the way in is down or up."""
+    for view, way_in in (("v=flame", Keys.ARROW_DOWN), ("v=flame&opt=flame", Keys.ARROW_UP)):
+        b.open(url, view)
+        b.js("document.querySelector('#graph canvas').focus()")
+        b.type(way_in)
+        if not b.text("detail").startswith("exe-pie") or b.js("return document.querySelector('#growth [aria-pressed=true]').textContent") != \
+                ("Flame" if "opt" in view else "Icicle"):
+            return False
+    b.type("i")
+    return "opt=" not in b.js("return location.hash")
+
+
 def an_unknown_address_is_said(b, url):
     b.open(url, "v=flame&nonsense=1")
     return "nonsense" in b.text("message")
@@ -368,7 +381,7 @@ def an_unknown_address_is_said(b, url):
 
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
-          two_actions_lead_to_the_hot_line, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
+          two_actions_lead_to_the_hot_line, the_root_is_at_the_top_or_at_the_bottom, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 
 def screens_do_not_scroll_sideways(b, url):
