@@ -114,13 +114,17 @@ function viewOf(window, chosen) {
 	return known;
 }
 
-/** What was lost, and the time in which nothing was recorded, in a window. */
+/** What was lost, the time in which nothing was recorded, and the share of samples without chains, in a window. */
 function losses(window) {
-	const s = profile.head.steps, found = { lost: profile.head.lost, gaps: 0 };
+	const s = profile.head.steps, found = { lost: profile.head.lost, gaps: 0, without: 0 };
 	if (!s) return found;
 	const [from, to] = window || [0, s.count];
 	if (window) found.lost = s.lost.slice(from, to).reduce((a, b) => a + b, 0);
 	found.gaps = s.recorded.slice(from, to).filter(r => !r).length * s.length_ms;
+	if (profile.shed) {
+		const sum = list => list.slice(from, to).reduce((a, b) => a + b, 0), shed = sum(profile.shed);
+		found.without = shed / ((window ? sum(s.sampled) : profile.head.samples + shed) || 1);
+	}
 	return found;
 }
 
@@ -641,7 +645,7 @@ function makeTimeline() {
 	annotations = annotationsOf(profile);
 	const gaps = annotations.filter(a => a.kind === 'gap').map(a => [a.step, a.end]);
 	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
-	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, gaps, marks: annotations, label: stepTime, palette: colours,
+	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, shed: profile.shed, gaps, marks: annotations, label: stepTime, palette: colours,
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
 		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : unit === 'us' ? `${+(v / 1000).toPrecision(2)} ms/s` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
@@ -653,6 +657,7 @@ function makeLegend() {
 	const legend = series.top.map((g, k) => el('span', {}, swatch(colours().apps[k]), `${names[k]} ${pct(series.sums.get(g) / profile.head.samples)} %`));
 	if (series.others > 0) legend.push(el('span', {}, swatch(colours().apps[8]), `${int(series.others)} others`));
 	if (annotations.some(a => a.kind === 'lost')) legend.push(el('span', {}, el('i', { class: 'swatch lost' }), 'samples lost'));
+	if (profile.shed?.some(Boolean)) legend.push(el('span', {}, el('i', { class: 'swatch shed' }), 'chains shed'));
 	if (timeline.o.gaps.length) legend.push(el('span', {}, el('i', { class: 'swatch gap' }), 'nothing recorded'));
 	$('legend').replaceChildren(...legend);
 }
@@ -676,7 +681,8 @@ function timelineTip(event, step) {
 	const recorded = profile.head.steps.recorded[step];
 	showTip(event, el('div', { class: 'dim' }, `${stepTime(step)} to ${stepTime(step + 1)}, UTC${recorded ? '' : ': nothing recorded'}`),
 		...annotations.filter(a => a.kind !== 'gap' && step >= a.step && step < a.end).map(a => el('div', {}, a.text)),
-		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.top.length ? k : 8]), name(k)), el('td', {}, timeOf(n))))));
+		el('table', {}, rows.map(([k, n]) => el('tr', {}, el('td', {}, swatch(colours().apps[k < series.top.length ? k : 8]), name(k)), el('td', {}, timeOf(n)))),
+			profile.shed?.[step] ? el('tr', {}, el('td', {}, el('i', { class: 'swatch shed' }), 'chains shed'), el('td', {}, timeOf(profile.shed[step]))) : null));
 }
 
 function makeGraphs() {
@@ -725,7 +731,7 @@ function switchTheme() {
 }
 
 function makeLegendAgain() {
-	const swatches = $('legend').querySelectorAll('.swatch:not(.gap):not(.lost)');
+	const swatches = $('legend').querySelectorAll('.swatch:not(.gap):not(.lost):not(.shed)');
 	swatches.forEach((s, k) => { s.style.background = colours().apps[k < series.top.length ? k : 8]; });
 }
 

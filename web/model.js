@@ -119,6 +119,8 @@ export class Profile {
 		this.rest = this.count - 1;
 		this.tasks = head.tasks || [];
 		this.grouped = new Map();
+		/** @type {Float64Array | null} */
+		this.shedByStep = null;
 		this.base = new Tree(columns.func, columns.depth, columns.self);
 		this.trimSteps();
 		this.distinguish();
@@ -131,6 +133,15 @@ export class Profile {
 		this.steps = s?.count || 0;
 		if (!this.steps) delete this.head.steps;
 		else this.span = [Math.min(...s.from_ms.filter(Boolean)), Math.max(...s.to_ms)];
+	}
+
+	/** The samples of each step whose chains were shed, as memory or disk ran short; null: not known. */
+	get shed() {
+		const sampled = this.head.steps?.sampled, { step, count } = this.columns;
+		if (this.shedByStep || !sampled) return this.shedByStep || null;
+		const left = Float64Array.from(sampled.slice(0, this.steps));
+		for (let i = 0; i < step.length; i++) left[step[i]] -= count[i];
+		return (this.shedByStep = left.map(n => Math.max(0, n)));
 	}
 
 	/** Gives functions that have one name different ones, and each a key of its own for addresses of pages. */

@@ -4,7 +4,7 @@ import { el } from './fmt.js';
 
 const LEFT = 52, BOTTOM = 18, HEAD = 8;
 
-/** Options: steps, rows (samples of each application in each step), rate(samples, step) as a height,
+/** Options: steps, rows (samples of each application in each step), shed (samples that are in no row, or null), rate(samples, step) as a height,
  * unit(value) as a text, gaps [[from, to]], marks [{ kind, step, end }], label(step), palette(), comparing(), onChange(which, window, done),
  * onHover(event, step). */
 export class Timeline {
@@ -129,7 +129,7 @@ export class Timeline {
 		const c = this.c;
 		let peak = 0;
 		for (let i = 0; i < this.o.steps; i++)
-			peak = Math.max(peak, this.o.rows.reduce((sum, row) => sum + this.o.rate(row[i], i), 0));
+			peak = Math.max(peak, this.o.rows.reduce((sum, row) => sum + this.o.rate(row[i], i), this.o.shed ? this.o.rate(this.o.shed[i], i) : 0));
 		const unit = 10 ** Math.floor(Math.log10(peak || 1));
 		const line = [0.2, 0.5, 1, 2, 5, 10].map(k => k * unit).find(v => peak / v <= 3) || unit;
 		this.most = Math.max(peak * 1.04, line);
@@ -146,11 +146,21 @@ export class Timeline {
 		}
 	}
 
+	/** What is drawn for samples that no row has. */
+	stripes(p) {
+		const tile = /** @type {HTMLCanvasElement} */ (el('canvas', { width: 5, height: 5 })), c = tile.getContext('2d');
+		c.fillStyle = p.border;
+		c.fillRect(0, 0, 5, 5);
+		c.fillStyle = p.dim;
+		c.fillRect(0, 0, 5, 1);
+		return this.c.createPattern(tile, 'repeat');
+	}
+
 	drawStack(p) {
-		const c = this.c, { steps, rows, rate } = this.o, below = new Float64Array(steps);
+		const c = this.c, { steps, rows, shed, rate } = this.o, below = new Float64Array(steps);
 		const wide = (this.w - LEFT) / steps, together = Math.max(1, Math.ceil(steps / (this.w - LEFT)));
-		rows.forEach((row, k) => {
-			c.fillStyle = p.apps[k === rows.length - 1 ? 8 : Math.min(8, k)];
+		[...rows, ...shed ? [shed] : []].forEach((row, k) => {
+			c.fillStyle = row === shed ? this.stripes(p) : p.apps[k === rows.length - 1 ? 8 : Math.min(8, k)];
 			c.beginPath();
 			for (let i = 0; i < steps; i += together) {
 				let value = 0, under = 0;

@@ -402,9 +402,9 @@ export function qualityFacts(page) {
 	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
 	if (head.chains) {
 		const whole = head.ends.filter(e => e.complete).reduce((sum, e) => sum + e.samples, 0) / head.samples;
-		const shed = head.losses.find(l => l.counter === 'shed_chains')?.value ?? 0, without = shed / (head.samples + shed);
+		const { without } = page;
 		facts.push({ level: whole < 0.9 ? 1 : 0, text: `${pct(whole)} % whole chains` });
-		if (shed) facts.push({ level: without > 0.02 ? 2 : 1, text: `${pct(without)} % without chains` });
+		if (without) facts.push({ level: without > 0.02 ? 2 : without > 0.001 ? 1 : 0, text: `${pct(without)} % without chains` });
 	}
 	if (head.skipped_files) facts.push({ level: 2, text: `${head.skipped_files} files unreadable` });
 	return facts.sort((a, b) => b.level - a.level);

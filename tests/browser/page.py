@@ -89,6 +89,9 @@ chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 1234567 ./elf/exe-pie marked
 chains 2
 """
 
+# Some samples have no chain.
+SHED = SESSION.replace("during 2 marked_second 300", "during 2 marked_second 1300")
+
 # Slices shorter than a second.
 SHORT = """
 cpu 4
@@ -570,6 +573,15 @@ def what_happened_is_noted(b, url):
         b.until(lambda: "21 samples" in b.text("amount")) and "samples lost" in b.text("legend")
 
 
+def what_has_no_chain_is_said(b, url):
+    """1000 of 2000 samples have no chain, all of them in the second slice: its share is larger, that of the first is 0."""
+    said = {}
+    for window in ("", "&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z", "&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"):
+        b.open(url, f"v=flame{window}")
+        said[window[-19:]] = re.findall(r"(\S+) % without chains", b.text("quality"))
+    return list(said.values()) == [["50.0"], [], ["58.8"]] and "chains shed" in b.text("legend")
+
+
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
     b.open(url, "v=source")
     b.type("m")
@@ -691,7 +703,7 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -919,6 +931,7 @@ def main():
             attempt(a_command_has_each_tag_once, wide, f"file://{work}/cpus.html")
             attempt(a_command_has_no_columns_of_tasks, wide, f"file://{work}/tasks-flat.html")
             attempt(what_happened_is_noted, wide, f"file://{work}/builds.html")
+            attempt(what_has_no_chain_is_said, wide, f"file://{work}/shed.html")
             attempt(what_was_not_recorded_says_how, wide, f"file://{work}/one.html")
             attempt(exports_are_those_of_opreport, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text_in_svg, wide, f"file://{work}/hostile.html")

@@ -127,6 +127,16 @@ int chains_open(struct chains *c, struct gather *g, const struct spec *spec, str
 			 g->sessions[0].samples, spec_window(spec) ? " in this time" : "");
 }
 
+bool chains_select(const struct chains *c, const struct sname *name)
+{
+	_cleanup_free_ char *event = xstrdup(c->event ?: "");
+	struct sname wanted = { 0 };
+
+	return chain_event_split(event, &wanted) && !strcmp(name->event, wanted.event) &&
+	       name->count == wanted.count && name->unit_mask == wanted.unit_mask &&
+	       spec_reject(c->spec, name) < 0;
+}
+
 bool *chains_images(const struct chains *c)
 {
 	bool *ret = xcalloc(c->gather ? c->gather->image_count + 1 : 1, sizeof(*ret));

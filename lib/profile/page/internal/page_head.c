@@ -132,17 +132,51 @@ static void write_command(const struct report *r, struct json *j)
 
 /* --- when --- */
 
-/* Adds to @sum what the history of a session knows of each step. */
-static void add_cover(const struct gather_session *s, const struct steps *steps,
-		      struct history_cover *sum)
+/* What the histories of the sessions know of each step. */
+struct step_facts {
+	const struct steps *steps;
+	struct history_cover *cover;
+	uint64_t *sampled; /* samples of the event of the chains, also those without a chain */
+};
+
+static bool wants_no_keys(const struct sname *name _unused_, void *data _unused_)
 {
+	return false;
+}
+
+/* Adds the samples that sample files counted, of the same event and selection as the chains. */
+static void add_sampled(const struct chains *c, const struct history *h, uint64_t *sampled)
+{
+	size_t i, k;
+
+	for (i = 0; i < history_files(h); i++) {
+		const struct history_file *f = history_file_at(h, i);
+
+		if (!chains_select(c, &f->about.name))
+			continue;
+		for (k = 0; k < f->count; k++)
+			sampled[f->counts[k].step] += f->counts[k].count;
+	}
+}
+
+/* Adds what the history of a session knows. */
+static void add_facts(const struct report *r, const struct gather_session *s,
+		      struct step_facts *facts)
+{
+	const struct steps *steps = facts->steps;
+	struct history_cover *sum = facts->cover;
 	struct window all = { steps->begin_ms,
 			      steps->begin_ms + (int64_t)steps->count * steps->length_ms };
+	const struct history_wanted wanted = { .window = &all,
+					       .steps = steps,
+					       .wants_keys = wants_no_keys };
 	_cleanup_(history_freep) struct history *h = NULL;
 	uint32_t i;
 
-	if (history_read(s->samples, &all, steps, &h, NULL) < 0)
+	if (history_read_wanted(s->samples, &wanted, &h, NULL) < 0)
 		return;
+	if (r->view->chains)
+		add_sampled(r->chains, h, facts->sampled);
 	for (i = 0; i < steps->count; i++) {
 		const struct history_cover *c = history_covers_step(h, i);
 
@@ -187,8 +221,7 @@ static int64_t slices_to(const struct history_cover *c)
 	return c->span.end_ms;
 }
 
-static void write_cover(const struct steps *steps, const struct history_cover *cover,
-			struct json *j)
+static void write_facts(const struct report *r, const struct step_facts *facts, struct json *j)
 {
 	static const struct {
 		const char *name;
@@ -197,33 +230,42 @@ static void write_cover(const struct steps *steps, const struct history_cover *c
 		{ "covered_ms", covered },  { "recorded", is_recorded }, { "lost", lost },
 		{ "from_ms", slices_from }, { "to_ms", slices_to },
 	};
+	const uint32_t count = facts->steps->count;
 	size_t k;
 	uint32_t i;
 
 	for (k = 0; k < ARRAY_SIZE(lists); k++) {
 		json_open(j, lists[k].name, '[');
-		for (i = 0; i < steps->count; i++)
-			json_i64(j, NULL, lists[k].value(&cover[i]));
+		for (i = 0; i < count; i++)
+			json_i64(j, NULL, lists[k].value(&facts->cover[i]));
 		json_close(j, ']');
 	}
+	if (!r->view->chains)
+		return;
+	json_open(j, "sampled", '[');
+	for (i = 0; i < count; i++)
+		json_u64(j, NULL, facts->sampled[i]);
+	json_close(j, ']');
 }
 
 static void write_steps(const struct report *r, struct json *j)
 {
 	const struct steps steps = steps_of(r);
 	_cleanup_free_ struct history_cover *cover = xcalloc(steps.count + 1, sizeof(*cover));
+	_cleanup_free_ uint64_t *sampled = xcalloc(steps.count + 1, sizeof(*sampled));
+	struct step_facts facts = { &steps, cover, sampled };
 	size_t i;
 
 	if (!steps.count)
 		return;
 	for (i = 0; i < r->gather->session_count; i++)
-		add_cover(&r->gather->sessions[i], &steps, cover);
+		add_facts(r, &r->gather->sessions[i], &facts);
 	json_open(j, "steps", '{');
 	json_i64(j, "begin_ms", steps.begin_ms);
 	json_i64(j, "length_ms", steps.length_ms);
 	json_u64(j, "count", steps.count);
 	json_i64(j, "east_ms", steps_east_ms(&steps));
-	write_cover(&steps, cover, j);
+	write_facts(r, &facts, j);
 	json_close(j, '}');
 }
 
