@@ -147,7 +147,7 @@ function compute() {
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
 	page = { profile, palette: colours(), window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), ...viewOf(window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = profile.byKey.get(state.fn) ?? -1;
@@ -264,6 +264,12 @@ function say(text) {
 function go(change) {
 	writeState(change);
 	render();
+}
+
+/** Shows another event, whose samples are another profile. */
+function chooseEvent(key) {
+	writeState({ e: key, fn: '', z: '', f: '' });
+	location.reload();
 }
 
 function addFilter(verb, f, more = {}) {
@@ -508,7 +514,7 @@ function showSource(code, f) {
 async function askSource(question, f) {
 	if (asked !== question) return;
 	try {
-		const code = await loadSource(question);
+		const code = await loadSource(question, profile.head.event_key);
 		if (asked !== question) return;
 		showSource(code, f);
 	} catch (e) {
@@ -827,9 +833,12 @@ function listen() {
 	$('theme').onclick = switchTheme;
 	$('help').onclick = showKeys;
 	$('copy').onclick = () => copy(command());
+	$('event').onchange = () => chooseEvent($('event').value);
 	$('export').onclick = showExports;
 	addEventListener('popstate', () => {
+		const event = state.e;
 		readState();
+		if (state.e !== event) return location.reload();
 		state.v ||= firstView();
 		setTheme(state.theme || preferredTheme());
 		render();
@@ -859,13 +868,21 @@ function firstView() {
 	return series.sums.size > 1 && profile.steps > 60 ? 'overview' : profile.head.chains ? 'flame' : 'functions';
 }
 
+/** Offers the events, if there are several. */
+function makeEvents() {
+	const { events, event_key: shown } = profile.head;
+	$('event').hidden = !events;
+	$('event').replaceChildren(...(events ?? []).map(key => el('option', { value: key, selected: key === shown }, visible(key))));
+}
+
 async function start() {
 	readState();
 	setTheme(state.theme || preferredTheme());
-	profile = await load();
+	profile = await load(state.e);
 	let isDamaged = false;
 	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	makeTabs();
+	makeEvents();
 	makeTimeline();
 	makeGraphs();
 	listen();

@@ -27,12 +27,17 @@ export async function loadSources() {
 	return { wanted, functions: new Map(functions) };
 }
 
-/** The lines and instructions of a function: "ADDRESS/TIME/IMAGE". */
-export async function loadSource(question) {
-	return (await ask('source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
+/** What questions about one of several events begin with; '': about the usual one. */
+function about(event) {
+	return event ? `event/${encodeURIComponent(event)}/` : '';
 }
 
-/** The profile. */
-export async function load() {
-	return decode(isServed ? await (await ask('data')).arrayBuffer() : await embedded('data'));
+/** The lines and instructions of a function: "ADDRESS/TIME/IMAGE". */
+export async function loadSource(question, event) {
+	return (await ask(about(event) + 'source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
+}
+
+/** The profile, of the event with this key. */
+export async function load(event) {
+	return decode(isServed ? await (await ask(about(event) + 'data')).arrayBuffer() : await embedded('data'));
 }

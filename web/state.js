@@ -12,9 +12,9 @@ export const FUNCTION_GROUPS = ['image', 'kind'];
 export const GROUPINGS = ['application', ...FUNCTION_GROUPS, ...TASK_PARTS, 'event'];
 
 /** v view, a and b windows "FROM..TO", f filters "focus:KEY" in a list, who tasks "cgroup:PATH" in a list, fn function, dir direction, z zoom
- * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, sort, opt options, theme. */
+ * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, sort, opt options, e event, theme. */
 const DEFAULTS = {
-	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', sort: 'self', opt: '', theme: '',
+	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', sort: 'self', opt: '', e: '', theme: '',
 };
 
 export let state = { ...DEFAULTS };

@@ -205,6 +205,9 @@ function groupingChoice(page) {
 /** Why there is nothing to show by a grouping: what records it. */
 function showMissing(page) {
 	const { head } = page.profile, by = RECORDED_BY[page.grouping], was = (head.separate ?? '').split(',').includes(by);
+	if (page.grouping === 'event' && head.events)
+		return el('div', {}, el('p', {}, 'Samples of two events do not add up. Shown is ', el('b', {}, visible(head.event_key)), '. Press another event to see it:'),
+			el('p', { class: 'events' }, head.events.filter(key => key !== head.event_key).map(key => el('button', { type: 'button', onclick: () => page.chooseEvent(key) }, visible(key)))));
 	if (page.grouping === 'event')
 		return el('p', {}, `This page is of one event: ${visible(head.event)} Another event has a page of its own, because samples of two events do not add up: give `,
 			el('code', {}, 'event:NAME'), ' to opweb or opreport.');

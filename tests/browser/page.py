@@ -89,7 +89,11 @@ chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 1234567 ./elf/exe-pie marked
 chains 2
 """
 
-# Some samples have no chain.
+# Samples of two events; and some whose chains were shed.
+TWO_EVENTS = SESSION.replace("slice 1795442410 1795442420 3", "slice 1795442410 1795442420") + """
+file ./elf/exe-pie ./elf/exe-pie OFFCPU.1.0.all.all.all
+    during 1 main 2500
+"""
 SHED = SESSION.replace("during 2 marked_second 300", "during 2 marked_second 1300")
 
 # Slices shorter than a second.
@@ -582,6 +586,26 @@ def what_has_no_chain_is_said(b, url):
     return list(said.values()) == [["50.0"], [], ["58.8"]] and "chains shed" in b.text("legend")
 
 
+def another_event_can_be_chosen(b):
+    """A page shows one of several events, the clock's first; its sources and commands are of that one, too."""
+    server, url = serve("--session-dir=two-events")
+    try:
+        b.open(url, "v=overview&g=event")
+        first = b.text("amount")
+        b.driver.find_element(By.CSS_SELECTOR, "#v-overview .events button").click()
+        chosen = b.until(lambda: b.text("amount") == "2.500 ms")
+        b.open(url, "v=source&fn=exe-pie:main&e=OFFCPU")
+        counts = instruction_counts(b)
+        command = shlex.split(b.text("command"))
+        b.open(url, "v=functions&e=TIMER")
+        both = b.js("return [...document.querySelectorAll('#event option')].map(o => o.value)")
+        return first.startswith("1000 samples") and chosen and "event:OFFCPU" in command and list(counts.values()) == [2500] and \
+            "2.500" in run(f"{BUILD}/tools/opannotate", *command[1:]) and b.text("amount").startswith("1000 samples") and both == ["OFFCPU", "TIMER"]
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
     b.open(url, "v=source")
     b.type("m")
@@ -707,7 +731,7 @@ def make_pages():
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE)):
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -904,6 +928,7 @@ def main():
             if server:
                 attempt(source_has_the_numbers_of_its_command, wide, address)
                 attempt(inlined_code_is_shown_where_it_is, wide)
+                attempt(another_event_can_be_chosen, wide)
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)
                 attempt(exports_have_addresses, address)

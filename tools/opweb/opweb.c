@@ -5,6 +5,7 @@
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 #include "tools/opweb/web_browser.h"
+#include "tools/opweb/web_event.h"
 #include "tools/opweb/web_export.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
@@ -87,19 +88,33 @@ static const struct opt_cmdline cmdline = {
 /* The command line, for the processes that read the profile. */
 struct job {
 	char **words; /* of the specification; ends with NULL */
-	size_t count;
 	char *const *all;
 };
 
 /* --- in the process that makes the data --- */
 
-/* Prints the data of the page. */
-static int print_data(const struct profile_config *config, const struct job *job, struct error *err)
+static size_t count_words(char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	return count;
+}
+
+static bool is_one_event(const struct classes *c)
+{
+	return class_same_event(&c->classes[0], &c->classes[c->count - 1]);
+}
+
+/* Prints the data of the page, of the words; -EINVAL if they may select several events. */
+static int print_data(const struct profile_config *config, char *const *list, struct error *err)
 {
 	_cleanup_(page_report_done) struct page_report page = { 0 };
-	_cleanup_free_ char *words = reporting_shell_words(job->count, job->words);
+	size_t count = count_words(list);
+	_cleanup_free_ char *words = reporting_shell_words(count, list);
 	const struct report_option shown[] = {
-		{ "specification", job->count ? words : NULL },
+		{ "specification", count ? words : NULL },
 		{ "sessiondir", config->session_dir },
 		{ "imagepath", config->binaries.image_paths },
 		{ "root", config->binaries.root },
@@ -110,22 +125,47 @@ static int print_data(const struct profile_config *config, const struct job *job
 	int r;
 
 	options.view.options = shown;
-	r = page_report_collect(config, &options.view, job->count, job->words, &page, err);
+	r = page_report_collect(config, &options.view, count, list, &page, err);
+	if (r == 0 && !options.view.events && !is_one_event(&page.profile->classes))
+		r = -EINVAL; /* only one of them has chains */
 	if (r == 0)
 		profile_report_print(&page.report, stdout);
 	return r;
+}
+
+/* Prints the data of one of several events: the one that has the key, or the usual one. */
+static int print_event(const struct profile_config *config, const struct job *job, const char *key,
+		       struct error *err)
+{
+	_cleanup_(web_events_done) struct web_events events = { 0 };
+	_cleanup_(web_event_words_freep) char **words = NULL;
+	int r = web_events_list(config, job->words, &events, err);
+
+	if (r < 0)
+		return r;
+	key = key ?: events.keys[events.usual];
+	options.view.events = events.keys;
+	options.view.event = key;
+	words = web_event_words(job->words, key);
+	return print_data(config, words, err);
 }
 
 static int print(const struct profile_config *config, const struct job *job, const char *question,
 		 struct error *err)
 {
 	const struct name_style *names = &options.view.names;
+	_cleanup_free_ char *key = web_event_key(question);
+	_cleanup_(web_event_words_freep) char **words = web_event_words(job->words, key);
+	const char *rest = web_event_rest(question);
+	int r;
 
-	if (!strcmp(question, WEB_DATA_QUESTION))
-		return print_data(config, job, err);
-	return !strncmp(question, "export/", 7)
-		       ? web_export_print(config, &options.view, job->words, question, err)
-		       : web_source_print(config, names, job->words, question, err);
+	if (!strcmp(rest, WEB_DATA_QUESTION)) {
+		r = key ? -EINVAL : print_data(config, words, err);
+		return r == -EINVAL ? print_event(config, job, key, err) : r;
+	}
+	return !strncmp(rest, "export/", 7)
+		       ? web_export_print(config, &options.view, words, rest, err)
+		       : web_source_print(config, names, words, rest, err);
 }
 
 /* Prints what is asked for on standard output; returns the exit status, with the reason printed
@@ -310,7 +350,6 @@ int main(int argc, char **argv)
 		return print_address_of_service(&err);
 	reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	job.words = argv + operands;
-	job.count = (size_t)(argc - operands);
 	end_on(SIGINT);
 	end_on(SIGTERM);
 	end_on(SIGHUP);

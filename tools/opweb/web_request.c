@@ -67,7 +67,16 @@ static bool is_own_host(const struct web_policy *policy, const char *host)
 	return !strcmp(name, "localhost") || inet_pton(AF_INET, name, &any) == 1;
 }
 
-static const char prefix[] = "/s/", source[] = "/source/", export[] = "/export/";
+static const char prefix[] = "/s/", source[] = "source/", export[] = "export/";
+
+const char *web_event_rest(const char *question)
+{
+	const char *end = strncmp(question, WEB_EVENT_PREFIX, strlen(WEB_EVENT_PREFIX)) != 0
+				  ? NULL
+				  : strchr(question + strlen(WEB_EVENT_PREFIX), '/');
+
+	return end ? end + 1 : question;
+}
 
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
@@ -84,11 +93,14 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 	rest = path + strlen(prefix) + WEB_SECRET_LENGTH;
 	if (!strcmp(rest, "/"))
 		return WEB_PAGE;
-	if (!strncmp(rest, source, strlen(source)) && strlen(rest) < WEB_QUESTION_MAX)
+	if (*rest != '/' || strlen(rest) >= WEB_QUESTION_MAX)
+		return WEB_NOT_FOUND;
+	rest = web_event_rest(rest + 1);
+	if (!strncmp(rest, source, strlen(source)))
 		return WEB_SOURCE;
-	if (!strncmp(rest, export, strlen(export)) && strlen(rest) < WEB_QUESTION_MAX)
+	if (!strncmp(rest, export, strlen(export)))
 		return WEB_EXPORT;
-	return !strcmp(rest, "/data") ? WEB_DATA : WEB_NOT_FOUND;
+	return !strcmp(rest, WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
 }
 
 const char *web_request_question(const char *path)

@@ -19,6 +19,8 @@ enum { WEB_QUESTION_MAX = 8192 };
 
 /* The question for the data of the page. */
 #define WEB_DATA_QUESTION "data"
+/* Before a question that is about one of several events, and its key and a slash (web_event.h). */
+#define WEB_EVENT_PREFIX "event/"
 
 struct web_policy {
 	char secret[WEB_SECRET_LENGTH + 1];
@@ -44,3 +46,5 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 				  const char *path, const char *host);
 /* What the path of a request with that answer asks for: the part after the secret. Borrowed. */
 const char *web_request_question(const char *path);
+/* A question without the event that it may begin with; borrowed. */
+const char *web_event_rest(const char *question);

@@ -169,13 +169,15 @@ static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const
 		MHD_suspend_connection(v->connection);
 		return MHD_YES;
 	}
-	if (is_data && made->tag != s->data_tag)
+	if (is_data && made->tag != s->data_tag) {
 		web_answers_forget(s->answers, "source/");
+		web_answers_forget(s->answers, WEB_EVENT_PREFIX);
+	}
 	if (is_data)
 		s->data_tag = made->tag;
 	return send_made(v->connection, made,
 			 is_data	      ? "application/octet-stream"
-			 : kind == WEB_EXPORT ? web_export_type(question)
+			 : kind == WEB_EXPORT ? web_export_type(web_event_rest(question))
 					      : "application/json");
 }
 

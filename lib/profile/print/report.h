@@ -92,6 +92,8 @@ struct report_view {
 	bool terminal;		   /* output is a terminal: send nothing that it would obey */
 	unsigned int width;	   /* of the terminal, which names are cut to fit; 0: not cut */
 	const char *command;	   /* the command line, for XML */
+	char *const *events; /* for pages: keys of all events, if there are several, NULL last; */
+	const char *event;   /* and of the one that is shown */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 

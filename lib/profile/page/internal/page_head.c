@@ -301,6 +301,20 @@ static void write_squares(const struct report *r, struct json *j)
 		json_double(j, "squares", MIN(squares, total * total));
 }
 
+/* Writes which other events there are. */
+static void write_events(const struct report *r, struct json *j)
+{
+	char *const *key;
+
+	if (!r->view->events || !r->view->events[0] || !r->view->events[1])
+		return;
+	json_open(j, "events", '[');
+	for (key = r->view->events; *key; key++)
+		json_bytes(j, NULL, *key);
+	json_close(j, ']');
+	json_bytes(j, "event_key", r->view->event);
+}
+
 void page_head_write(const struct report *r, struct json *j)
 {
 	_cleanup_free_ char *event = NULL;
@@ -311,6 +325,7 @@ void page_head_write(const struct report *r, struct json *j)
 	if (r->classes->count)
 		event = report_header_class(r, 0);
 	json_string(j, "event", event);
+	write_events(r, j);
 	/* Only samples of the clock are time. */
 	json_u64(j, "hz", r->classes->count && !r->classes->classes[0].count ? r->timer_hz : 0);
 	if (report_is_time(r, 0))
