@@ -141,7 +141,7 @@ static void page_make(const struct report *r, struct page *ret)
 	static const struct page_limits served = { PAGE_NODES_SERVED_MAX, PAGE_MOMENTS_MAX };
 
 	*ret = (struct page){ .report = r };
-	page_functions_init(&ret->functions, r);
+	page_functions_init(&ret->functions, r, r->view->form == REPORT_HTML);
 	call_tree_init(&ret->rows, 0);
 	if (r->view->chains) {
 		ret->tree.calls = &r->chains->tree;
@@ -169,7 +169,7 @@ static void page_done(struct page *p)
 /* The samples in a row's function. */
 static uint64_t own_samples(const struct page *p, size_t i)
 {
-	const uint64_t *counts = p->report->container->rows[i].counts;
+	const uint64_t *counts = page_functions_row(&p->functions, i)->counts;
 
 	return p->report->view->chains ? counts[CHAINS_SELF]
 				       : container_sum(counts, p->report->container->class_count);
@@ -244,7 +244,8 @@ static void add_functions(struct page *p)
 	page_columns_end(&p->columns);
 	numbers = page_columns_begin(&p->columns, "func_total", count);
 	for (i = 0; i < count; i++)
-		numbers[i] = saturated(totals ? totals[i] : own_samples(p, i));
+		numbers[i] = saturated(totals ? totals[page_functions_row(&p->functions, i)->id]
+					      : own_samples(p, i));
 	page_columns_end(&p->columns);
 }
 

@@ -11,6 +11,7 @@
 #include "sfile/manifest.h"
 #include "symbol/elfcode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Longer names are cut. */
@@ -22,13 +23,40 @@ struct page_extra {
 	uint32_t end;	/* of a mark */
 };
 
-void page_functions_init(struct page_functions *f, const struct report *r)
+static const char *name_of(const struct row *row)
 {
-	*f = (struct page_functions){ .report = r };
+	return row->kind == ROW_SYMBOL ? row->symbol->name : "";
+}
+
+static int by_name_and_id(const void *a, const void *b, void *data)
+{
+	const struct row *rows = data;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = strcmp(name_of(&rows[x]), name_of(&rows[y]));
+
+	return order ? order : (x > y) - (x < y);
+}
+
+void page_functions_init(struct page_functions *f, const struct report *r, bool by_name)
+{
+	size_t count = r->container->count;
+	uint32_t i;
+
+	*f = (struct page_functions){ .report = r,
+				      .rows = xcalloc(count + 1, sizeof(*f->rows)),
+				      .numbers = xcalloc(count + 1, sizeof(*f->numbers)) };
+	for (i = 0; i < count; i++)
+		f->rows[i] = i;
+	if (by_name)
+		qsort_r(f->rows, count, sizeof(*f->rows), by_name_and_id, r->container->rows);
+	for (i = 0; i < count; i++)
+		f->numbers[f->rows[i]] = i;
 }
 
 void page_functions_done(struct page_functions *f)
 {
+	free(f->rows);
+	free(f->numbers);
 	free(f->extras);
 	map_done(&f->by_app);
 	map_done(&f->by_end);
@@ -57,7 +85,7 @@ uint32_t page_functions_number(struct page_functions *f, uint32_t what)
 	if (what & CHAINS_NODE_END)
 		return number_of(f, &f->by_end, number,
 				 (struct page_extra){ .image = GATHER_NONE, .end = number });
-	return PAGE_ROWS + number;
+	return PAGE_ROWS + f->numbers[number];
 }
 
 uint32_t page_functions_find(const struct page_functions *f, uint32_t what)
@@ -66,9 +94,14 @@ uint32_t page_functions_find(const struct page_functions *f, uint32_t what)
 	const struct map *known = what & CHAINS_NODE_APP ? &f->by_app : &f->by_end;
 
 	if (number == what)
-		return PAGE_ROWS + number;
+		return PAGE_ROWS + f->numbers[number];
 	return (uint32_t)(PAGE_ROWS + f->report->container->count +
 			  (uintptr_t)map_get(known, number) - 1);
+}
+
+const struct row *page_functions_row(const struct page_functions *f, size_t i)
+{
+	return &f->report->container->rows[f->rows[i]];
 }
 
 uint32_t page_functions_rest(const struct page_functions *f)
@@ -77,11 +110,6 @@ uint32_t page_functions_rest(const struct page_functions *f)
 }
 
 /* --- writing --- */
-
-static const struct row *row_at(const struct page_functions *f, size_t i)
-{
-	return &f->report->container->rows[i];
-}
 
 static bool has_symbol(const struct row *row)
 {
@@ -141,7 +169,7 @@ static void write_names(const struct page_functions *f, struct json *j)
 	json_open(j, "name", '[');
 	json_string(j, NULL, "all");
 	for (i = 0; i < r->container->count; i++)
-		write_cut(j, row_at(f, i)->text);
+		write_cut(j, page_functions_row(f, i)->text);
 	for (i = 0; i < f->count; i++)
 		write_cut(j, f->extras[i].image == GATHER_NONE
 				     ? r->chains->ends[f->extras[i].end].mark
@@ -159,7 +187,7 @@ static void write_links(const struct page_functions *f, struct json *j)
 	json_open(j, "link", '[');
 	json_string(j, NULL, NULL);
 	for (i = 0; i < r->container->count; i++) {
-		const struct row *row = row_at(f, i);
+		const struct row *row = page_functions_row(f, i);
 
 		if (row->kind == ROW_SYMBOL && strcmp(row->symbol->name, row->text) != 0)
 			write_cut(j, row->symbol->name);
@@ -176,7 +204,7 @@ static void write_kinds(const struct page_functions *f, struct json *j)
 	json_open(j, "kind", '[');
 	json_u64(j, NULL, PAGE_APPLICATION);
 	for (i = 0; i < f->report->container->count; i++)
-		json_u64(j, NULL, kind_of(f, row_at(f, i)));
+		json_u64(j, NULL, kind_of(f, page_functions_row(f, i)));
 	for (i = 0; i < f->count; i++)
 		json_u64(j, NULL, f->extras[i].image == GATHER_NONE ? PAGE_CUT : PAGE_APPLICATION);
 	json_u64(j, NULL, PAGE_REST);
@@ -192,7 +220,7 @@ static void write_marks(const struct page_functions *f, struct json *j)
 	json_open(j, "mark", '[');
 	json_string(j, NULL, NULL);
 	for (i = 0; i < r->container->count; i++) {
-		const struct row *row = row_at(f, i);
+		const struct row *row = page_functions_row(f, i);
 		bool in_kernel = r->chains && r->chains->is_kernel
 					 ? r->chains->is_kernel[row->image]
 					 : is_kernel(r, row->image);
@@ -212,7 +240,7 @@ static void write_image_numbers(const struct page_functions *f, const uint32_t *
 	json_open(j, "image", '[');
 	json_u64(j, NULL, 0);
 	for (i = 0; i < f->report->container->count; i++)
-		json_u64(j, NULL, numbers[row_at(f, i)->image]);
+		json_u64(j, NULL, numbers[page_functions_row(f, i)->image]);
 	for (i = 0; i < f->count; i++)
 		json_u64(j, NULL,
 			 f->extras[i].image == GATHER_NONE ? 0 : numbers[f->extras[i].image]);
@@ -227,8 +255,8 @@ static void write_addresses(const struct page_functions *f, struct json *j)
 	json_open(j, "address", '[');
 	json_string(j, NULL, NULL);
 	for (i = 0; i < f->report->container->count; i++)
-		if (row_at(f, i)->kind == ROW_SYMBOL)
-			json_hex(j, NULL, row_at(f, i)->address);
+		if (page_functions_row(f, i)->kind == ROW_SYMBOL)
+			json_hex(j, NULL, page_functions_row(f, i)->address);
 		else
 			json_string(j, NULL, NULL);
 	json_close(j, ']');
@@ -261,7 +289,7 @@ static uint32_t *write_images(const struct page_functions *f, struct json *j)
 	size_t k;
 
 	for (k = 0; k < r->container->count; k++)
-		numbers[row_at(f, k)->image] = 1;
+		numbers[page_functions_row(f, k)->image] = 1;
 	for (k = 0; k < f->count; k++)
 		if (f->extras[k].image != GATHER_NONE)
 			numbers[f->extras[k].image] = 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of a page's tree, each with its name, kind and image. The numbers are: 0 for the
- * whole profile; the rows of the report by their ids, from PAGE_ROWS on; then the applications and
+ * whole profile; the rows of the report from PAGE_ROWS on; then the applications and
  * the marks of chains that end early, in the order in which they were asked for; then one for what
  * is too small to show. The report is borrowed.
  *
  *	struct page_functions f;
- *	page_functions_init(&f, report);
+ *	page_functions_init(&f, report, true);
  *	function = page_functions_number(&f, CHAINS_NODE_APP | 7);
  *	rest = page_functions_rest(&f);		the last one
  *	page_functions_write(&f, &json);
@@ -16,11 +16,13 @@
 
 #include "base/map.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct json;
 struct report;
+struct row;
 
 enum { PAGE_ALL, PAGE_ROWS };
 
@@ -41,14 +43,20 @@ enum page_kind {
 
 struct page_functions {
 	const struct report *report;
+	uint32_t *rows;		   /* their indexes in the report, in the order of the page */
+	uint32_t *numbers;	   /* of each index: its place there */
 	struct page_extra *extras; /* applications and marks */
 	size_t count, room;
 	struct map by_app; /* by image: index + 1 */
 	struct map by_end; /* by number of the end: index + 1 */
 };
 
-void page_functions_init(struct page_functions *f, const struct report *r);
+/* With @by_name, rows are in the order of their names, else in that of the report. Names that have
+ * much in common are next to each other then, so that a page is compressed to two thirds. */
+void page_functions_init(struct page_functions *f, const struct report *r, bool by_name);
 void page_functions_done(struct page_functions *f);
+/* The row of the @i-th number from PAGE_ROWS on. */
+const struct row *page_functions_row(const struct page_functions *f, size_t i);
 /* Number of what a node of the tree is (profile/rows/chains.h); a new one for an application, or
  * the mark of an end, that was not asked for before. */
 uint32_t page_functions_number(struct page_functions *f, uint32_t what);
