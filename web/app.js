@@ -96,8 +96,8 @@ function view(window, chosen) {
 		const projected = new Float64Array(form.tree.n);
 		self.forEach((v, i) => { projected[form.map[i]] += v; });
 		tree = form.tree.withSelf(projected);
-	} else tree = profile.base.withSelf(self);
-	const isWhole = !window && !chosen.length && !form && !mask;
+	} else tree = self === profile.base.self ? profile.base : profile.base.withSelf(self);
+	const isWhole = tree === profile.base;
 	return { self, tree, mask, blocks: new Blocks(profile, window, { self, tree, map: form?.map, mask }), n: tree.total[0],
 		before: all.reduce((a, b) => a + b, 0),
 		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
@@ -150,7 +150,7 @@ function compute() {
 		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
-	page.picked = profile.byKey.get(state.fn) ?? -1;
+	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
 	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
 	if (other) {
 		page.B = viewOf(other, chosen);
@@ -450,7 +450,7 @@ function renderFlame() {
 		graphs.callers.set(s.callers);
 		g.set(s.callees);
 	}
-	g.draw();
+	g.later();
 	showDetail(g, g.selected, g.tree.func[g.selected]);
 	if (page.picked === 0 && state.fn) page.picked = profile.byKey.get(state.fn) ?? 0;
 }

@@ -135,7 +135,8 @@ export class Flame {
 			this.selected = 0;
 		}
 		this.hovered = -1;
-		this.resize();
+		this.measure();
+		this.later();
 		if (this.o.flip && !keep) this.host.scrollTop = this.host.scrollHeight;
 	}
 
@@ -149,7 +150,12 @@ export class Flame {
 	}
 
 	resize() {
-		if (!this.tree || !this.host.clientWidth) return;
+		if (this.measure()) this.draw();
+	}
+
+	/** Makes the canvas as large as the view; false if there is none. */
+	measure() {
+		if (!this.tree || !this.host.clientWidth) return false;
 		const r = window.devicePixelRatio || 1;
 		this.rowHeight = matchMedia('(pointer: coarse)').matches ? 24 : ROW;
 		this.full = (this.tree.maxDepth + 1) * this.rowHeight + 2;
@@ -160,7 +166,7 @@ export class Flame {
 		this.canvas.width = Math.round(this.w * r);
 		this.canvas.height = Math.round(this.h * r);
 		this.r = r;
-		this.draw();
+		return true;
 	}
 
 	view(a, b) {
@@ -311,8 +317,9 @@ export class Flame {
 			this.image = this.c.createImageData(width, height);
 		const px = new Uint32Array(this.image.data.buffer).fill(pixel(p.bg));
 		const used = new Set(), scrolled = this.host.scrollTop;
+		const tops = Float64Array.from({ length: t.maxDepth + 1 }, (_, d) => this.y(d, scrolled));
 		for (let i = 0; i < t.n;) {
-			const w = t.total[i], x = t.x[i], d = t.depth[i], top = this.y(d, scrolled);
+			const w = t.total[i], x = t.x[i], d = t.depth[i], top = tops[d];
 			const below = this.o.flip ? top < -this.rowHeight : top > this.h;
 			if (x + w <= left || x >= right || !w || below) {
 				i = t.end[i];
@@ -337,7 +344,7 @@ export class Flame {
 			i++;
 		}
 		for (const d of used) {
-			const top = this.y(d), y = Math.round(Math.max(0, top) * r);
+			const top = tops[d], y = Math.round(Math.max(0, top) * r);
 			const end = Math.min(height, Math.round(top * r) + rows - gap);
 			for (let q = y + 1; q < end; q++) px.copyWithin(q * width, y * width, (y + 1) * width);
 		}

@@ -17,29 +17,32 @@ export class Tree {
 		this.end = new Uint32Array(this.n);
 		this.maxDepth = 0;
 		this.sorted = {};
-		const path = [];
-		for (let i = 0; i < this.n; i++) {
+		const { n, parent, end } = this, last = [];
+		for (let i = 0; i < n; i++) {
 			const d = depth[i];
-			this.maxDepth = Math.max(this.maxDepth, d);
-			while (path.length > d) this.end[path.pop()] = i;
-			this.parent[i] = d ? path[d - 1] : -1;
-			path.push(i);
+			if (d > this.maxDepth) this.maxDepth = d;
+			parent[i] = d ? last[d - 1] : -1;
+			last[d] = i;
 		}
-		while (path.length) this.end[path.pop()] = this.n;
+		for (let i = n - 1; i >= 0; i--) {
+			end[i] ||= i + 1;
+			if (i && !end[parent[i]]) end[parent[i]] = end[i];
+		}
 		this.sum();
 	}
 
 	/** Computes the totals, and the left edge of each node in units of samples. */
 	sum() {
-		this.total = Float64Array.from(this.self);
-		for (let i = this.n - 1; i > 0; i--) this.total[this.parent[i]] += this.total[i];
-		this.x = new Float64Array(this.n);
-		const next = new Float64Array(this.n);
-		for (let i = 1; i < this.n; i++) {
-			const p = this.parent[i];
-			this.x[i] = this.x[p] + next[p];
-			next[p] += this.total[i];
+		const { n, parent, depth } = this, total = new Float64Array(this.self), x = new Float64Array(n);
+		const next = new Float64Array(this.maxDepth + 2);
+		for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
+		for (let i = 0; i < n; i++) {
+			const d = depth[i], left = x[i] = next[d];
+			next[d] = left + total[i];
+			next[d + 1] = left;
 		}
+		this.total = total;
+		this.x = x;
 		return this;
 	}
 
@@ -119,6 +122,7 @@ export class Profile {
 		this.rest = this.count - 1;
 		this.tasks = head.tasks || [];
 		this.grouped = new Map();
+		this.late = /** @type {any} */ ({});
 		/** @type {Float64Array | null} */
 		this.shedByStep = null;
 		this.base = new Tree(columns.func, columns.depth, columns.self);
@@ -144,27 +148,54 @@ export class Profile {
 		return (this.shedByStep = left.map(n => Math.max(0, n)));
 	}
 
-	/** Gives functions that have one name different ones, and each a key of its own for addresses of pages. */
+	/** Gives functions of an image that have one name different ones. Most have a name of their own. */
 	distinguish() {
-		const f = this.func, seen = new Map(), used = new Map();
-		this.key = new Array(this.count).fill('');
+		const f = this.func, seen = new Map(), first = new Map(), place = i => `${f.image[i]}\n${f.kind[i]}\n${this.plain[i] ?? '(no symbol)'}`;
 		this.plain = [...f.name];
-		this.byKey = new Map();
 		for (let i = 1; i < this.count; i++) {
-			const image = this.head.images[f.image[i]];
-			const file = image ? image.name ?? image.path.split('/').pop() : '';
-			const name = f.name[i] ?? '(no symbol)', same = `${f.image[i]}\n${f.kind[i]}\n${name}`;
-			const times = (seen.get(same) || 0) + 1;
-			seen.set(same, times);
+			const name = f.name[i] ?? '(no symbol)', other = first.get(name);
+			if (other === undefined) {
+				first.set(name, i);
+				continue;
+			}
+			if (other) seen.set(place(other), 1);
+			first.set(name, 0);
+			const times = (seen.get(place(i)) || 0) + 1;
+			seen.set(place(i), times);
 			if (times > 1) f.name[i] = `${name} ·${times}`;
-			const wanted = `${f.kind[i] === KIND_APPLICATION ? 'application ' : ''}${file}:${(f.link[i] ?? name).slice(0, 300)}`;
-			let key = wanted, n = used.get(wanted) ?? 1;
-			while (this.byKey.has(key)) key = `${wanted}·${++n}`;
-			used.set(wanted, n);
-			this.key[i] = key;
-			this.byKey.set(key, i);
 		}
-		this.lower = f.name.map(name => name.toLowerCase());
+	}
+
+	/** A key of each function for addresses of pages. */
+	get key() {
+		return this.keys().key;
+	}
+
+	/** The functions by their keys. */
+	get byKey() {
+		return this.keys().byKey;
+	}
+
+	/** Makes the keys when one is needed first. */
+	keys() {
+		const f = this.func, used = new Map(), key = new Array(this.count).fill(''), byKey = new Map();
+		if (this.late.keys) return this.late.keys;
+		const files = this.head.images.map(image => (image ? image.name ?? image.path.split('/').pop() : ''));
+		for (let i = 1; i < this.count; i++) {
+			const name = f.link[i] ?? this.plain[i] ?? '(no symbol)';
+			const wanted = `${f.kind[i] === KIND_APPLICATION ? 'application ' : ''}${files[f.image[i]]}:${name.slice(0, 300)}`;
+			let own = wanted, n = used.get(wanted) ?? 1;
+			while (byKey.has(own)) own = `${wanted}·${++n}`;
+			if (n > 1) used.set(wanted, n);
+			key[i] = own;
+			byKey.set(own, i);
+		}
+		return (this.late.keys = { key, byKey });
+	}
+
+	/** The names in lower case. */
+	get lower() {
+		return this.late.lower ??= this.func.name.map(name => name.toLowerCase());
 	}
 
 	/** The group that each node's own samples are in: the application (a function), or the image or kind of its
@@ -198,9 +229,9 @@ export class Profile {
 	}
 
 	/** The samples of each node in steps [from, to), of the tasks in mask; all of them, also those without time, if there
-	 * is no window. */
+	 * is no window. Not to be changed. */
 	window(window, mask = null) {
-		if (!window && !mask) return Float64Array.from(this.columns.self);
+		if (!window && !mask) return this.columns.self;
 		const { at, step, count, task } = this.columns, self = new Float64Array(this.base.n);
 		for (let i = 0; i < at.length; i++)
 			if ((!window || (step[i] >= window[0] && step[i] < window[1])) && (!mask || mask[task[i]])) self[at[i]] += count[i];
@@ -233,7 +264,7 @@ export class Profile {
 	series(most, by) {
 		const { step, count } = this.columns, groupOf = this.groupsOfMoments(by);
 		const sums = this.taskGroups(by) ? this.taskSums(by, () => true) :
-			this.sumsOf(this.base, this.groups(this.base, by), this.allFunctions().self, by);
+			this.sumsOf(this.base, this.groups(this.base, by), this.func[by] ? this.allFunctions().self : null, by);
 		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]), place = new Map(top.map((g, k) => [g, k]));
 		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
 		for (let i = 0; i < count.length; i++) rows[place.get(groupOf(i)) ?? top.length][step[i]] += count[i];
@@ -272,24 +303,29 @@ export class Profile {
 	/** Self and total of each function, or of each group of functions if a list has them; a sample counts once,
 	 * however often the function or group is in its chain. */
 	functions(t, groups = null) {
-		const of = groups ? i => groups[t.func[i]] : i => t.func[i], room = Math.max(this.count, KINDS.length), self = new Float64Array(room);
-		const total = new Float64Array(room), open = new Uint32Array(room), path = [];
-		for (let i = 1; i < t.n; i++) {
+		const of = groups ? Uint32Array.from(t.func, f => groups[f]) : t.func, room = Math.max(this.count, KINDS.length), self = new Float64Array(room);
+		const total = new Float64Array(room), open = new Uint32Array(room), { n, end, depth } = t, path = [];
+		let deep = 0;
+		for (let i = 1; i < n; i++) {
 			if (!t.total[i]) {
-				i = t.end[i] - 1;
+				i = end[i] - 1;
 				continue;
 			}
-			while (path.length && t.end[path[path.length - 1]] <= i) open[of(path.pop())]--;
-			const f = of(i);
+			const f = of[i], d = depth[i];
+			while (deep >= d) open[path[deep--]]--;
 			self[f] += t.self[i];
 			if (!open[f]++) total[f] += t.total[i];
-			path.push(i);
+			path[deep = d] = f;
 		}
 		return { self, total };
 	}
 
 	/** The same of the whole profile, also of what was too small for the tree. */
 	allFunctions() {
+		return this.late.functions ??= this.makeFunctions();
+	}
+
+	makeFunctions() {
 		const { func_self: self, func_total: total } = this.columns, all = this.functions(this.base);
 		for (let i = 0; i < self.length; i++) {
 			all.self[i + 1] = self[i];

@@ -167,6 +167,7 @@ export class Blocks {
 		this.independent = independent(profile.head);
 		this.tree = view.tree;
 		this.known = new Map();
+		this.functions = /** @type {any} */ (null);
 	}
 
 	/** Sorts the samples by node, when they are first asked for. Of several sessions there are no blocks: the data do
@@ -259,9 +260,26 @@ export class Blocks {
 		return [...nodes.subarray(starts[f], starts[f + 1])];
 	}
 
+	/** The own samples of all functions, along the waves: tables ask for those of thousands. */
+	addFunctions() {
+		const { n, func } = this.tree, { waves } = this.shape, count = func.reduce((a, b) => Math.max(a, b), 0) + 1;
+		const all = new Float64Array(count), sums = Array.from({ length: count }, () => /** @type {any} */ (null));
+		for (let i = 0; i < n; i++)
+			for (let k = this.first[i]; k < this.first[i + 1]; k++) {
+				all[func[i]] += this.count[k];
+				addCount(this.shape, sums[func[i]] ??= new Float64Array(waves), this.block[k], this.count[k]);
+			}
+		return { all, sums };
+	}
+
 	/** Of a function's own samples, and of all with it in their chain. */
 	ofFunction(f) {
-		return this.remember(`f${f}`, () => this.nodesOf(f).map(i => [i, i + 1]));
+		this.prepare();
+		if (!this.shape) return this.independent;
+		this.functions ||= this.addFunctions();
+		const { all, sums } = this.functions, key = `f${f}`;
+		if (!this.known.has(key)) this.known.set(key, measureNoise(all[f] ?? 0, sums[f] ?? new Float64Array(this.shape.waves), this.shape, this.independent));
+		return this.known.get(key);
 	}
 
 	ofTotal(f) {

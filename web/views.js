@@ -140,9 +140,30 @@ export function functionRows(page) {
 	const { profile, functions } = page, rows = [];
 	for (let f = 1; f < profile.count; f++)
 		if (isShown(profile, f) && functions.total[f])
-			rows.push({ f, self: functions.self[f], total: functions.total[f], name: fullName(profile, f), image: imageName(profile, f),
-				noise: () => page.blocks.ofFunction(f) });
+			rows.push(new FunctionRow(page, f, functions.self[f], functions.total[f]));
 	return rows;
+}
+
+/** A row, whose names are made when they are shown or compared. */
+class FunctionRow {
+	constructor(page, f, self, total) {
+		this.page = page;
+		this.f = f;
+		this.self = self;
+		this.total = total;
+	}
+
+	get name() {
+		return fullName(this.page.profile, this.f);
+	}
+
+	get image() {
+		return imageName(this.page.profile, this.f);
+	}
+
+	noise() {
+		return this.page.blocks.ofFunction(this.f);
+	}
 }
 
 /** The rows of groups of functions: own samples, and those with any function of the group in their chain. */
@@ -160,11 +181,11 @@ function groupRows(page, by) {
 
 export function showFunctions(page, host, note) {
 	const isGrouped = page.by !== 'function';
-	const rows = isGrouped ? groupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]);
+	const rows = /** @type {any[]} */ (isGrouped ? groupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]));
 	const missing = missingText(page, isGrouped ? 'totals' : '');
 	functionPage = page;
-	page.most = [...rows].sort((a, b) => b.self - a.self).slice(0, 20)
-		.reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
+	const least = Float64Array.from(rows, r => r.self).sort()[Math.max(0, rows.length - 20)];
+	page.most = rows.filter(r => r.self >= least).slice(0, 20).reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
