@@ -2,7 +2,7 @@
 // The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
 import { amount, clock, count, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
 import { Blocks, independent } from './statistics.js';
-import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
+import { KIND_APPLICATION, KIND_CUT, KIND_KERNEL, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
@@ -13,7 +13,7 @@ import { frameDifference, fullName, groupNames, hasGrouping, imageName, imagePat
 import { isServed, load, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
 
-const GROUPS_SHOWN = 8;
+const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30;
 /** Kinds of functions that opreport has no name for. */
 const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST];
 const $ = id => /** @type {any} */ (document.getElementById(id));
@@ -240,7 +240,8 @@ function showDetail(graph, i, f) {
 		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
 		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
-			'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.'),
+			t ? 'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.' :
+				'Click or arrow keys select, double click or Enter shows callers and callees, / searches, ? lists the keys.'),
 		isAll ? '' : actions(f));
 	$('live').textContent = t ? graph.describe(i, `total ${pct(total / page.n)} percent, self ${pct(self / page.n)} percent`) : '';
 }
@@ -470,9 +471,24 @@ function patternOf(f) {
 	return `${name.replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
 }
 
-/** The function that Source is about. */
+/** The functions with the most own samples that may have code to show, the hottest first. */
+function hottestCode(most) {
+	const { kind, address } = profile.func, { self } = page.functions, list = [];
+	for (let f = 1; f < profile.count - 1; f++) if (self[f] && address[f] && kind[f] !== KIND_KERNEL) list.push(f);
+	return list.sort((a, b) => self[b] - self[a] || a - b).slice(0, most);
+}
+
+/** The function that Source is about. The kernel's code is rarely there. */
 function sourceFunction() {
-	return page.picked > 0 ? page.picked : hottest();
+	return page.picked > 0 ? page.picked : hottestCode(1)[0] ?? hottest();
+}
+
+/** Offers the hottest functions of the window. */
+function offerHottest(shown) {
+	const list = hottestCode(HOTTEST_OFFERED);
+	if (!list.includes(shown)) list.unshift(shown);
+	$('hot').replaceChildren(...list.map(f => el('option', { value: f, selected: f === shown },
+		`${pct(page.functions.self[f] / page.n)} %  ${shortName(profile, f)} · ${imageName(profile, f)}`)));
 }
 
 /** What is said above the source. The sources in a saved page are those of the whole profile. */
@@ -494,6 +510,7 @@ function renderSource() {
 	const question = `${address}/${page.window && isServed ? windowText(page.window) : 'all'}/${image}`;
 	const isShown = asked === question;
 	source ||= new Source($('source'));
+	offerHottest(f);
 	$('source-note').textContent = sourceNote(address, kept);
 	if (address && isShown) return;
 	clearTimeout(asking);
@@ -833,6 +850,7 @@ function listen() {
 	$('theme').onclick = switchTheme;
 	$('help').onclick = showKeys;
 	$('copy').onclick = () => copy(command());
+	$('hot').onchange = () => go({ fn: profile.key[Number($('hot').value)] });
 	$('event').onchange = () => chooseEvent($('event').value);
 	$('export').onclick = showExports;
 	addEventListener('popstate', () => {

@@ -31,7 +31,7 @@ const KIND_TABLE = [
 	['rest', 0.93, 0.24, 0.004, 250],
 ];
 export const KINDS = KIND_TABLE.map(k => String(k[0]));
-export const KIND_APPLICATION = 0, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9;
+export const KIND_APPLICATION = 0, KIND_KERNEL = 3, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9;
 
 const VARIANTS = 5;
 

@@ -72,12 +72,16 @@ export class Flame {
 		this.hovered = -1;
 		this.hit = null;
 		this.tree = null;
+		this.isAtEnd = false;
 		this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'flame', tabindex: 0, role: 'img', 'aria-label': options.label }));
 		this.space = el('div', { class: 'space' }, this.canvas);
 		host.append(this.space);
 		this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { alpha: false }));
 		new ResizeObserver(() => this.resize()).observe(host);
-		host.addEventListener('scroll', () => this.later(), { passive: true });
+		host.addEventListener('scroll', () => {
+			this.isAtEnd = host.scrollTop + host.clientHeight >= host.scrollHeight - 1;
+			this.later();
+		}, { passive: true });
 		this.canvas.addEventListener('keydown', e => this.key(e));
 		this.listen();
 	}
@@ -137,7 +141,9 @@ export class Flame {
 		this.hovered = -1;
 		this.measure();
 		this.later();
-		if (this.o.flip && !keep) this.host.scrollTop = this.host.scrollHeight;
+		if (!this.o.flip || keep) return;
+		this.host.scrollTop = this.host.scrollHeight;
+		this.isAtEnd = true; // also if the view is made smaller
 	}
 
 	/** Puts the root to the bottom, or to the top. */
@@ -147,10 +153,13 @@ export class Flame {
 		if (!this.tree) return;
 		this.draw();
 		this.host.scrollTop = flip ? this.host.scrollHeight : 0;
+		this.isAtEnd = flip;
 	}
 
 	resize() {
-		if (this.measure()) this.draw();
+		if (!this.measure()) return;
+		if (this.o.flip && this.isAtEnd) this.host.scrollTop = this.host.scrollHeight;
+		this.draw();
 	}
 
 	/** Makes the canvas as large as the view; false if there is none. */

@@ -101,9 +101,9 @@ export class Source {
 		const isWithin = code.address !== this.wanted.address;
 		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), this.wanted.image ? ` in ${this.wanted.image}` : '',
 			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
-			code.why ? `No code: ${visible(code.why)}. ` : '', button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place,
+			code.why ? `No code: ${visible(code.why)}. ` : '', this.order.length ? [button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place] : null,
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
-			' A sample can be at the instruction after the one that took the time.');
+			this.order.length ? ' A sample can be at the instruction after the one that took the time.' : '');
 	}
 
 	pane(title, rows, cls = '') {

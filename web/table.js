@@ -12,6 +12,7 @@ export class Table {
 		this.o = options;
 		this.rows = [];
 		this.current = 0;
+		this.isChosen = false; // none is, until somebody does
 		this.pool = [];
 		this.by = columns.find(c => c.id === options.by) || columns[0];
 		this.direction = this.by.falls ? -1 : 1;
@@ -83,6 +84,7 @@ export class Table {
 	move(i) {
 		const body = this.body, y = Math.max(0, Math.min(this.rows.length - 1, i)) * ROW_HEIGHT;
 		this.current = y / ROW_HEIGHT;
+		this.isChosen = true;
 		if (y < body.scrollTop) body.scrollTop = y;
 		else if (y + ROW_HEIGHT > body.scrollTop + body.clientHeight) body.scrollTop = y + ROW_HEIGHT - body.clientHeight;
 		this.draw();
@@ -114,7 +116,7 @@ export class Table {
 			element.dataset.row = String(i);
 			element.id = this.rowId(i);
 			element.setAttribute('aria-rowindex', String(i + 2));
-			element.setAttribute('aria-selected', String(i === this.current));
+			element.setAttribute('aria-selected', String(this.isChosen && i === this.current));
 			this.columns.forEach((c, j) => c.fill(cells[j], this.rows[i]));
 		});
 	}
