@@ -25,7 +25,7 @@ enum {
 	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
 	SCRIPTS_MAX = 5,    /* each run by the next one, as the kernel allows */
 	LOOK_MS = 2000,	    /* for all files of processes; the opener adds its own limit once */
-	PAST_MS = 50,	    /* for those that were sampled before */
+	PAST_MS = 80,	    /* for those that were sampled before */
 };
 
 struct reader {

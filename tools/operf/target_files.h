@@ -20,6 +20,6 @@ void target_files(const struct target *target, struct opener *opener,
 		  void (*each)(int fd, void *data), void *data);
 /* Calls @each in the same way for the files that were sampled in the last profiles of a session, if
  * they are still the same: an earlier run of a command shows what it will start and load. Those
- * that are not reached within 50 ms are left out; with @opener NULL all are. */
+ * that are not reached within 80 ms are left out; with @opener NULL all are. */
 void target_files_sampled(const char *session_dir, struct opener *opener,
 			  void (*each)(int fd, void *data), void *data);
