@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { FILES = 200 };
 
@@ -20,9 +21,11 @@ struct bench {
 	struct sampled_image images[FILES];
 };
 
-static void bench_init(struct bench *b, bool in_turns)
+static void bench_init(struct bench *b, bool in_turns, unsigned int open_max)
 {
-	struct store_config config = { .sample_events = 1, .open_max = 1000, .in_turns = in_turns };
+	struct store_config config = { .sample_events = 1,
+				       .open_max = open_max,
+				       .in_turns = in_turns };
 
 	*b = (struct bench){ .dir = test_directory() };
 	event_timer(&b->event, 100, true, true);
@@ -45,10 +48,10 @@ static void bench_done(struct bench *b)
 }
 #define BENCH(b)                                                                                   \
 	_cleanup_(bench_done) struct bench b;                                                      \
-	bench_init(&b, false)
-#define BENCH_IN_TURNS(b)                                                                          \
+	bench_init(&b, false, 1000)
+#define BENCH_IN_TURNS(b, open_max)                                                                \
 	_cleanup_(bench_done) struct bench b;                                                      \
-	bench_init(&b, true)
+	bench_init(&b, true, open_max)
 
 static void sample_all(struct bench *b)
 {
@@ -148,7 +151,7 @@ static void have_turns(struct bench *b)
 
 static void a_loop_with_turns_opens_no_file_itself(void)
 {
-	BENCH_IN_TURNS(b);
+	BENCH_IN_TURNS(b, 1000);
 	struct store_choice choice = { .until_ns = UINT64_MAX };
 
 	sample_all(&b);
@@ -165,7 +168,7 @@ static void a_loop_with_turns_opens_no_file_itself(void)
 
 static void what_a_thread_was_asked_for_is_there_at_the_end(void)
 {
-	BENCH_IN_TURNS(b);
+	BENCH_IN_TURNS(b, 1000);
 
 	sample_all(&b);
 	store_flush(b.store);
@@ -176,9 +179,42 @@ static void what_a_thread_was_asked_for_is_there_at_the_end(void)
 	CHECK_EQ(samples_in_files(&b), 2 * FILES);
 }
 
+/* What has no descriptor is tried again. */
+static void a_thread_keeps_to_the_limit_of_descriptors(void)
+{
+	struct rlimit few, before;
+	BENCH_IN_TURNS(b, 1000);
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 40;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	sample_all(&b);
+	have_turns(&b);
+	CHECK(open_files(&b) > 8 && open_files(&b) < few.rlim_cur);
+	store_close_all(b.store);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), 0);
+	CHECK_EQ(samples_in_files(&b), FILES);
+}
+
+static void few_files_are_open_at_a_time(void)
+{
+	BENCH_IN_TURNS(b, 16);
+
+	for (int i = 0; i < 3; i++) {
+		sample_all(&b);
+		have_turns(&b);
+		CHECK(open_files(&b) <= 16);
+	}
+	store_flush(b.store);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), 0);
+	CHECK_EQ(samples_in_files(&b), 3 * FILES);
+}
+
 static void what_a_thread_cannot_open_is_lost(void)
 {
-	BENCH_IN_TURNS(b);
+	BENCH_IN_TURNS(b, 1000);
 	_cleanup_free_ char *path = path_join(b.dir, "{root}");
 
 	CHECK_EQ(path_write(path, "", 0644, NULL), 0); /* no directory */
@@ -191,4 +227,5 @@ static void what_a_thread_cannot_open_is_lost(void)
 TESTS(T(many_new_files_are_opened_over_several_turns),
       T(files_are_closed_by_choice_as_far_as_there_is_time), T(files_used_since_stay_open),
       T(a_loop_with_turns_opens_no_file_itself), T(what_a_thread_was_asked_for_is_there_at_the_end),
-      T(what_a_thread_cannot_open_is_lost))
+      T(what_a_thread_cannot_open_is_lost), T(a_thread_keeps_to_the_limit_of_descriptors),
+      T(few_files_are_open_at_a_time))

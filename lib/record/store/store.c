@@ -27,7 +27,8 @@ enum {
 	WAITING_FIRST = 8,
 	WAITING_FULL = 4096,
 	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
-	UNLOAD_SOME = 64       /* files looked at when too much waits */
+	UNLOAD_SOME = 64,      /* files looked at when too much waits */
+	OPENING_MIN = 4	       /* files that a thread may open although there is no room */
 };
 
 struct store *store_new(const struct store_config *config)
@@ -144,10 +145,16 @@ static void evict(struct store *s, const struct store_file *needed)
 		drop(s, s->open.oldest);
 }
 
-/* Lowers the limits after the process ran out of descriptors or mappings. */
+/* Whether the process ran out of descriptors or mappings. */
+static bool is_lack(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
+}
+
+/* Lowers the limits after that. */
 static bool shrink(struct store *s, int code)
 {
-	if ((code != -EMFILE && code != -ENFILE && code != -ENOMEM) || s->open_count < OPEN_MIN)
+	if (!is_lack(code) || s->open_count < OPEN_MIN)
 		return false;
 	log_info("only %zu sample files can be open at a time", s->open_count);
 	s->open_max = s->open_count - s->open_count / 8 - 1;
@@ -192,7 +199,11 @@ static bool opens_later(struct store *s, struct store_file *f)
 {
 	if (store_opener_is_alone(s->opener) || f->retry_at)
 		return false;
-	f->opening = f->opening || store_opener_ask(s->opener, &f->key, f);
+	if (!f->opening &&
+	    (s->open_count + s->opening_count < s->open_max || s->opening_count < OPENING_MIN)) {
+		f->opening = store_opener_ask(s->opener, &f->key, f);
+		s->opening_count += f->opening;
+	}
 	return !store_opener_is_alone(s->opener);
 }
 
@@ -279,6 +290,7 @@ static void unload(struct store *s, struct store_file *f)
 static void take_opened(struct store *s)
 {
 	struct made_file made;
+	bool has_shrunk = false;
 
 	store_settle(s);
 	while (store_opener_take(s->opener, &made)) {
@@ -286,9 +298,12 @@ static void take_opened(struct store *s)
 		bool keep = has_room(s) || is_busy(s, f);
 
 		f->opening = false;
+		s->opening_count--;
 		f->sf = made.sf;
 		if (f->sf)
 			note_open(s, f);
+		else if ((has_shrunk && is_lack(made.code)) || (has_shrunk = shrink(s, made.code)))
+			continue; /* it is asked for again */
 		else
 			f->retry_at = store_opener_failed(s->opener, made.code, &made.err);
 		add_all_waiting(s, f);

@@ -32,6 +32,7 @@ struct store {
 	struct store_list open, closed;
 	struct store_file *growing;  /* the last used file: its ->mapped may be outdated */
 	size_t open_count, mapped;   /* open files, and their bytes */
+	size_t opening_count;	     /* files that a thread opens */
 	size_t waiting_files;	     /* files with waiting counts, */
 	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
 	uint64_t tick;		     /* calls of store_get() */
