@@ -29,13 +29,13 @@ static uint64_t hash_of(const char *text)
 	return hash_bytes(text, strlen(text));
 }
 
-/* Remembers that @text has @number. */
+/* Remembers that @text, which is in ->text, has @number. */
 static void remember(struct reading *r, struct map *m, uint64_t hash, const char *text,
 		     uint32_t number)
 {
 	struct known *k = arena_alloc(&r->text, sizeof(*k));
 
-	*k = (struct known){ arena_strdup(&r->text, text), number };
+	*k = (struct known){ text, number };
 	map_add(m, hash, k);
 }
 
@@ -47,8 +47,20 @@ static const struct known *recall(const struct map *m, uint64_t hash, const char
 	return NULL;
 }
 
-/* The number of the sample file at @path; it takes the strings of @name if it is new. */
-static uint32_t file_of(struct reading *r, struct history_name *name, const char *path)
+/* The path of a sample file, to be remembered: if it is written as it is, the end of its line,
+ * which is in ->text. */
+static const char *keep_path(struct reading *r, const char *line, const char *path)
+{
+	size_t all = strlen(line), length = strlen(path);
+	const char *end = line + (all > length ? all - length : 0);
+
+	return strcmp(end, path) != 0 ? arena_strdup(&r->text, path) : end;
+}
+
+/* The number of the sample file at @path, which @line, in ->text, has; it takes the strings of
+ * @name if it is new. */
+static uint32_t file_of(struct reading *r, struct history_name *name, const char *path,
+			const char *line)
 {
 	const uint64_t hash = hash_of(path);
 	const struct known *k = recall(&r->by_path, hash, path);
@@ -61,7 +73,7 @@ static uint32_t file_of(struct reading *r, struct history_name *name, const char
 	array_grow(&r->keyless, r->file_count + 1, &r->keyless_room);
 	r->keyless[r->file_count] = r->wants_keys && !r->wants_keys(&name->name, r->keys_data);
 	r->files[r->file_count++] = (struct history_file){ .about = *name };
-	remember(r, &r->by_path, hash, path, (uint32_t)r->file_count);
+	remember(r, &r->by_path, hash, keep_path(r, line, path), (uint32_t)r->file_count);
 	return (uint32_t)r->file_count;
 }
 
@@ -71,13 +83,15 @@ static uint32_t number_of(struct reading *r, const char *line, uint64_t hash)
 	const struct known *k = recall(&r->by_line, hash, line);
 	_cleanup_free_ char *copy = NULL;
 	struct history_name name;
-	uint32_t number;
+	uint32_t number = 0;
 	char *path;
 
 	if (k)
 		return k->number;
 	copy = xstrdup(line);
-	number = generation_parse_name(copy, &name, &path) == 0 ? file_of(r, &name, path) : 0;
+	line = arena_strdup(&r->text, line);
+	if (generation_parse_name(copy, &name, &path) == 0)
+		number = file_of(r, &name, path, line);
 	remember(r, &r->by_line, hash, line, number);
 	return number;
 }
