@@ -6,6 +6,7 @@
 #include "dwarf/internal/dwarf_lines.h"
 #include "dwarf/internal/dwarf_units.h"
 #include "dwarf/internal/inlines.h"
+#include "file/path.h"
 #include "gosym/gosym.h"
 
 #include <string.h>
@@ -127,6 +128,8 @@ static const char *find_path(struct lines *l, struct dwarf_unit *u, uint64_t fil
 	path = table ? dwarf_lines_path(table, file) : NULL;
 	if (!path)
 		return NULL;
+	/* The same header, by the paths of several sources: a/../h.h, b/../h.h. */
+	path_simplify(path);
 	known = intern(l, path);
 	(void)map_set(&l->files, key, (void *)known);
 	return known;

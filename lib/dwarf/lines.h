@@ -18,7 +18,7 @@ struct lines;
 
 struct lines_place {
 	const char *file;  /* path as compiled, with the compilation's directory in front where it
-			    * was relative; borrowed until lines_free() */
+			    * was relative, without ".."; borrowed until lines_free() */
 	unsigned int line; /* from 1 */
 };
 

@@ -78,6 +78,39 @@ static void drop_dots(char *path)
 	*to = '\0';
 }
 
+/* The start of the last of the names between @start and @end, each of which a slash follows. */
+static char *last_name(const char *start, char *end)
+{
+	while (end > start + 1 && end[-2] != '/')
+		end--;
+	return end > start ? end - 1 : end;
+}
+
+void path_simplify(char *path)
+{
+	char *start = path + path_is_absolute(path), *to = start, *from = start;
+
+	drop_dots(path);
+	while (*from) {
+		size_t length = strcspn(from, "/"), whole = length + (from[length] == '/');
+		bool is_parent = length == 2 && !strncmp(from, "..", 2);
+		char *last = last_name(start, to);
+
+		if (is_parent && to > start && strncmp(last, "../", 3) != 0) {
+			to = last;
+		} else if (!is_parent || start == path) {
+			memmove(to, from, whole);
+			to += whole;
+		}
+		from += whole;
+	}
+	if (to > start && to[-1] == '/')
+		to--;
+	else if (to == path && *path)
+		*to++ = '.';
+	*to = '\0';
+}
+
 char *path_absolute(const char *path)
 {
 	_cleanup_free_ char *cwd = path_is_absolute(path) ? NULL : getcwd(NULL, 0);

@@ -24,6 +24,9 @@ const char *path_base(const char *path);
 /* @path made absolute, without "." and doubled slashes. Links are not resolved, and it need not
  * exist. Caller frees. */
 char *path_absolute(const char *path);
+/* Drops ".", doubled slashes and each name that ".." follows, with it, in place: which is the same
+ * file unless that name is one of a symbolic link. */
+void path_simplify(char *path);
 /* Whether @path starts with a slash. */
 bool path_is_absolute(const char *path);
 /* Returns whether an absolute path has no "." or "..", so that it stays below a directory that it

@@ -199,6 +199,34 @@ static void absolute_paths_have_no_dots(void)
 	}
 }
 
+static void a_simple_path_has_no_parents(void)
+{
+	static const char *const rows[][2] = {
+		{ "/a/../b", "/b" },
+		{ "/a/b/../../c", "/c" },
+		{ "/a/b/..", "/a" },
+		{ "/../a", "/a" },
+		{ "/a/..", "/" },
+		{ "a/..", "." },
+		{ "../a/../b", "../b" },
+		{ "../../a", "../../a" },
+		{ "a/./b/.././c", "a/c" },
+		{ "/a/..b/../c", "/a/c" },
+		{ "/a/.../b", "/a/.../b" },
+		{ "/", "/" },
+		{ "a", "a" },
+		{ "a/../../b", "../b" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *path = xstrdup(rows[i][0]);
+
+		path_simplify(path);
+		CHECK_STR(path, rows[i][1]);
+	}
+}
+
 static void arenas_keep_what_they_gave(void)
 {
 	struct arena a = ARENA_INIT;
@@ -245,5 +273,5 @@ TESTS(T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
       T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
       T(build_ids_survive_the_text_form), T(files_are_written_whole),
       T(entries_are_sorted_and_stay_in_order), T(parallel_work_is_done_once),
-      T(joined_arenas_keep_both), T(absolute_paths_have_no_dots), T(arenas_keep_what_they_gave),
-      T(equal_strings_become_one))
+      T(joined_arenas_keep_both), T(absolute_paths_have_no_dots), T(a_simple_path_has_no_parents),
+      T(arenas_keep_what_they_gave), T(equal_strings_become_one))
