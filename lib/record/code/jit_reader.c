@@ -3,13 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "file/open_regular.h"
-#include "jit/attacher.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
 #include "record/code/jit_errand.h"
+#include "record/code/internal/jit_reader_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,23 +21,6 @@ static const uint64_t sync_max = NS_PER_S / 125, sync_max_all = 2 * NS_PER_S;
 /* How long an answer is waited for at most. */
 enum { WAIT_MS = 500 };
 
-struct jit_reader {
-	char *root;
-	uint64_t memory;
-	struct map users;     /* struct jit_user by uid; those with processes */
-	struct map processes; /* struct jit_process by tgid */
-	size_t bytes, waiting;
-	uint64_t turn, serial;
-	struct opener *opener;	   /* or NULL */
-	struct attacher *attacher; /* or NULL */
-	struct errands *errands;   /* NULL: nothing was asked yet */
-	uint64_t asked;		   /* the last errand's number */
-	uint64_t asked_before;	   /* that of the last one before this call */
-	uint64_t taken;		   /* answers */
-	bool reading;		   /* a source is being read */
-	struct jit_reader_stats stats;
-};
-
 struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener)
 {
 	struct jit_reader *r = xcalloc(1, sizeof(*r));
@@ -47,11 +29,6 @@ struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct open
 	r->memory = memory ?: JIT_MEMORY_DEFAULT;
 	r->opener = opener;
 	return r;
-}
-
-void jit_reader_attacher(struct jit_reader *r, struct attacher *a)
-{
-	r->attacher = a;
 }
 
 void jit_reader_free(struct jit_reader *r)
@@ -190,16 +167,6 @@ static void search_here(struct jit_process *p)
 	}
 }
 
-/* Whether a jitdump describes its code, which a perf map would not do as well. */
-static bool has_timed_source(const struct jit_process *p)
-{
-	size_t i = 0;
-
-	while (i < p->source_count && !jit_source_timed(p->sources[i]))
-		i++;
-	return i < p->source_count;
-}
-
 bool jit_process_search(struct jit_process *p)
 {
 	bool found;
@@ -210,28 +177,9 @@ bool jit_process_search(struct jit_process *p)
 		search_here(p);
 	found = p->found;
 	p->found = false;
-	if (p->reader->attacher && !found && !has_timed_source(p) && !jit_files_gone(p->files))
-		java_map_want(p->reader->attacher, jit_files_query(p->files), p->serial, &p->java);
+	if (!found)
+		jit_process_want_java(p);
 	return found;
-}
-
-/* Takes the answer of a virtual machine, if one has come. */
-static void take_java_map(struct jit_reader *r)
-{
-	struct attacher_answer answer;
-	struct jit_process *p;
-
-	if (!r->attacher || !attacher_take(r->attacher, &answer))
-		return;
-	p = map_get(&r->processes, answer.tgid);
-	r->stats.java_maps += answer.code == 0;
-	r->stats.java_refused += answer.code != 0 && answer.code != -ENOEXEC;
-	if (!p || p->serial != answer.serial)
-		return;
-	java_map_note(&p->java, &answer);
-	p->again = p->again || answer.code == 0;
-	/* What it does not describe now is asked for when it is met again. */
-	p->found = jit_process_search(p) || answer.code == 0;
 }
 
 /* Begins to read maps again that were written again. */
@@ -452,7 +400,7 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 	struct jit_process *p;
 
 	(void)take_answers(r, parser);
-	take_java_map(r);
+	jit_reader_take_java(r);
 	look_for_growth(r, now);
 	do {
 		p = r->reading ? NULL : next_process(r);

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "jit/jit.h"
 #include "driver/driver.h"
@@ -11,72 +10,21 @@
 #include "record/store/sampled_image.h"
 #include "record/code/jit_reader.h"
 #include "record/code/jit_writer.h"
-#include "sfile/session.h"
+#include "record/code/internal/jitting_state.h"
 #include "unwind/unwind_code.h"
 
 #include <string.h>
 
 enum {
-	WAITING_MAX = 65536,  /* samples of one process */
-	SPOTS_MAX = 16,	      /* of one process: each has a file */
-	WRITE_MAX = 2 << 20,  /* bytes of code to write at a time */
-	WRITE_MIN = 64 << 10, /* of them, what a file costs at least */
-	PASS_MAX = 4 << 20,   /* bytes of code to pass to the driver after a sync */
-	PASS_MIN = 1 << 10,   /* of them, what a piece costs at least */
+	WAITING_MAX = 65536, /* samples of one process */
+	SPOTS_MAX = 16,	     /* of one process: each has a file */
+	PASS_MAX = 4 << 20,  /* bytes of code to pass to the driver after a sync */
+	PASS_MIN = 1 << 10,  /* of them, what a piece costs at least */
 };
 static const uint64_t wait_max = 10 * NS_PER_S;
 /* Interval of searches for new files while samples wait. It doubles after each search without a
  * result, because a search reads all mappings of a process. */
-static const uint64_t write_every = 10 * NS_PER_S;
 static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
-
-struct waiting {
-	struct store_key key;
-	uint64_t address, weight;
-	uint64_t after, time; /* sampled between these; time 0: since the last sync */
-};
-
-/* Where a process's code is written: next to the regions of an application, in a cgroup; or, with
- * all NULL, for call chains. */
-struct spot {
-	const struct sampled_image *app, *region;
-	const char *cgroup, *comm;
-};
-
-/* A process that generates code. */
-struct maker {
-	uint32_t tgid;
-	struct jit_process *process;
-	struct waiting *waiting;
-	size_t waiting_count, waiting_room;
-	struct spot *spots;
-	size_t spot_count, spot_room;
-	size_t written, written_spots; /* pieces of code, and spots, written so far */
-	size_t passed;		       /* pieces of code that the driver was passed, or needs not */
-	bool has_rows;		       /* some of them have rows for unwinding */
-	uint64_t written_at;	       /* the last time */
-	uint64_t writing;	       /* the number of that job */
-	uint64_t search_at, search_every;
-	bool in_chains;	  /* has a spot for call chains */
-	bool unnamed;	  /* a frame of a chain was in code that is not known yet */
-	bool ends;	  /* is forgotten when all is written */
-	uint64_t gone_at; /* 0: it runs */
-};
-
-struct jitting {
-	char *samples;
-	const struct driver_ops *const *ops;
-	struct driver *const *driver;
-	struct jit_reader *reader;
-	struct jit_writer *writer;
-	struct sampled_images *binaries;
-	struct store *store;
-	struct map makers; /* by tgid */
-	uint64_t last_sync;
-	struct jitting_samples sums;
-	uint64_t flush_at; /* what was new then is to be written at once; 0: nothing */
-	bool ending;	   /* some processes are to be forgotten */
-};
 
 struct jitting *jitting_new(const struct jitting_config *config)
 {
@@ -327,55 +275,6 @@ static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool
 	m->waiting_count = kept;
 }
 
-/* Next to the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
-static char *region_path(const struct jitting *j, const struct maker *m, const struct spot *at)
-{
-	const struct sname name = { .app = at->app->image,
-				    .image = at->region->image,
-				    .event = "e",
-				    .task = { .cgroup = at->cgroup, .comm = at->comm } };
-	_cleanup_free_ char *file = sname_mangle(&name);
-
-	*strrchr(file, '/') = '\0';
-	*strrchr(file, '/') = '\0';
-	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
-}
-
-static bool has_news(const struct maker *m)
-{
-	size_t count = jit_count(m->process->jit);
-
-	return count && (m->written != count || m->written_spots != m->spot_count);
-}
-
-/* Has the code of a process written; returns what that costs, in bytes. */
-static size_t write_maker(struct jitting *j, struct maker *m, uint64_t now)
-{
-	struct jit_writing *job = jit_writing_new(m->process->jit, m->tgid);
-	size_t i;
-
-	for (i = 0; i < m->spot_count; i++) {
-		const struct spot *at = &m->spots[i];
-
-		jit_writing_path(job, at->app ? region_path(j, m, at)
-					      : session_code_path(j->samples, m->tgid));
-	}
-	m->writing = jit_writer_add(j->writer, job);
-	m->written = jit_count(m->process->jit);
-	m->written_spots = m->spot_count;
-	m->written_at = now;
-	return m->spot_count * MAX(m->process->bytes, (size_t)WRITE_MIN);
-}
-
-/* Whether nothing of a process will be needed: it has exited, and late samples have come. */
-static bool is_over(const struct jitting *j, const struct maker *m, uint64_t now)
-{
-	bool is_past = m->ends || (m->gone_at && now - m->gone_at >= write_every);
-
-	return is_past && !m->waiting_count && !has_news(m) &&
-	       jit_writer_is_over(j->writer, m->writing);
-}
-
 static void sweep(struct jitting *j, uint64_t now)
 {
 	struct map kept = MAP_INIT;
@@ -383,60 +282,13 @@ static void sweep(struct jitting *j, uint64_t now)
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
 
-		if (is_over(j, m, now))
+		if (jitting_is_over(j, m, now))
 			maker_free(j, m);
 		else
 			(void)map_set(&kept, slot->key, m);
 	}
 	map_done(&j->makers);
 	j->makers = kept;
-}
-
-/* Whether new code of a process is to be written now. */
-static bool is_due(const struct jitting *j, const struct maker *m, uint64_t now)
-{
-	return has_news(m) && (m->ends || m->gone_at || m->written_at < j->flush_at ||
-			       now - m->written_at >= write_every);
-}
-
-/* The process to write that was written longest ago; or NULL. */
-static struct maker *next_to_write(const struct jitting *j, uint64_t now)
-{
-	struct maker *best = NULL;
-
-	map_for_each (&j->makers, slot) {
-		struct maker *m = slot->value;
-
-		if (is_due(j, m, now) && (!best || m->written_at < best->written_at))
-			best = m;
-	}
-	return best;
-}
-
-/* Has some code written, unless the last is still being written. Returns whether any is left that
- * is not only due by time. */
-static bool write_some(struct jitting *j, uint64_t now)
-{
-	size_t cost = 0;
-	struct maker *m;
-
-	if (!jit_writer_is_idle(j->writer))
-		return j->flush_at || j->ending;
-	while (cost < WRITE_MAX && (m = next_to_write(j, now)))
-		cost += write_maker(j, m, now);
-	if (cost)
-		return j->flush_at || j->ending;
-	j->flush_at = 0;
-	j->ending = false;
-	return false;
-}
-
-static void write_all(struct jitting *j, uint64_t now)
-{
-	map_for_each (&j->makers, slot)
-		if (has_news(slot->value))
-			(void)write_maker(j, slot->value, now);
-	jit_writer_wait(j->writer);
 }
 
 void jitting_sync(struct jitting *j, uint64_t now, bool all)
@@ -456,15 +308,15 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all)
 		place_samples(j, slot->value, now, all);
 	j->last_sync = now;
 	if (all)
-		write_all(j, now);
+		jitting_write_all(j, now);
 	else
-		(void)write_some(j, now);
+		(void)jitting_write_some(j, now);
 	sweep(j, now);
 }
 
 bool jitting_tend(struct jitting *j, uint64_t now)
 {
-	bool ending = j->ending, is_left = (j->flush_at || ending) && write_some(j, now);
+	bool ending = j->ending, is_left = (j->flush_at || ending) && jitting_write_some(j, now);
 
 	if (ending && !is_left)
 		sweep(j, now);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to the room: the state of a reader (record/code/jit_reader.h), and the part that asks
+ * Java's virtual machines. */
+#pragma once
+
+#include "base/map.h"
+#include "record/code/jit_reader.h"
+
+struct attacher;
+struct errands;
+
+struct jit_reader {
+	char *root;
+	uint64_t memory;
+	struct map users;     /* struct jit_user by uid; those with processes */
+	struct map processes; /* struct jit_process by tgid */
+	size_t bytes, waiting;
+	uint64_t turn, serial;
+	struct opener *opener;	   /* or NULL */
+	struct attacher *attacher; /* or NULL */
+	struct errands *errands;   /* NULL: nothing was asked yet */
+	uint64_t asked;		   /* the last errand's number */
+	uint64_t asked_before;	   /* that of the last one before this call */
+	uint64_t taken;		   /* answers */
+	bool reading;		   /* a source is being read */
+	struct jit_reader_stats stats;
+};
+
+/* Asks the process for its map, if that helps and it is time. */
+void jit_process_want_java(struct jit_process *p);
+/* Takes the answer of a virtual machine, if one has come. */
+void jit_reader_take_java(struct jit_reader *r);
