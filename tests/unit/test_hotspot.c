@@ -26,6 +26,10 @@ static const char catches[] = "Name:\tjava\nUid:\t1\t1000\t1\t1\nGid:\t2\t1001\t
 			      "SigCgt:\t0000000101005ccd\n";
 static const char dies[] = "Name:\tjava\nUid:\t1\t1000\t1\t1\nGid:\t2\t1001\t2\t2\n"
 			   "SigCgt:\t0000000000000001\n";
+/* It starts, as far as the clock of any machine goes. */
+static const char young[] = "7 (java) S 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 18000000000000000000 "
+			    "0 0\n";
+static const char old[] = "7 (java) S 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 0 0 0\n";
 static const char dispatcher[] = "Signal Dispatch\n";
 static const char odd[] = "Name:\tjava\nUid:\t1\nGid:\t2\t1001\t2\t2\nSigCgt:\tffff\n";
 
@@ -42,8 +46,15 @@ static void only_what_catches_the_signal_is_asked(void)
 	static const struct {
 		const char *maps, *status, *words, *environment, *thread;
 		int result;
+		const char *stat;
 	} cases[] = {
 		{ libjvm, catches, "java Spin", "", dispatcher, 0 },
+		{ libjvm, catches, "java Spin", "", "java\n", -EAGAIN, young },
+		{ libjvm, dies, "java Spin", "", dispatcher, -EAGAIN, young },
+		{ libjvm, dies, "java -Xrs Spin", "", dispatcher, -EOPNOTSUPP, young },
+		{ libjvm, dies, "java Spin", "", dispatcher, -EOPNOTSUPP, old },
+		{ libjvm, catches, "java -XX:+DisableAttachMechanism Spin", "", dispatcher,
+		  -EOPNOTSUPP, young },
 		{ other, catches, "nginx", "", dispatcher, -ENOEXEC },
 		{ openj9, catches, "java Spin", "", dispatcher, -ENOEXEC },
 		{ libjvm, dies, "java -Xrs Spin", "", dispatcher, -EOPNOTSUPP },
@@ -65,6 +76,8 @@ static void only_what_catches_the_signal_is_asked(void)
 		plant(root, "status", cases[i].status);
 		plant(root, "cmdline", cases[i].words);
 		plant(root, "environ", cases[i].environment);
+		if (cases[i].stat)
+			plant(root, "stat", cases[i].stat);
 		plant(root, "task/8/comm", cases[i].thread);
 		plant(root, "../8/comm", cases[i].thread);
 		CHECK_EQ(hotspot_look(root, PID, &who), cases[i].result);

@@ -23,6 +23,7 @@
 
 enum {
 	LOOK_MS = 20,	   /* how often the socket is looked for */
+	YOUNG_S = 10,	   /* until it must catch signals */
 	ANSWER_MAX = 4096, /* the start says all */
 };
 
@@ -83,8 +84,9 @@ static bool has_text(const char *root, uint32_t tgid, const char *file, const ch
 /* Whether an option forbids to ask, or may be in a file that is not read. */
 static bool is_forbidden(const char *root, uint32_t tgid)
 {
-	static const char *const options[] = { "-XX:+DisableAttachMechanism",
-					       "-XX:Flags=", "-XX:VMOptionsFile=", NULL };
+	static const char *const options[] = { "-XX:+DisableAttachMechanism", "-Xrs",
+					       "-XX:+ReduceSignalUsage",      "-XX:Flags=",
+					       "-XX:VMOptionsFile=",	      NULL };
 
 	return has_text(root, tgid, "cmdline", options) || has_text(root, tgid, "environ", options);
 }
@@ -109,6 +111,16 @@ static bool has_dispatcher(const char *root, uint32_t tgid)
 	struct threads t = { .root = root };
 
 	return procfs_tids(root, tgid, look_at_thread, &t) == 0 && t.dispatcher;
+}
+
+/* Whether the process has just been started, so that it may not be ready yet. */
+static bool is_young(const char *root, uint32_t tgid)
+{
+	uint64_t now_s = clock_ns(CLOCK_BOOTTIME) / NS_PER_S;
+	struct procfs_stat stat;
+
+	return procfs_stat(root, tgid, &stat) == 0 &&
+	       stat.start / (uint64_t)sysconf(_SC_CLK_TCK) + YOUNG_S > now_s;
 }
 
 int hotspot_status(const char *status, struct hotspot *ret)
@@ -148,8 +160,12 @@ int hotspot_look(const char *root, uint32_t tgid, struct hotspot *ret)
 	if (path_read(root, path, &status, NULL) < 0)
 		return -ESRCH;
 	r = hotspot_status(status, &who);
-	if (r == 0 && (!has_dispatcher(root, tgid) || is_forbidden(root, tgid)))
+	if (is_forbidden(root, tgid))
+		return -EOPNOTSUPP;
+	if (r == 0 && !has_dispatcher(root, tgid))
 		r = -EOPNOTSUPP;
+	if (r == -EOPNOTSUPP && is_young(root, tgid))
+		r = -EAGAIN;
 	if (r == 0)
 		*ret = who;
 	return r;

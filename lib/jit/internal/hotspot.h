@@ -25,7 +25,8 @@ struct hotspot {
 };
 
 /* Checks that process @tgid of the /proc below @root runs HotSpot and can be asked. 0; -ENOEXEC if
- * it is not HotSpot, -EOPNOTSUPP if it was started with an option that forbids it, or -errno. */
+ * it is not HotSpot, -EAGAIN if it has just been started and cannot be asked yet, -EOPNOTSUPP if it
+ * was started with an option that forbids it, or -errno. */
 int hotspot_look(const char *root, uint32_t tgid, struct hotspot *ret);
 
 /* Finds out whose process @tgid is, without touching its memory. 0 or -errno. */
