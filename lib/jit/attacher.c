@@ -224,6 +224,8 @@ void attacher_free(struct attacher *a)
 {
 	if (!a)
 		return;
+	/* Others that were started since may have the socket, too. */
+	(void)shutdown(a->socket, SHUT_RDWR);
 	(void)close(a->socket);
 	child_wait(a->pid);
 	free(a);
