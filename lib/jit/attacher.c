@@ -257,6 +257,19 @@ bool attacher_take(struct attacher *a, struct attacher_answer *ret)
 	return true;
 }
 
+bool attacher_is_busy(const struct attacher *a)
+{
+	return a->is_busy;
+}
+
+void attacher_wait(const struct attacher *a, int ms)
+{
+	struct pollfd p = { .fd = a->socket, .events = POLLIN };
+
+	if (a->is_busy)
+		(void)poll(&p, 1, ms);
+}
+
 const char *attacher_why(int code)
 {
 	switch (code) {

@@ -45,5 +45,9 @@ DEFINE_CLEANUP(struct attacher *, attacher_free);
 bool attacher_ask(struct attacher *a, const struct attacher_question *question);
 /* Whether there is an answer, which it returns. Never waits. */
 bool attacher_take(struct attacher *a, struct attacher_answer *ret);
+/* Whether there is an answer to come, or to take. */
+bool attacher_is_busy(const struct attacher *a);
+/* Waits for the answer, but at most @ms. */
+void attacher_wait(const struct attacher *a, int ms);
 /* The meaning of an answer's @code, as a phrase; never freed. */
 const char *attacher_why(int code);

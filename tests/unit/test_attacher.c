@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "file/procfs.h"
 #include "jit/attacher.h"
+#include "jit/jit.h"
 #include "record/code/jit_reader.h"
 
 #include <errno.h>
@@ -43,14 +44,29 @@ static void *dispatch(void *ready)
 	return NULL;
 }
 
+/* Writes a map, which has a line more each time. */
+static void write_map(unsigned int lines)
+{
+	_cleanup_free_ char *path = xasprintf("/tmp/perf-%d.map", (int)getpid());
+	FILE *map = fopen(path, "we");
+	unsigned int i;
+
+	for (i = 0; map && i < lines; i++)
+		(void)fprintf(map, "0x%x 0x10 f%u\n", 0x1000 + i * 0x10, i);
+	if (map)
+		(void)fclose(map);
+}
+
 /* Answers each request, or none. */
 static _noreturn_ void play(int listener, bool answers)
 {
+	unsigned int asked = 0;
 	char request[64];
 	int fd;
 
 	while (answers && (fd = accept(listener, NULL, NULL)) >= 0) {
 		(void)!read(fd, request, sizeof(request));
+		write_map(++asked);
 		(void)!write(fd, "0\n", 2);
 		(void)close(fd);
 	}
@@ -105,10 +121,12 @@ static pid_t machine_start(const char *directory, bool answers)
 static void machine_end(pid_t pid)
 {
 	_cleanup_free_ char *path = xasprintf("/tmp/.java_pid%d", (int)pid);
+	_cleanup_free_ char *map = xasprintf("/tmp/perf-%d.map", (int)pid);
 
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
 	(void)unlink(path);
+	(void)unlink(map);
 }
 
 /* --- asking --- */
@@ -195,33 +213,108 @@ static void a_child_that_its_user_stopped_is_killed(void)
 	machine_end(good);
 }
 
-/* Until there is something new that has no name. */
-static void one_that_wrote_its_map_is_not_asked_again(void)
-{
-	_cleanup_directory_ char *directory = test_directory();
-	_cleanup_(attacher_freep) struct attacher *a = NULL;
-	_cleanup_(jit_reader_freep) struct jit_reader *r = NULL;
-	_cleanup_(jit_process_freep) struct jit_process *p = NULL;
-	struct jit_reader_stats stats = { 0 };
-	int64_t end_ms = clock_now_ms() + LONG_MS;
-	pid_t pid;
+/* --- when it is asked --- */
 
-	CHECK_EQ(attacher_new(&a, NULL), 0);
-	pid = machine_start(directory, true);
-	r = jit_reader_new("", 0, NULL);
-	jit_reader_attacher(r, a);
-	p = jit_process_new(r, (uint32_t)pid);
-	CHECK(!jit_process_search(p));
-	CHECK(!jit_process_search(p)); /* asks */
-	while (!stats.java_maps && clock_now_ms() < end_ms) {
-		jit_reader_sync(r, NULL, clock_now_ns(), false);
-		jit_reader_stats(r, &stats);
-		pause_a_step();
-	}
-	CHECK_EQ(stats.java_maps, 1);
-	CHECK(jit_process_search(p)); /* what waited has its answer */
-	CHECK(!jit_process_search(p));
-	machine_end(pid);
+struct asking {
+	struct attacher *attacher;
+	struct jit_reader *reader;
+	struct jit_process *process;
+	pid_t pid;
+};
+
+/* Samples are in a machine's code from the first second on. */
+static void begin(struct asking *a, const char *directory, bool answers)
+{
+	CHECK_EQ(attacher_new(&a->attacher, NULL), 0);
+	a->pid = machine_start(directory, answers);
+	a->reader = jit_reader_new("", 0, NULL);
+	jit_reader_attacher(a->reader, a->attacher);
+	a->process = jit_process_new(a->reader, (uint32_t)a->pid);
+	CHECK(!jit_process_search(a->process));
+	jit_reader_sync(a->reader, NULL, NS_PER_S, false);
+	CHECK(!jit_reader_ask(a->reader, NS_PER_S));
+	jit_process_miss(a->process, NS_PER_S);
 }
 
-TESTS(T(a_child_that_its_user_stopped_is_killed), T(one_that_wrote_its_map_is_not_asked_again))
+static void end(struct asking *a)
+{
+	jit_process_free(a->process);
+	jit_reader_free(a->reader);
+	attacher_free(a->attacher);
+	machine_end(a->pid);
+}
+
+/* Reads what is written, at @now, until there are @count pieces of code. */
+static void read_until(struct asking *a, uint64_t now, size_t count)
+{
+	int64_t end_ms = clock_now_ms() + LONG_MS;
+
+	while (jit_count(a->process->jit) != count && clock_now_ms() < end_ms) {
+		jit_reader_sync(a->reader, NULL, now, false);
+		pause_a_step();
+	}
+	CHECK_EQ(jit_count(a->process->jit), count);
+}
+
+static void one_is_asked_again_for_newer_code_only(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	struct jit_reader_stats stats;
+	struct asking a;
+
+	begin(&a, directory, true);
+	CHECK(jit_reader_ask(a.reader, NS_PER_S));
+	CHECK(!jit_reader_ask(a.reader, NS_PER_S)); /* it has not answered */
+	CHECK(!jit_process_has_all(a.process, NS_PER_S));
+	read_until(&a, NS_PER_S, 1);
+	CHECK(jit_process_has_all(a.process, NS_PER_S));
+	jit_process_miss(a.process, NS_PER_S); /* it would be in the map */
+	jit_reader_sync(a.reader, NULL, 3 * NS_PER_S, false);
+	CHECK(!jit_reader_ask(a.reader, 3 * NS_PER_S));
+	jit_process_miss(a.process, 3 * NS_PER_S);
+	CHECK(jit_reader_ask(a.reader, 3 * NS_PER_S));
+	read_until(&a, 3 * NS_PER_S, 2);
+	/* Not before what it has written already is read. */
+	jit_process_miss(a.process, 5 * NS_PER_S);
+	CHECK(!jit_reader_ask(a.reader, 5 * NS_PER_S));
+	jit_reader_stats(a.reader, &stats);
+	CHECK_EQ(stats.java_maps, 2);
+	end(&a);
+}
+
+static void at_the_end_what_is_missed_is_asked_for_at_once(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	struct asking a;
+
+	begin(&a, directory, true);
+	CHECK(jit_reader_ask(a.reader, NS_PER_S));
+	/* The answer is on its way when more is missed. */
+	jit_process_miss(a.process, NS_PER_S + 1);
+	CHECK(jit_reader_ask_last(a.reader, NS_PER_S + 1));
+	jit_reader_sync(a.reader, NULL, NS_PER_S + 1, true);
+	CHECK_EQ(jit_count(a.process->jit), 1);
+	jit_process_miss(a.process, 2 * NS_PER_S);
+	jit_reader_sync(a.reader, NULL, 2 * NS_PER_S, true);
+	CHECK(jit_reader_ask_last(a.reader, 2 * NS_PER_S));
+	jit_reader_sync(a.reader, NULL, 2 * NS_PER_S, true);
+	CHECK_EQ(jit_count(a.process->jit), 2);
+	CHECK(!jit_reader_ask_last(a.reader, 3 * NS_PER_S));
+	end(&a);
+}
+
+static void the_end_is_not_held_up_by_one_that_does_not_answer(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	struct asking a;
+
+	begin(&a, directory, false);
+	CHECK(jit_reader_ask_last(a.reader, NS_PER_S));
+	CHECK(attacher_is_busy(a.attacher));
+	CHECK(!jit_process_has_all(a.process, NS_PER_S));
+	end(&a);
+}
+
+TESTS(T(a_child_that_its_user_stopped_is_killed), T(one_is_asked_again_for_newer_code_only),
+      T(at_the_end_what_is_missed_is_asked_for_at_once),
+      T(the_end_is_not_held_up_by_one_that_does_not_answer))

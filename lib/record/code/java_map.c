@@ -5,32 +5,40 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "jit/attacher.h"
-#include "jit/jit_files.h"
 
 #include <errno.h>
 
-enum {
-	WANTED_MIN = 2, /* the first search may not have ended yet */
-	FAILURES_MAX = 3,
-};
-/* The process stops nothing while it writes, but its compilers wait; ten thousand methods take some
- * milliseconds. */
-static const uint64_t every_min = NS_PER_S, every_max = 30 * NS_PER_S;
+enum { FAILURES_MAX = 3 };
+/* The least time between two questions, and the most: of such as are useful, as samples wait for
+ * some seconds, and of others. */
+static const uint64_t wait_min = NS_PER_S / 4, wait_max = 8 * NS_PER_S,
+		      wait_in_vain_max = 30 * NS_PER_S;
+/* For each piece of code: a hundred times what its line costs a virtual machine, up to 1.9 us. */
+static const uint64_t wait_for_piece = 200000;
 
-void java_map_want(struct attacher *a, const struct jit_files_query *query, uint64_t serial,
-		   struct java_map *map)
+void java_map_miss(struct java_map *map, uint64_t time_ns)
 {
-	uint64_t now = clock_now_ns();
+	map->missed_ns = MAX(map->missed_ns, time_ns);
+}
 
-	map->wanted++;
-	if (map->wanted < WANTED_MIN || map->failures >= FAILURES_MAX || now < map->next_ns)
-		return;
-	if (!attacher_ask(a, &(struct attacher_question){ .tgid = query->tgid,
-							  .inner = query->inner,
-							  .serial = serial }))
-		return;
-	map->every_ns = map->every_ns ? MIN(map->every_ns * 2, every_max) : every_min;
-	map->next_ns = now + map->every_ns;
+bool java_map_is_due(const struct java_map *map, uint64_t now_ns)
+{
+	return map->state == JAVA_MAP_IDLE && map->failures < FAILURES_MAX &&
+	       map->missed_ns > map->told_ns &&
+	       (!map->asked_ns || now_ns - map->asked_ns >= map->wait_ns);
+}
+
+void java_map_hurry(struct java_map *map)
+{
+	map->wait_ns = MIN(map->wait_ns, wait_min);
+}
+
+void java_map_ask(struct java_map *map, uint64_t now_ns, size_t count)
+{
+	map->state = JAVA_MAP_ASKED;
+	map->asked_ns = now_ns;
+	map->wait_ns = MAX(map->wait_ns, wait_min);
+	map->count = count;
 }
 
 /* Whether the virtual machine will answer the same again. */
@@ -39,14 +47,39 @@ static bool is_final(int code)
 	return code == -ENOEXEC || code == -ENOSYS || code == -EPERM || code == -EACCES;
 }
 
-void java_map_note(struct java_map *map, const struct attacher_answer *answer)
+bool java_map_note(struct java_map *map, const struct attacher_answer *answer)
 {
-	if (!answer->code)
+	map->state = answer->code ? JAVA_MAP_IDLE : JAVA_MAP_WRITTEN;
+	if (!answer->code) {
 		map->failures = 0;
-	if (!answer->code || answer->code == -EBUSY)
-		return;
-	if (!map->failures && answer->code != -ENOEXEC)
+		map->told_ns = map->asked_ns;
+		return false;
+	}
+	/* It has just begun, or has ended. */
+	if (answer->code == -EAGAIN || answer->code == -ESRCH)
+		return false;
+	map->wait_ns = MIN(map->wait_ns * 2, wait_in_vain_max);
+	if (answer->code == -EBUSY)
+		return true;
+	map->failures = is_final(answer->code) ? FAILURES_MAX : map->failures + 1;
+	/* One that fails once may be about to exit. */
+	if (answer->code == -ENOEXEC || (answer->code != -EOPNOTSUPP && map->failures == 1))
+		return false;
+	if (!map->has_refused)
 		log_info("process %u: no names of its Java code: %s", answer->tgid,
 			 attacher_why(answer->code));
-	map->failures = is_final(answer->code) ? FAILURES_MAX : map->failures + 1;
+	map->has_refused = true;
+	return true;
+}
+
+void java_map_read(struct java_map *map, size_t count)
+{
+	uint64_t cost = MIN(count * wait_for_piece, wait_max), least = MAX(cost, wait_min);
+	uint64_t more = MIN(map->wait_ns * 2, wait_in_vain_max);
+	bool is_new = count > map->count;
+
+	if (map->state != JAVA_MAP_WRITTEN)
+		return;
+	map->state = JAVA_MAP_IDLE;
+	map->wait_ns = is_new ? least : MAX(least, more);
 }

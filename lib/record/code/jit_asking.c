@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asks Java's virtual machines for the names of their code. */
+/* Asks Java's virtual machines for the names of their code, one at a time. */
 #include "record/code/internal/jit_reader_state.h"
 
+#include "base/clock.h"
 #include "jit/attacher.h"
+#include "jit/jit.h"
 
 #include <errno.h>
+
+/* How long the answers to the last questions are waited for. */
+static const uint64_t last_max = NS_PER_S;
 
 void jit_reader_attacher(struct jit_reader *r, struct attacher *a)
 {
 	r->attacher = a;
+}
+
+void jit_process_miss(struct jit_process *p, uint64_t time)
+{
+	java_map_miss(&p->java, time);
+}
+
+bool jit_process_has_all(const struct jit_process *p, uint64_t time)
+{
+	return p->known >= time && p->java.state == JAVA_MAP_IDLE;
 }
 
 /* Whether a jitdump describes its code, which a perf map would not do as well. */
@@ -21,10 +36,54 @@ static bool has_timed_source(const struct jit_process *p)
 	return i < p->source_count;
 }
 
-void jit_process_want_java(struct jit_process *p)
+/* Whether its virtual machine should be asked: what is written does not describe its code. While
+ * that is still being read, it must not be written again. */
+static bool is_due(const struct jit_process *p, uint64_t now)
 {
-	if (p->reader->attacher && !has_timed_source(p) && !jit_files_gone(p->files))
-		java_map_want(p->reader->attacher, jit_files_query(p->files), p->serial, &p->java);
+	return java_map_is_due(&p->java, now) && p->known >= p->java.missed_ns && !p->unread &&
+	       !has_timed_source(p) && !jit_files_gone(p->files);
+}
+
+/* The process to ask: that which was asked longest ago; or NULL. */
+static struct jit_process *next_to_ask(const struct jit_reader *r, uint64_t now)
+{
+	struct jit_process *best = NULL;
+
+	map_for_each (&r->processes, slot) {
+		struct jit_process *p = slot->value;
+
+		if (is_due(p, now) && (!best || p->java.asked_ns < best->java.asked_ns))
+			best = p;
+	}
+	return best;
+}
+
+bool jit_reader_ask(struct jit_reader *r, uint64_t now)
+{
+	struct jit_process *p =
+		r->attacher && !attacher_is_busy(r->attacher) ? next_to_ask(r, now) : NULL;
+
+	if (!p || !attacher_ask(r->attacher, &(struct attacher_question){
+						     .tgid = p->tgid,
+						     .inner = jit_files_query(p->files)->inner,
+						     .serial = p->serial }))
+		return false;
+	java_map_ask(&p->java, now, jit_count(p->jit));
+	return true;
+}
+
+bool jit_reader_is_asking(const struct jit_reader *r)
+{
+	return r->attacher && attacher_is_busy(r->attacher);
+}
+
+void jit_reader_hurry(struct jit_reader *r)
+{
+	map_for_each (&r->processes, slot) {
+		struct jit_process *p = slot->value;
+
+		java_map_hurry(&p->java);
+	}
 }
 
 void jit_reader_take_java(struct jit_reader *r)
@@ -34,13 +93,30 @@ void jit_reader_take_java(struct jit_reader *r)
 
 	if (!r->attacher || !attacher_take(r->attacher, &answer))
 		return;
-	p = map_get(&r->processes, answer.tgid);
 	r->stats.java_maps += answer.code == 0;
-	r->stats.java_refused += answer.code != 0 && answer.code != -ENOEXEC;
+	p = map_get(&r->processes, answer.tgid);
 	if (!p || p->serial != answer.serial)
 		return;
-	java_map_note(&p->java, &answer);
-	p->again = p->again || answer.code == 0;
-	/* What it does not describe now is asked for when it is met again. */
-	p->found = jit_process_search(p) || answer.code == 0;
+	if (answer.code && jit_files_gone(p->files))
+		answer.code = -ESRCH;
+	r->stats.java_refused += java_map_note(&p->java, &answer);
+	/* Also one that failed may have begun to write. */
+	p->again = true;
+	if (answer.code == 0 && jit_process_search(p))
+		p->found = true; /* the next search returns it */
+}
+
+bool jit_reader_ask_last(struct jit_reader *r, uint64_t now)
+{
+	uint64_t end_ns = clock_now_ns() + last_max, now_ns;
+	bool has_asked = false;
+
+	jit_reader_hurry(r);
+	while ((now_ns = clock_now_ns()) < end_ns &&
+	       (jit_reader_ask(r, now) || jit_reader_is_asking(r))) {
+		has_asked = true;
+		attacher_wait(r->attacher, (int)((end_ns - now_ns) / 1000000) + 1);
+		jit_reader_take_java(r);
+	}
+	return has_asked;
 }

@@ -177,8 +177,6 @@ bool jit_process_search(struct jit_process *p)
 		search_here(p);
 	found = p->found;
 	p->found = false;
-	if (!found)
-		jit_process_want_java(p);
 	return found;
 }
 
@@ -302,10 +300,8 @@ static uint64_t take_turn(struct jit_process *p, struct parser *parser, uint64_t
 			return 0;
 		p->at++;
 	}
-	if (!n) {
+	if (!n)
 		p->unread = false;
-		p->known = now;
-	}
 	return n;
 }
 
@@ -376,20 +372,34 @@ static bool await(struct jit_reader *r, uint64_t end_ns, bool all)
 }
 
 /* Finds out whose sources have grown. */
-static void look_for_growth(struct jit_reader *r, uint64_t now)
+static void look_for_growth(struct jit_reader *r)
 {
 	map_for_each (&r->processes, slot) {
 		struct jit_process *p = slot->value;
 		size_t i = 0;
 
-		if (!r->reading) /* the answer would undo it */
-			read_again(p);
+		p->at = p->source_count;
+		p->unread = false;
+		if (p->java.state == JAVA_MAP_ASKED) /* it is being written */
+			continue;
+		read_again(p);
 		while (i < p->source_count && !jit_source_grew(p->sources[i]))
 			i++;
 		p->at = i;
 		p->unread = i < p->source_count;
-		if (!p->unread && !p->searching)
-			p->known = now;
+	}
+}
+
+/* Notes of which processes all is known that they have written. */
+static void note_known(struct jit_reader *r, uint64_t now)
+{
+	map_for_each (&r->processes, slot) {
+		struct jit_process *p = slot->value;
+
+		if (p->unread || p->searching || p->java.state == JAVA_MAP_ASKED)
+			continue;
+		p->known = now;
+		java_map_read(&p->java, jit_count(p->jit));
 	}
 }
 
@@ -401,7 +411,7 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 
 	(void)take_answers(r, parser);
 	jit_reader_take_java(r);
-	look_for_growth(r, now);
+	look_for_growth(r);
 	do {
 		p = r->reading ? NULL : next_process(r);
 		if (p)
@@ -413,6 +423,7 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 	} while (bytes < bytes_max && clock_now_ns() < end_ns &&
 		 (p || r->taken < r->asked || next_process(r)));
 	r->asked_before = r->asked;
+	note_known(r, now);
 }
 
 bool jit_reader_has_more(const struct jit_reader *r)
@@ -423,7 +434,7 @@ bool jit_reader_has_more(const struct jit_reader *r)
 		if (p->unread && !p->put_off)
 			return true;
 	}
-	return r->taken < r->asked;
+	return r->taken < r->asked || jit_reader_is_asking(r);
 }
 
 uint64_t jit_process_known_until(const struct jit_process *p)

@@ -85,12 +85,25 @@ DEFINE_CLEANUP(struct jit_process *, jit_process_free);
 /* Searches for files that were not found before; returns whether there are any. With an opener,
  * they may be found later: then the next call returns true. */
 bool jit_process_search(struct jit_process *p);
+/* Notes that code was met at @time that nothing describes. */
+void jit_process_miss(struct jit_process *p, uint64_t time);
+/* Whether nothing more is expected to describe what was there at @time, if the process has ended. */
+bool jit_process_has_all(const struct jit_process *p, uint64_t time);
 
 /* Reads what is new, up to the limits; with @all, more at once. Answers of the opener are waited
  * for only a little; those that come later are taken in the next call. @now: CLOCK_MONOTONIC, ns. A
  * damaged source is logged once and ignored from then on. */
 void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all);
 
+/* Asks one of Java's virtual machines for a map, if any has code that was missed since it was asked
+ * last, and it is time. Returns whether it did. jit_reader_sync() takes the answer, and reads the
+ * map. */
+bool jit_reader_ask(struct jit_reader *r, uint64_t now);
+/* The next questions need not wait long. */
+void jit_reader_hurry(struct jit_reader *r);
+/* Asks all, one after the other, which takes a second at most, because the session ends. Returns
+ * whether there may be something to read. */
+bool jit_reader_ask_last(struct jit_reader *r, uint64_t now);
 /* Returns whether there is more to read, or an answer to come. */
 bool jit_reader_has_more(const struct jit_reader *r);
 /* The time until which the sources are complete: one with timestamps may write late. */

@@ -174,7 +174,7 @@ void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *of
 	if (m)
 		m->in_chains = true;
 	if (m && !code)
-		m->unnamed = true;
+		m->unnamed = m->missed = true;
 	if (!code || code->place == code->address)
 		return;
 	*offset = code->place + (address - code->address) - JIT_PLACE_START;
@@ -241,35 +241,47 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 	j->sums.waiting -= w->weight;
 }
 
-/* Counts a sample if its code is known or it has waited too long. */
-static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
-		      uint64_t known, bool must)
+/* The code that a sample is in; NULL if it is not known. */
+static const struct jit_code *find_code(const struct maker *m, const struct waiting *w)
 {
-	const struct jit_code *code;
-
-	if (!must && known < w->time)
-		return false;
-	code = jit_find(m->process->jit, w->address, w->time)
+	return jit_find(m->process->jit, w->address, w->time)
 		       ?: jit_find(m->process->jit, w->address, w->after);
-	if (!must && !code)
-		return false;
-	count(j, w, code);
-	return true;
 }
 
+/* Whether what waits for code of a process waits in vain. */
+static bool has_all(const struct maker *m)
+{
+	return m->waiting_count == WAITING_MAX ||
+	       (m->gone_at && jit_process_has_all(m->process, m->gone_at));
+}
+
+/* Counts the samples whose code is known or that have waited too long, with @all all of them. What
+ * is missed is noted. */
 static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool all)
 {
 	uint64_t known = jit_process_known_until(m->process);
 	size_t i, kept = 0;
 
-	all = all || m->gone_at || m->waiting_count == WAITING_MAX;
+	all = all || has_all(m);
+	if (m->missed)
+		jit_process_miss(m->process, now);
+	m->missed = false;
 	for (i = 0; i < m->waiting_count; i++) {
 		struct waiting *w = &m->waiting[i];
+		bool must, may;
+		const struct jit_code *code;
 
-		if (!w->time)
-			w->time = now;
-		if (!try_count(j, m, w, known, all || now - w->time > wait_max))
-			m->waiting[kept++] = *w;
+		w->time = w->time ?: now;
+		must = all || now - w->time > wait_max;
+		may = must || known >= w->time;
+		code = may ? find_code(m, w) : NULL;
+		if (must || code) {
+			count(j, w, code);
+			continue;
+		}
+		if (may)
+			jit_process_miss(m->process, w->time);
+		m->waiting[kept++] = *w;
 	}
 	jit_process_waited(m->process, m->waiting_count - kept);
 	m->waiting_count = kept;
@@ -291,7 +303,8 @@ static void sweep(struct jitting *j, uint64_t now)
 	j->makers = kept;
 }
 
-void jitting_sync(struct jitting *j, uint64_t now, bool all)
+/* Reads new descriptions. */
+static void read_code(struct jitting *j, uint64_t now, bool all)
 {
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
@@ -301,16 +314,38 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all)
 		find_sources(m, now, all);
 	}
 	jit_reader_sync(j->reader, sampled_image_parser(j->binaries), now, all);
+}
+
+static void place_all(struct jitting *j, uint64_t now, bool all)
+{
+	map_for_each (&j->makers, slot)
+		place_samples(j, slot->value, now, all);
+}
+
+/* Has what is still missed described, as far as the processes live. */
+static void ask_last(struct jitting *j, uint64_t now)
+{
+	place_all(j, now, false);
+	if (jit_reader_ask_last(j->reader, now))
+		read_code(j, now, true);
+}
+
+void jitting_sync(struct jitting *j, uint64_t now, bool all)
+{
+	read_code(j, now, all);
+	if (all)
+		ask_last(j, now);
 	map_for_each (&j->makers, slot)
 		if (j->driver)
 			pass_rows(j, slot->value, PASS_MAX / j->makers.count);
-	map_for_each (&j->makers, slot)
-		place_samples(j, slot->value, now, all);
+	place_all(j, now, all);
 	j->last_sync = now;
-	if (all)
+	if (all) {
 		jitting_write_all(j, now);
-	else
+	} else {
 		(void)jitting_write_some(j, now);
+		(void)jit_reader_ask(j->reader, now);
+	}
 	sweep(j, now);
 }
 
@@ -327,6 +362,7 @@ void jitting_search(struct jitting *j, uint64_t now)
 {
 	map_for_each (&j->makers, slot)
 		find_sources(slot->value, now, true);
+	jit_reader_hurry(j->reader);
 }
 
 bool jitting_reads(const struct jitting *j)
@@ -336,8 +372,7 @@ bool jitting_reads(const struct jitting *j)
 
 void jitting_flush(struct jitting *j, uint64_t now)
 {
-	map_for_each (&j->makers, slot)
-		place_samples(j, slot->value, now, true);
+	place_all(j, now, true);
 	j->flush_at = now;
 }
 

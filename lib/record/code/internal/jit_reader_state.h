@@ -26,7 +26,7 @@ struct jit_reader {
 	struct jit_reader_stats stats;
 };
 
-/* Asks the process for its map, if that helps and it is time. */
-void jit_process_want_java(struct jit_process *p);
+/* Whether one has not answered yet. */
+bool jit_reader_is_asking(const struct jit_reader *r);
 /* Takes the answer of a virtual machine, if one has come. */
 void jit_reader_take_java(struct jit_reader *r);

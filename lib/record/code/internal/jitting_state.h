@@ -42,6 +42,7 @@ struct maker {
 	uint64_t search_at, search_every;
 	bool in_chains;	  /* has a spot for call chains */
 	bool unnamed;	  /* a frame of a chain was in code that is not known yet */
+	bool missed;	  /* the same, since the last sync */
 	bool ends;	  /* is forgotten when all is written */
 	uint64_t gone_at; /* 0: it runs */
 };
