@@ -118,6 +118,33 @@ wait_for()
 	done
 }
 
+# has_used PID N: whether the process has used N hundredths of a second of CPU time.
+has_used()
+{
+	[ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]
+}
+
+# uses PID N: waits until the process has used N hundredths of a second more.
+uses()
+{
+	before=$(awk '{ print $14 + $15 }' "/proc/$1/stat")
+	wait_for has_used "$1" $((before + $2))
+}
+
+# sampled_while PID N OPERF_OPTION...: profiles the process until it has used N hundredths of a second more,
+# however long that takes on a busy machine. What operf says is in $dir/operf.log.
+sampled_while()
+{
+	pid=$1
+	amount=$2
+	shift 2
+	operf --pid "$pid" "$@" >"$dir/operf.log" 2>&1 &
+	operf=$!
+	wait_for grep -q 'Profiler started' "$dir/operf.log" && uses "$pid" "$amount"
+	kill -INT "$operf"
+	wait "$operf" || { cat "$dir/operf.log" && return 1; }
+}
+
 done_testing()
 {
 	last_words
