@@ -23,7 +23,7 @@ function stack_of(frame, frames,    i, text)
 BEGIN {
 	split("spin:first first:second second:round deep:round deep:deep bottom:deep catcher:round " \
 		"thrower:catcher handled:catcher sorts:round worker:lambda$main$0 inThread:worker " \
-		"shapes:round ofRound:Round.area ofSquare:Square.area round:main", list, " ")
+		"shapes:round ofRound:Round.area ofSquare:Square.area round:main used:main", list, " ")
 	for (i in list)
 		allowed[list[i]] = 1
 	while (stacks && (getline line < stacks) > 0)

@@ -10,19 +10,51 @@ command -v javac >/dev/null || skip_all "no JDK"
 rate=1999
 javac -J-XX:-UsePerfData -d "$dir" "$OP_SOURCE_ROOT/tests/live/TruthJava.java" || skip_all "javac fails"
 
-# walked TITLE NEED_PAIRS OPERF_OPTION...
+options="--callgraph=200 --attach-java"
+
+# walked TITLE NEED_PAIRS COMMAND...: the command makes the session "java".
 walked()
 {
 	title=$1
 	pairs=$2
 	shift 2
-	ok "$title" profile java --callgraph=200 --attach-java "$@"
+	ok "$title" "$@"
 	opreport --session-dir="$dir/java" --folded >"$dir/folded" 2>/dev/null
 	awk -v need_pairs="$pairs" -v stacks="$stacks" -f "$OP_SOURCE_ROOT/tests/live/java_check.awk" "$dir/folded" >"$dir/output"
 	held=$?
 	head -20 "$dir/output" | sed 's/^/# /'
 	grep -l TruthJava /tmp/perf-*.map 2>/dev/null | xargs -r rm -f
 	result $held "  its chains are complete and right"
+}
+
+# named TITLE: nearly all code that was compiled has names, though the program has ended.
+named()
+{
+	awk '/ [[]JIT / { all += $1; if (/no symbol/) unknown += $1 }
+	END { printf "%d of %d samples in its code without a name\n", unknown, all
+		exit !(all >= 200 && unknown <= 0.05 * all) }' "$dir/java.report" >"$dir/output"
+	is_named=$?
+	sed 's/^/# /' "$dir/output"
+	result $is_named "$1"
+}
+
+# run OPTION...: profiles a run.
+run()
+{
+	profile java $options "$java" -XX:-UsePerfData "$@" -cp "$dir" TruthJava 1.4
+}
+
+# Its threads are in generated code, not in libjvm.so, when they are seen first.
+attach()
+{
+	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 600 &
+	worker=$!
+	wait_for has_used $worker 100
+	sampled_while $worker 150 --session-dir="$dir/java" --driver="$driver" --rate="$rate" $options
+	attached=$?
+	kill $worker
+	wait $worker
+	return $attached
 }
 
 stacks=
@@ -32,16 +64,18 @@ for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done 
 		skip "JDK $version" "it does not write a map, or does not run this program"
 		continue
 	fi
-	walked "JDK $version" 0 "$java" -XX:-UsePerfData -cp "$dir" TruthJava 5
+	walked "JDK $version" 0 run
+	named "  and its code is named"
 	# Else there are few calls left.
-	walked "JDK $version, nothing inlined" 1 "$java" -XX:-UsePerfData -XX:CompileCommand=quiet \
-		"-XX:CompileCommand=dontinline,TruthJava*::*" -cp "$dir" TruthJava 5
+	walked "JDK $version, nothing inlined" 1 run -XX:CompileCommand=quiet "-XX:CompileCommand=dontinline,TruthJava*::*"
 	# Nothing is compiled. Lines are those of the source, and methods have their kind.
-	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 0.2 tell | sort -u >"$dir/stacks"
+	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 0.5 tell | sort -u >"$dir/stacks"
 	stacks=$dir/stacks
-	walked "JDK $version, only interpreted" 1 "$java" -XX:-UsePerfData -Xint -cp "$dir" TruthJava 5
+	walked "JDK $version, only interpreted" 1 run -Xint
 	stacks=
-	is "  all frames had names" $(($(stat_of java script_bad_code) + $(stat_of java script_unreadable))) 0
+	# What the virtual machine has not read itself may not be in memory yet.
+	nameless=$(($(stat_of java script_bad_code) + $(stat_of java script_unreadable)))
+	ok "  all frames had names, but for $nameless" test "$nameless" -le $(($(stat_of java sample_received) / 200))
 	opreport --session-dir="$dir/java" -l --json >"$dir/rows" 2>/dev/null
 	ok "  the kind of its methods is java" grep -q '"symbol":"int TruthJava.inThread(int)".*"kind":"java"' "$dir/rows"
 	opannotate --session-dir="$dir/java" --source --search-dirs="$OP_SOURCE_ROOT/tests/live" TruthJava.java \
@@ -49,11 +83,6 @@ for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done 
 	awk '/^ *[0-9]+ .*:/ { all += $1; if (/for \(int i = 0|s = s \*/) loops += $1 }
 	END { printf "%d of %d samples\n", loops, all; exit !(all > 200 && loops >= 0.85 * all) }' "$dir/annotated" >"$dir/output"
 	result $? "  its own time is in the lines of its loops"
-	# Its threads are in generated code, not in libjvm.so, when they are seen first.
-	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 12 &
-	worker=$!
-	sleep 4
-	walked "JDK $version, already running" 0 --pid "$worker" --duration=4s
-	wait "$worker"
+	walked "JDK $version, already running" 0 attach
 done
 done_testing
