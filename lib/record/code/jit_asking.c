@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Asks Java's virtual machines for the names of their code, one at a time. */
-#include "record/code/internal/jit_reader_state.h"
+#include "record/code/jit_reader.h"
 
 #include "base/clock.h"
 #include "jit/attacher.h"
 #include "jit/jit.h"
+#include "record/code/internal/jit_reader_state.h"
 
 #include <errno.h>
 

@@ -450,5 +450,6 @@ uint64_t jit_process_known_until(const struct jit_process *p)
 
 void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret)
 {
-	*ret = r->stats;
+	*ret = (struct jit_reader_stats){ r->stats.jit_dropped, r->stats.jit_put_off,
+					  r->stats.java_maps, r->stats.java_refused };
 }

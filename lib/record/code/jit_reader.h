@@ -87,7 +87,7 @@ DEFINE_CLEANUP(struct jit_process *, jit_process_free);
 bool jit_process_search(struct jit_process *p);
 /* Notes that code was met at @time that nothing describes. */
 void jit_process_miss(struct jit_process *p, uint64_t time);
-/* Whether nothing more is expected to describe what was there at @time, if the process has ended. */
+/* Whether all is known that a process which has ended wrote of what was there at @time. */
 bool jit_process_has_all(const struct jit_process *p, uint64_t time);
 
 /* Reads what is new, up to the limits; with @all, more at once. Answers of the opener are waited

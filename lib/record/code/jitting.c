@@ -99,7 +99,7 @@ void jitting_free(struct jitting *j)
 
 struct jitting_samples jitting_samples(const struct jitting *j)
 {
-	return j->sums;
+	return (struct jitting_samples){ j->sums.lost, j->sums.waiting };
 }
 
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret)
@@ -156,7 +156,7 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	note_spot(m, key);
 	j->sums.waiting += weight;
 	array_grow(&m->waiting, m->waiting_count + 1, &m->waiting_room);
-	m->waiting[m->waiting_count++] = (struct waiting){
+	m->waiting[m->waiting_count++] = (struct waiting_sample){
 		.key = *key, .address = address, .weight = weight, .after = j->last_sync
 	};
 	return true;
@@ -221,7 +221,7 @@ static void pass_rows(struct jitting *j, struct maker *m, size_t bytes)
 	}
 }
 
-static void count(struct jitting *j, const struct waiting *w, const struct jit_code *code)
+static void count(struct jitting *j, const struct waiting_sample *w, const struct jit_code *code)
 {
 	struct store_key key = w->key;
 	uint64_t address = w->address;
@@ -242,7 +242,7 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 }
 
 /* The code that a sample is in; NULL if it is not known. */
-static const struct jit_code *find_code(const struct maker *m, const struct waiting *w)
+static const struct jit_code *find_code(const struct maker *m, const struct waiting_sample *w)
 {
 	return jit_find(m->process->jit, w->address, w->time)
 		       ?: jit_find(m->process->jit, w->address, w->after);
@@ -267,7 +267,7 @@ static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool
 		jit_process_miss(m->process, now);
 	m->missed = false;
 	for (i = 0; i < m->waiting_count; i++) {
-		struct waiting *w = &m->waiting[i];
+		struct waiting_sample *w = &m->waiting[i];
 		bool must, may;
 		const struct jit_code *code;
 

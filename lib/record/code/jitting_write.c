@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writes the code of processes next to the regions that it is in. */
-#include "record/code/internal/jitting_state.h"
+#include "record/code/jitting.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "jit/jit.h"
 #include "record/code/jit_reader.h"
 #include "record/code/jit_writer.h"
+#include "record/code/internal/jitting_state.h"
 #include "record/store/sampled_image.h"
 #include "sfile/session.h"
 

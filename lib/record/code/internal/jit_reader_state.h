@@ -4,10 +4,14 @@
 #pragma once
 
 #include "base/map.h"
-#include "record/code/jit_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct attacher;
 struct errands;
+struct opener;
 
 struct jit_reader {
 	char *root;
@@ -23,7 +27,9 @@ struct jit_reader {
 	uint64_t asked_before;	   /* that of the last one before this call */
 	uint64_t taken;		   /* answers */
 	bool reading;		   /* a source is being read */
-	struct jit_reader_stats stats;
+	struct {
+		uint64_t jit_dropped, jit_put_off, java_maps, java_refused;
+	} stats; /* as struct jit_reader_stats */
 };
 
 /* Whether one has not answered yet. */

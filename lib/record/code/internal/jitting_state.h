@@ -3,17 +3,21 @@
 #pragma once
 
 #include "base/map.h"
-#include "record/code/jitting.h"
+#include "record/store/store.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct driver;
+struct driver_ops;
 struct jit_process;
 struct jit_reader;
 struct jit_writer;
+struct sampled_images;
 
 /* A sample that waits for its code. */
-struct waiting {
+struct waiting_sample {
 	struct store_key key;
 	uint64_t address, weight;
 	uint64_t after, time; /* sampled between these; time 0: since the last sync */
@@ -30,7 +34,7 @@ struct spot {
 struct maker {
 	uint32_t tgid;
 	struct jit_process *process;
-	struct waiting *waiting;
+	struct waiting_sample *waiting;
 	size_t waiting_count, waiting_room;
 	struct spot *spots;
 	size_t spot_count, spot_room;
@@ -57,7 +61,9 @@ struct jitting {
 	struct store *store;
 	struct map makers; /* by tgid */
 	uint64_t last_sync;
-	struct jitting_samples sums;
+	struct {
+		uint64_t lost, waiting;
+	} sums;		   /* of weights, as struct jitting_samples */
 	uint64_t flush_at; /* what was new then is to be written at once; 0: nothing */
 	bool ending;	   /* some processes are to be forgotten */
 };
