@@ -29,8 +29,9 @@ static char *rights_remedy(const struct perf_attempt *attempt)
 	/* A negative level does not parse, and forbids nothing. */
 	if (path_read_u64(attempt->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) < 0)
 		paranoid = 0;
-	if (attempt->of_probe && geteuid() != 0)
-		return xasprintf("probes take rights: %s", gives[paranoid > 2]);
+	if (attempt->of_probe)
+		return xstrdup("a probe in a file takes CAP_SYS_ADMIN, one in the kernel "
+			       "CAP_PERFMON: run operf or ocount as root");
 	if (paranoid > wanted)
 		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
 				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,

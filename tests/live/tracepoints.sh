@@ -55,7 +55,7 @@ if [ -e /sys/bus/event_source/devices/uprobe ]; then
 	fails "a place outside of the file" 1 operf -e "uprobe:$nap:0x7fffffff0" -d no true
 	has "is named" "the kernel cannot probe $nap there"
 	fails "an ordinary user" 1 setpriv --reuid=65534 --regid=65534 --clear-groups ocount -e "uprobe:$nap:doze" true
-	has "is told what it takes" "Permission denied: probes take rights: run as root, or"
+	has "is told what it takes" "Permission denied: a probe in a file takes CAP_SYS_ADMIN, one in the kernel CAP_PERFMON: run operf or ocount as root"
 else
 	skip "a function by its name" "this kernel has no uprobes"
 fi
