@@ -92,14 +92,16 @@ static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least
 static void find_functions(struct unwind_functions *functions)
 {
 	const GElf_Ehdr *header = elffile_header(functions->ef);
+	bool is_64_bit = header->e_ident[EI_CLASS] == ELFCLASS64;
 
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_type == ET_REL)
+	if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_type == ET_REL)
 		return;
-	if (header->e_machine == EM_X86_64)
+	if (header->e_machine == EM_X86_64 && is_64_bit)
 		functions->machine = UNWIND_X86_64;
-	else if (header->e_machine == EM_AARCH64)
+	else if (header->e_machine == EM_AARCH64 && is_64_bit)
 		functions->machine = UNWIND_AARCH64;
+	else if (header->e_machine == EM_386 && !is_64_bit)
+		functions->machine = UNWIND_I386;
 	else
 		return;
 	functions->top = UINT64_MAX;

@@ -336,6 +336,26 @@ static void code_without_symbols_is_named_by_its_place(void)
 	CHECK_EQ(elfcode_fill(code, "lib", NULL, st), 0);
 }
 
+/* The file is there if the compiler makes 32-bit ones. */
+static void code_of_32_bits_is_named_by_its_place_too(void)
+{
+	_cleanup_free_ char *path = fixture("pieces-32.so");
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	const struct symbol *first, *second, *third;
+	struct elffile *ef;
+
+	if (access(path, R_OK) < 0 || !CHECK(elffile_open(path, &ef, NULL) == 0))
+		return;
+	st = elfcode_symbols(ef, NULL, "pieces");
+	first = find_name(st, "first");
+	if (!CHECK(first))
+		return;
+	second = symtab_find(st, first->offset + 40);
+	third = symtab_find(st, first->offset + 72);
+	CHECK(second && elfcode_is_name(second->name) && second->address == first->address + 32);
+	CHECK(third && elfcode_is_name(third->name) && third->address == first->address + 64);
+}
+
 /* As tests/fixtures/elf/objects.s has them, in steps of 16 bytes. */
 static void objects_in_code_name_what_no_function_does(void)
 {
@@ -483,7 +503,7 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(seeking_from_anywhere_finds_the_same), T(names_are_demangled),
       T(symbols_are_where_their_code_is), T(kernel_symbols_count_from_its_start),
       T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
-      T(objects_in_code_name_what_no_function_does), T(the_debug_file_names_what_was_stripped),
-      T(a_debug_file_of_another_binary_is_not_taken), T(plt_entries_have_names),
-      T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),
+      T(code_of_32_bits_is_named_by_its_place_too), T(objects_in_code_name_what_no_function_does),
+      T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
+      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),
       T(strings_that_claim_to_be_huge_are_refused), T(the_crc_is_that_of_debuglink))
