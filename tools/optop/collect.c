@@ -137,10 +137,10 @@ static int add_chains(struct rowsum *t, struct profile *p, struct rowsum_facts *
 	int r;
 
 	p->chains.no_time = !is_time(p, class_of(p));
+	p->chains.rows_only = true;
 	r = chains_collect(&p->chains, p->binaries, err);
 	if (r < 0)
 		return r;
-	/* The chains themselves are not shown, so they need no order. */
 	container_name(&p->chains.rows, &style);
 	facts->chains = p->chains.samples;
 	facts->complete = p->chains.ends[CHAIN_END_COMPLETE].samples;

@@ -81,6 +81,7 @@ struct chains {
 	struct chains_source *sources;
 	size_t source_count, source_room;
 	bool quality_only; /* set by the caller: no lines; of several events together */
+	bool rows_only;	   /* set by the caller: the functions with their samples, and no lines */
 	bool no_time;	   /* set by the caller: of these, not those of time off the CPU */
 	const struct chain_choice *choice; /* set by the caller; NULL: all chains and frames */
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */

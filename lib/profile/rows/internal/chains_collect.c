@@ -71,7 +71,8 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 		return 0;
 	c->chain++;
 	add_inclusive(c, &line);
-	add_line(c, context, &line);
+	if (!out->rows_only)
+		add_line(c, context, &line);
 	return 0;
 }
 
