@@ -166,8 +166,8 @@ static struct mapped *map_file(struct symcache *c, const char *key, const char *
 	return m;
 }
 
-struct symtab *symcache_find(struct symcache *c, const char *key,
-			     const struct symcache_reload *reload)
+struct symtab *symcache_stored(struct symcache *c, const char *key,
+			       const struct symcache_reload *reload)
 {
 	char name[NAME_SIZE];
 	struct mapped *m;
@@ -175,10 +175,8 @@ struct symtab *symcache_find(struct symcache *c, const char *key,
 
 	name_file(key, name);
 	m = map_file(c, key, name);
-	if (!m) {
-		__atomic_fetch_add(&c->stats.misses, 1, __ATOMIC_RELAXED);
+	if (!m)
 		return NULL;
-	}
 	if (reload)
 		m->reload = *reload;
 	st = symtab_new_from(&(struct symtab_source){ .count = m->view.header->count,
@@ -186,7 +184,15 @@ struct symtab *symcache_find(struct symcache *c, const char *key,
 						      .read = read_symbol,
 						      .data = m });
 	symtab_hold(st, m, release_mapped);
-	__atomic_fetch_add(&c->stats.hits, 1, __ATOMIC_RELAXED);
+	return st;
+}
+
+struct symtab *symcache_find(struct symcache *c, const char *key,
+			     const struct symcache_reload *reload)
+{
+	struct symtab *st = symcache_stored(c, key, reload);
+
+	__atomic_fetch_add(st ? &c->stats.hits : &c->stats.misses, 1, __ATOMIC_RELAXED);
 	return st;
 }
 

@@ -59,6 +59,9 @@ DEFINE_CLEANUP(struct symcache *, symcache_close);
  * NULL) is copied, and its data taken if there is a table. */
 struct symtab *symcache_find(struct symcache *c, const char *key,
 			     const struct symcache_reload *reload);
+/* The same of a table that was stored just now, which is not counted as found. */
+struct symtab *symcache_stored(struct symcache *c, const char *key,
+			       const struct symcache_reload *reload);
 /* Stores a settled table under @key. A failure is only counted: the next report tries again. */
 void symcache_store(struct symcache *c, const char *key, const struct symtab *st);
 

@@ -200,13 +200,14 @@ static struct symtab *load_again(void *data)
 	return b.symtab;
 }
 
-/* Takes the symbols from the cache; false if they are missing. */
-static bool open_cached(struct search *s, const char *key, struct binary *ret)
+/* Takes the symbols from the cache by @find; false if they are missing. */
+static bool take_cached(struct search *s, const char *key, typeof(symcache_find) *find,
+			struct binary *ret)
 {
 	struct again again = { *s, *s->header };
 	struct symcache_reload reload = { load_again, xmemdup(&again, sizeof(again)), free };
 
-	ret->symtab = symcache_find(s->bs->cache, key, &reload);
+	ret->symtab = find(s->bs->cache, key, &reload);
 	if (!ret->symtab) {
 		free(reload.data);
 		return false;
@@ -218,13 +219,25 @@ static bool open_cached(struct search *s, const char *key, struct binary *ret)
 	return true;
 }
 
-/* Stores what was read under @key (NULL: not at all). */
-static void store(struct search *s, const char *key, const struct binary *b)
+static bool open_cached(struct search *s, const char *key, struct binary *ret)
+{
+	return take_cached(s, key, symcache_find, ret);
+}
+
+/* Stores what was read under @key (NULL: not at all). A table is then taken from the cache, where
+ * only the symbols that are used take memory. */
+static void store(struct search *s, const char *key, struct binary *b)
 {
 	_cleanup_(symtab_freep) struct symtab *none = symtab_new();
+	struct binary cached = { .why = b->why };
 
-	if (key && (b->symtab || b->why == BINARY_NO_SYMBOLS))
-		symcache_store(s->bs->cache, key, b->symtab ? b->symtab : none);
+	if (!key || (!b->symtab && b->why != BINARY_NO_SYMBOLS))
+		return;
+	symcache_store(s->bs->cache, key, b->symtab ? b->symtab : none);
+	if (!b->symtab || !take_cached(s, key, symcache_stored, &cached))
+		return;
+	binary_close(b);
+	*b = cached;
 }
 
 /* Opens an image through the cache under @key (NULL: not cached); returns whether it was found. */
