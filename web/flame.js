@@ -73,13 +73,15 @@ export class Flame {
 		this.hit = null;
 		this.tree = null;
 		this.isAtEnd = false;
+		this.seen = 0;
 		this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'flame', tabindex: 0, role: 'img', 'aria-label': options.label }));
 		this.space = el('div', { class: 'space' }, this.canvas);
 		host.append(this.space);
 		this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { alpha: false }));
 		new ResizeObserver(() => this.resize()).observe(host);
 		host.addEventListener('scroll', () => {
-			this.isAtEnd = host.scrollTop + host.clientHeight >= host.scrollHeight - 1;
+			// else the view was made smaller, and resize() comes
+			if (host.clientHeight === this.seen) this.isAtEnd = host.scrollTop + host.clientHeight >= host.scrollHeight - 1;
 			this.later();
 		}, { passive: true });
 		this.canvas.addEventListener('keydown', e => this.key(e));
@@ -169,6 +171,7 @@ export class Flame {
 		this.rowHeight = matchMedia('(pointer: coarse)').matches ? 24 : ROW;
 		this.full = (this.tree.maxDepth + 1) * this.rowHeight + 2;
 		this.space.style.height = this.full + 'px';
+		this.seen = this.host.clientHeight;
 		this.w = this.host.clientWidth;
 		this.h = Math.min(this.host.clientHeight, this.full);
 		this.canvas.style.height = this.h + 'px';
