@@ -128,6 +128,8 @@ static void deal_out(struct history *h, struct reading *r)
 
 	h->files = r->files;
 	h->count = r->file_count;
+	if (!all)
+		return;
 	next = find_places(h, &(struct pile){ .entries = all, .count = r->pile.count });
 	for (i = 0; i < h->count; i++) {
 		for (end = (size_t)(h->files[i].counts - all) + h->files[i].count; next[i] < end;) {
