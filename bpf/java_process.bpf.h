@@ -220,7 +220,21 @@ static __always_inline void find_java(struct run *run, const struct unwinding *u
 		note_java(run, p, use_table(*number), bias);
 }
 
-/* Finds the virtual machine of the process, or reads its heaps again, once in a round. */
+/* The heap that @address is in; NULL if it is in none. */
+static __always_inline const struct java_heap *java_heap_at(const struct java_process *p,
+							    __u64 address)
+{
+	__u32 i;
+
+	for (i = 0; i < JAVA_HEAPS; i++)
+		if (i < p->heap_count && address - p->heaps[i].start < p->heaps[i].bytes)
+			return &p->heaps[i];
+	return NULL;
+}
+
+/* Finds the virtual machine of the process, or reads its heaps again: once in a round, and where the
+ * frame is in none of them, as it may have made them since. Without them the frame would be left by
+ * its frame pointer, which is a caller's. */
 static __noinline int know_java(struct run *run, const struct unwinding *u)
 {
 	struct java_process *p;
@@ -244,8 +258,12 @@ static __noinline int know_java(struct run *run, const struct unwinding *u)
 		if (p->interpreter)
 			note_java(run, p, p->interpreter, p->bias);
 	}
-	if (!p->interpreter && p->tries++ < JAVA_TRIES &&
-	    has_class(run, u->registers[JAVA_REGISTER_THREAD]))
+	if ((p->interpreter && java_heap_at(p, unwind_lookup_pc(&u->frame))) ||
+	    p->tries++ >= JAVA_TRIES)
+		return 0;
+	if (p->interpreter)
+		note_java(run, p, p->interpreter, p->bias);
+	else if (has_class(run, u->registers[JAVA_REGISTER_THREAD]))
 		find_java(run, u, p);
 	return 0;
 }
@@ -271,16 +289,4 @@ static __always_inline void meet_java(struct run *run, const struct script_proce
 	if (p->key != at->key || p->tables != at->tables || p->round != control.round ||
 	    !p->interpreter)
 		note_java(run, p, at->interpreter, at->bias);
-}
-
-/* The heap that @address is in; NULL if it is in none. */
-static __always_inline const struct java_heap *java_heap_at(const struct java_process *p,
-							    __u64 address)
-{
-	__u32 i;
-
-	for (i = 0; i < JAVA_HEAPS; i++)
-		if (i < p->heap_count && address - p->heaps[i].start < p->heaps[i].bytes)
-			return &p->heaps[i];
-	return NULL;
 }
