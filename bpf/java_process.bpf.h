@@ -232,9 +232,9 @@ static __always_inline const struct java_heap *java_heap_at(const struct java_pr
 	return NULL;
 }
 
-/* Finds the virtual machine of the process, or reads its heaps again: once in a round, and where the
- * frame is in none of them, as it may have made them since. Without them the frame would be left by
- * its frame pointer, which is a caller's. */
+/* Finds the virtual machine of the process, or reads its heaps again: once in a round, and where
+ * the frame is in none of them, as it may have made them since. Without them the frame would be
+ * left by its frame pointer, which is a caller's. */
 static __noinline int know_java(struct run *run, const struct unwinding *u)
 {
 	struct java_process *p;
