@@ -142,20 +142,29 @@ static void note_original(struct cookie_table *t, struct cookie_entry *e,
 	cookie_keep(t, e->original, &mapped);
 }
 
+/* Waits for an answer, as long as is left of the time for that. Returns whether it came. */
+static bool await_a_while(struct cookie_table *t, uint64_t number)
+{
+	const uint64_t since_ns = clock_now_ns(), left_ns = t->wait_left_ns;
+	bool is_answered = cookie_await(t, number, (int)(left_ns / 1000000));
+
+	t->wait_left_ns = left_ns - MIN(clock_now_ns() - since_ns, left_ns);
+	return is_answered;
+}
+
 static void find_original(struct cookie_table *t, struct cookie_entry *e,
 			  const struct cookie_mapped *where)
 {
-	uint64_t now_ns = clock_now_ns(), number;
-	bool is_awaited = !e->compared && !t->late;
+	bool is_awaited = !e->compared && !t->late && t->wait_left_ns;
+	uint64_t number;
 	struct text_copy copy;
 	int r;
 
-	e->compared_ns = now_ns;
+	e->compared_ns = clock_now_ns();
 	if (t->finder) {
 		number = ask(t, FINDER_COPY, e, where);
 		e->compared = number != 0;
-		if (is_awaited && now_ns < t->wait_until_ns &&
-		    !cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000)))
+		if (is_awaited && !await_a_while(t, number))
 			t->late = number;
 		return;
 	}
@@ -208,7 +217,7 @@ void cookie_settle(struct cookie_table *t)
 		settle(t, &job);
 		finder_job_done(&job);
 	}
-	t->wait_until_ns = clock_now_ns() + WAIT_NS;
+	t->wait_left_ns = WAIT_NS;
 	if (t->late && finder_wait(t->finder, t->late, 0))
 		t->late = 0;
 }
@@ -221,10 +230,10 @@ uint64_t cookie_asked(const struct cookie_table *t)
 bool cookie_await(struct cookie_table *t, uint64_t number, int ms)
 {
 	bool is_answered = !t->finder || finder_wait(t->finder, number, ms);
-	uint64_t until_ns = t->wait_until_ns;
+	uint64_t left_ns = t->wait_left_ns;
 
 	cookie_settle(t);
-	t->wait_until_ns = until_ns;
+	t->wait_left_ns = left_ns;
 	return is_answered;
 }
 
