@@ -223,8 +223,9 @@ static int choose_mark(const struct search *s, uint64_t number, struct probe_pla
 		return not_there(s, err);
 	if (number > shown || (!number && s->count > 1))
 		return error_set(err, -EINVAL,
-				 "the places of the mark %s:%s in %s are @1 to @%zu; choose one",
-				 s->provider, s->name, s->file, shown);
+				 "the places of the mark %s:%s in %s are @1 to @%zu%s; choose one",
+				 s->provider, s->name, s->file, shown,
+				 shown < s->count ? ", and others that have no number" : "");
 	*ret = s->places[number ? number - 1 : 0];
 	return 0;
 }
