@@ -13,7 +13,8 @@
 # $dir is removed at the end; $root in it becomes the guest's file system. The guest prints TAP lines
 # with the prefix "vm:", whose test numbers are ignored. Its last line is "vm:end".
 dir=$(mktemp -d "${TMPDIR:-/tmp}/opvm.XXXXXX")
-trap 'rm -rf "$dir"' EXIT
+qemu=
+trap '[ -z "$qemu" ] || kill -9 "$qemu" 2>/dev/null; rm -rf "$dir"' EXIT
 root=$dir/root
 tests=0
 failed=0
@@ -98,18 +99,42 @@ one()
 	echo "$1 $tests - $2"
 }
 
-# boot NAME QEMU...: runs the guest and takes over its tests. A quiet machine takes two minutes, a busy
-# one many times that.
+# guest QEMU...: runs it, its console to a file. A quiet machine takes two minutes, a busy one many times
+# that; one that prints nothing for five minutes hangs, and is ended.
+guest()
+{
+	"$@" -nographic -no-reboot -nodefaults -serial stdio -initrd "$dir/initramfs" \
+		</dev/null >"$dir/console" 2>&1 &
+	qemu=$!
+	printed=0
+	silent=0
+	lived=0
+	while kill -0 "$qemu" 2>/dev/null; do
+		sleep 1
+		lived=$((lived + 1))
+		silent=$((silent + 1))
+		now=$(stat -c %s "$dir/console")
+		[ "$now" = "$printed" ] || silent=0
+		printed=$now
+		if [ "$silent" -ge 300 ] || [ "$lived" -ge 1700 ]; then
+			kill -9 "$qemu"
+			echo "ended after $lived s, the last $silent of them silent" >>"$dir/console"
+		fi
+	done
+	wait "$qemu" || :
+	qemu=
+}
+
+# boot NAME QEMU...: runs the guest and takes over its tests.
 boot()
 {
 	name=$1
 	shift
-	timeout 1700 "$@" -nographic -no-reboot -nodefaults -serial stdio -initrd "$dir/initramfs" \
-		</dev/null >"$dir/console" 2>&1 || true
+	guest "$@"
 	tr -d '\r' <"$dir/console" | sed -n 's/^.*vm://p' >"$dir/tap"
 	if ! grep -q "^end$" "$dir/tap"; then
 		one "not ok" "$name ran to its end"
-		tail -n 30 "$dir/console" | tr -d '\r' | sed 's/^/# /'
+		tail -n 60 "$dir/console" | tr -d '\r' | sed 's/^/# /'
 	fi
 	while IFS= read -r line; do
 		case $line in
