@@ -189,6 +189,9 @@ enum counter_kind {
 	  "see --attach-java in oprofile(7)")                                                      \
 	X(script_capped, TROUBLE, "interpreted functions without a place: too many in one file",   \
 	  "interpreted functions are counted as (other functions): too many in one file")          \
+	X(script_unnamed, TROUBLE, "interpreted functions without their file: too many files",     \
+	  "interpreted functions are counted as [other files]: too many source files at a time")   \
+	X(script_swept, INFO, "source files forgotten because they were not sampled for long")     \
 	X(script_unwritten, TROUBLE, "times that interpreted functions could not be written",      \
 	  "times that the names of a file's interpreted functions could not be written",           \
 	  "free disk space")                                                                       \

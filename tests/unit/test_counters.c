@@ -374,6 +374,8 @@ static const struct {
 	{ "script_unreadable", "live/python.sh", NULL },
 	{ "script_ring_full", "live/python.sh", NULL },
 	{ "script_capped", "unit/test_source_files.c", "functions_beyond_the_limit_share_a_place" },
+	{ "script_unnamed", "unit/test_record.c", "source_files_get_images_as_others_are_left" },
+	{ "script_swept", "unit/test_record.c", "source_files_get_images_as_others_are_left" },
 	{ "script_unwritten", "unit/test_source_files.c", "a_failed_write_is_tried_again" },
 	{ "unwind_partial", "unit/test_table_store.c", "a_file_with_too_many_rules_is_counted" },
 	{ "unwind_moved_refused", "unit/test_copy_store.c",

@@ -2,6 +2,7 @@
 /* The event buffer to sample files. */
 #include "record_bench.h"
 
+#include "base/clock.h"
 #include "elf/vdso.h"
 #include "record/store/sampled_image.h"
 
@@ -417,17 +418,60 @@ static void images_unused_for_long_are_freed(void)
 
 	for (i = 1; i <= 5000; i++)
 		held = numbered_image(t, cookies, i);
-	CHECK(sampled_image_are_many(t));
-	CHECK_EQ(sampled_image_sweep(t), 0);
-	CHECK(!sampled_image_are_many(t));
+	CHECK(sampled_image_are_many(t, 0));
+	CHECK_EQ(sampled_image_sweep(t, 0), 0);
+	CHECK(!sampled_image_are_many(t, 0));
 	for (; i <= 10000; i++)
 		CHECK(numbered_image(t, cookies, i) != NULL);
-	CHECK(sampled_image_are_many(t));
+	CHECK(sampled_image_are_many(t, 0));
 	sampled_image_use(t, held);
-	CHECK_EQ(sampled_image_sweep(t), 4999);
+	CHECK_EQ(sampled_image_sweep(t, 0), 4999);
 	CHECK(numbered_image(t, cookies, 5000) == held);
 	CHECK_STR(numbered_image(t, cookies, 1)->image.name, "/a/1");
 	CHECK(sampled_image_kernel(t, "vmlinux", true) == kernel);
+	sampled_image_table_free(t);
+	cookie_table_free(cookies);
+}
+
+static struct sampled_image *numbered_source(struct sampled_images *t, struct cookie_table *cookies,
+					     int number)
+{
+	_cleanup_free_ char *path = xasprintf("/a/%d.py", number);
+	struct cookie_function function = { .name = (char *)"f",
+					    .bytes = 30,
+					    .digest = COOKIE_DIGEST_SET };
+
+	return sampled_image_of_cookie(t, cookie_source(cookies, path, &function));
+}
+
+/* Source files beyond those that have an image share one, until others are not sampled any more. */
+static void source_files_get_images_as_others_are_left(void)
+{
+	enum { MOST = 4096 };
+	const uint64_t later = 10 * 60 * NS_PER_S;
+	struct cookie_table *cookies = cookie_table_new();
+	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies);
+	struct sampled_image *shared;
+	uint64_t script_unnamed, script_swept;
+	int i;
+
+	for (i = 1; i <= MOST; i++)
+		CHECK(!numbered_source(t, cookies, i)->is_shared);
+	CHECK(sampled_image_are_many(t, later));
+	(void)sampled_image_sweep(t, later);
+	CHECK(!sampled_image_are_many(t, 2 * later - 1));
+	shared = numbered_source(t, cookies, i);
+	CHECK(shared->is_shared && numbered_source(t, cookies, i + 1) == shared);
+	CHECK_STR(numbered_source(t, cookies, 1)->image.name, "/a/1.py");
+	CHECK(sampled_image_are_many(t, 2 * later));
+	(void)sampled_image_sweep(t, 2 * later);
+	CHECK(!sampled_image_has_file(t, "/a/2.py") && sampled_image_has_file(t, "/a/1.py"));
+	CHECK_STR(numbered_source(t, cookies, i)->image.name, "/a/4097.py");
+	CHECK_STR(numbered_source(t, cookies, 2)->image.name, "/a/2.py");
+	script_unnamed = sampled_image_sources(t).shared;
+	script_swept = sampled_image_sources(t).swept;
+	CHECK_EQ(script_unnamed, 2);
+	CHECK_EQ(script_swept, MOST - 1);
 	sampled_image_table_free(t);
 	cookie_table_free(cookies);
 }
@@ -437,6 +481,7 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(other_kinds_of_images_have_their_names), T(samples_that_wait_for_code_are_not_counted_yet),
       T(samples_stay_in_the_places_of_their_functions),
       T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
-      T(losses_have_their_own_counters), T(weights_count_and_saturate),
-      T(a_session_moved_away_starts_again), T(a_sample_file_that_fails_is_counted_and_tried_again),
+      T(losses_have_their_own_counters), T(source_files_get_images_as_others_are_left),
+      T(weights_count_and_saturate), T(a_session_moved_away_starts_again),
+      T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))

@@ -250,6 +250,11 @@ static void functions_beyond_the_limit_share_a_place(void)
 	source_files_free(t);
 }
 
+static bool is_named(const char *name, void *wanted)
+{
+	return !strcmp(name, wanted);
+}
+
 /* Also functions of many lines take limited memory. */
 static void functions_with_many_lines_share_a_place(void)
 {
@@ -257,7 +262,7 @@ static void functions_with_many_lines_share_a_place(void)
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ struct function_line *lines = xcalloc(LINES, sizeof(*lines));
 	struct source_files *t = source_files_new(dir);
-	uint64_t i;
+	uint64_t i, capped;
 
 	for (i = 0; i < LINES; i++)
 		lines[i] = (struct function_line){ (uint32_t)i, (uint32_t)i + 1 };
@@ -275,7 +280,35 @@ static void functions_with_many_lines_share_a_place(void)
 
 		CHECK(source_files_place(t, &image, name));
 	}
-	CHECK(source_files_capped(t) > FUNCTIONS / 2 && source_files_capped(t) < FUNCTIONS - 100);
+	capped = source_files_capped(t);
+	CHECK(capped > FUNCTIONS / 2 && capped < FUNCTIONS - 100);
+	/* Those that are left make room again. */
+	source_files_write(t, 0, true);
+	source_files_sweep(t, is_named, (char[]){ "/srv/other.py" });
+	CHECK(find(t, i, "f", i) && source_files_known(t, i)->size == 31);
+	CHECK_EQ(source_files_capped(t), capped);
+	source_files_free(t);
+}
+
+/* Files that are not used for long make room for others, and come back with the places they had. */
+static void a_file_that_was_freed_has_its_old_places(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct source_files *t = source_files_new(dir);
+	uint64_t f = place(t, 1, "f", 5), g;
+	char name[] = "/srv/app.py", other[] = "/srv/other.py";
+
+	source_files_sweep(t, is_named, other); /* is not written yet */
+	CHECK(source_files_have(t, name) && !source_files_known(t, 1));
+	CHECK_EQ(place(t, 1, "f", 5), f);
+	source_files_write(t, 0, true);
+	source_files_sweep(t, is_named, name);
+	CHECK_EQ(source_files_known(t, 1)->address, f);
+	source_files_sweep(t, is_named, other);
+	CHECK(!source_files_have(t, name) && !source_files_known(t, 1));
+	g = place(t, 2, "g", 6);
+	CHECK(g > f);
+	CHECK_EQ(place(t, 3, "f", 5), f);
 	source_files_free(t);
 }
 
@@ -283,4 +316,5 @@ TESTS(T(a_function_has_one_place), T(places_are_kept_in_the_session),
       T(a_killed_run_keeps_its_places), T(a_damaged_reservation_gives_no_place_again),
       T(functions_of_another_file_are_not_its_own), T(a_failed_write_is_tried_again),
       T(a_dump_writes_what_came_a_moment_after_the_last_writing),
-      T(functions_beyond_the_limit_share_a_place), T(functions_with_many_lines_share_a_place))
+      T(functions_beyond_the_limit_share_a_place), T(functions_with_many_lines_share_a_place),
+      T(a_file_that_was_freed_has_its_old_places))

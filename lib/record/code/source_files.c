@@ -148,7 +148,7 @@ static bool read_code(const struct jit_code *code, void *data)
 
 	if (!code->key || !add_code(r->source, code))
 		return false;
-	r->files->count++;
+	r->files->count += code->key != KEY_OF_OTHERS;
 	return true;
 }
 
@@ -328,7 +328,6 @@ static const struct jit_code *place_in(struct source_files *t, struct source *s,
 				       const struct cookie_image *source)
 {
 	const struct cookie_function *f = source->function;
-	size_t bytes = jit_bytes(s->code);
 	const struct jit_code *code;
 
 	map_for_each_of(&s->functions, hash_function(f->name, f->digest), code)
@@ -342,7 +341,6 @@ static const struct jit_code *place_in(struct source_files *t, struct source *s,
 		return s->others;
 	}
 	t->count++;
-	t->bytes += jit_bytes(s->code) - bytes;
 	return code;
 }
 
@@ -356,13 +354,16 @@ const struct jit_code *source_files_place(struct source_files *t, const struct c
 {
 	const struct jit_code *code = source_files_known(t, source->cookie);
 	struct source *s;
+	size_t bytes;
 
 	if (code || !source->function)
 		return code;
 	s = source_of(t, name);
+	bytes = jit_bytes(s->code);
 	if (!s->others)
 		add_others(t, s);
 	code = place_in(t, s, source);
+	t->bytes += jit_bytes(s->code) - bytes;
 	if (t->by_cookie.count >= COOKIES_MAX)
 		map_done(&t->by_cookie);
 	if (code)
@@ -415,6 +416,67 @@ void source_files_write(struct source_files *t, uint64_t now_ns, bool all)
 bool source_files_dump(struct source_files *t, uint64_t now_ns, uint64_t since_ns)
 {
 	return !jit_writer_is_idle(t->writer) || write_some(t, now_ns, since_ns, WRITES_MAX);
+}
+
+bool source_files_are_writing(const struct source_files *t)
+{
+	return !jit_writer_is_idle(t->writer);
+}
+
+/* Adds the codes of @s to @codes, by their address in memory. */
+static void add_codes(const struct source *s, struct map *codes)
+{
+	size_t i;
+
+	for (i = 0; i < jit_count(s->code); i++)
+		(void)map_set(codes, (uintptr_t)jit_at(s->code, i), (void *)s);
+}
+
+/* Forgets which cookies denote @codes. */
+static void forget_cookies(struct source_files *t, const struct map *codes)
+{
+	struct map kept = MAP_INIT;
+
+	map_for_each (&t->by_cookie, slot)
+		if (!map_get(codes, (uintptr_t)slot->value))
+			map_add(&kept, slot->key, slot->value);
+	map_done(&t->by_cookie);
+	t->by_cookie = kept;
+}
+
+/* Frees @s and takes it off the counts. */
+static void remove_source(struct source_files *t, struct source *s)
+{
+	t->count -= s->functions.count;
+	t->bytes -= jit_bytes(s->code);
+	t->unwritten += s->written.failed;
+	source_free(s);
+}
+
+void source_files_sweep(struct source_files *t, bool (*is_used)(const char *name, void *data),
+			void *data)
+{
+	struct map all = t->by_name, codes = MAP_INIT, unused = MAP_INIT;
+
+	t->by_name = MAP_INIT;
+	map_for_each (&all, slot) {
+		struct source *s = slot->value;
+		bool is_kept = is_used(s->name, data);
+
+		if (!is_kept)
+			add_codes(s, &codes);
+		if (is_kept || s->written.count != jit_count(s->code) ||
+		    source_files_are_writing(t))
+			map_add(&t->by_name, slot->key, s);
+		else
+			map_add(&unused, slot->key, s);
+	}
+	map_done(&all);
+	forget_cookies(t, &codes);
+	map_done(&codes);
+	map_for_each (&unused, slot)
+		remove_source(t, slot->value);
+	map_done(&unused);
 }
 
 uint64_t source_files_capped(const struct source_files *t)

@@ -32,12 +32,13 @@ void source_files_free(struct source_files *t);
 
 /* Returns the place of the function @source, of kind COOKIE_SOURCE, in the image called @name, as
  * the address of its code; gives it one if it is new. Functions beyond the limits share one. NULL:
- * there is none. The code is borrowed until source_files_forget(). */
+ * there is none. The code is borrowed until source_files_forget() or source_files_sweep(). */
 const struct jit_code *source_files_place(struct source_files *t, const struct cookie_image *source,
 					  const char *name);
 /* The same for the function whose place was requested with @cookie before, else NULL. */
 const struct jit_code *source_files_known(const struct source_files *t, uint64_t cookie);
-/* Whether functions of the source file called @name got places since the start. */
+/* Whether functions of the source file called @name got places since the start, or since it was
+ * freed by source_files_sweep(). */
 bool source_files_have(const struct source_files *t, const char *name);
 /* Removes what the session has of the source file called @name, unless source_files_have() it. */
 void source_files_remove(const struct source_files *t, const char *name);
@@ -47,6 +48,12 @@ void source_files_write(struct source_files *t, uint64_t now_ns, bool all);
 /* Writes, some in each call, all files that have got functions, but each only once since @since_ns.
  * Returns whether there is more to do: call it again. */
 bool source_files_dump(struct source_files *t, uint64_t now_ns, uint64_t since_ns);
+/* Whether files are being written. */
+bool source_files_are_writing(const struct source_files *t);
+/* Frees the files that @is_used rejects by their names, except those with functions that are not
+ * written yet, and those being written. Their functions get the same places when they come back. */
+void source_files_sweep(struct source_files *t, bool (*is_used)(const char *name, void *data),
+			void *data);
 /* Forgets all, because the session goes away. */
 void source_files_forget(struct source_files *t);
 

@@ -27,6 +27,11 @@ static bool is_of_old_images(const struct store_key *key, void *data)
 	       sampled_image_is_old(rec->binaries, key->image);
 }
 
+static bool is_known(const char *name, void *images)
+{
+	return sampled_image_has_file(images, name);
+}
+
 /* Frees the images that were not sampled for long, if there are many, once their files are closed,
  * which takes several turns. */
 static void sweep_images(struct record *rec, uint64_t until_ns)
@@ -37,8 +42,9 @@ static void sweep_images(struct record *rec, uint64_t until_ns)
 					     .until_ns = until_ns };
 
 	/* The parts of an incomplete chain refer to images. */
-	if (!sampled_image_are_many(rec->binaries) || rec->trans.tracing != TRACE_OFF ||
-	    rec->pending_count)
+	if (!sampled_image_are_many(rec->binaries, clock_now_ns()) ||
+	    rec->trans.tracing != TRACE_OFF || rec->pending_count ||
+	    source_files_are_writing(rec->sources))
 		return;
 	if (rec->jitting)
 		jitting_use_images(rec->jitting);
@@ -47,7 +53,8 @@ static void sweep_images(struct record *rec, uint64_t until_ns)
 	chain_recorder_let_go(rec->trace);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
-	(void)sampled_image_sweep(rec->binaries); /* none is lost */
+	(void)sampled_image_sweep(rec->binaries, clock_now_ns()); /* none is lost */
+	source_files_sweep(rec->sources, is_known, rec->binaries);
 }
 
 bool record_tend_files(struct record *rec)

@@ -8,6 +8,7 @@
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
 #include "record/stat_writer.h"
+#include "record/store/sampled_image.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
@@ -57,6 +58,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		ret->java_refused = jit.java_refused;
 	}
 	ret->script_capped = source_files_capped(rec->sources);
+	ret->script_unnamed = sampled_image_sources(rec->binaries).shared;
+	ret->script_swept = sampled_image_sources(rec->binaries).swept;
 	ret->script_unwritten = source_files_unwritten(rec->sources);
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/store/sampled_image.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -21,24 +22,28 @@
 
 /* The number of images after which those unused for long are swept. */
 enum { MANY = 4096 };
-/* The number of source files that have an image of their own. */
-enum { SOURCES_MAX = 4096 };
+/* The number of source files that have an image of their own, and after how many of them those
+ * unused for long are swept: not more often than this, as a program can invent names. */
+enum { SOURCES_MAX = 4096, SOURCES_MANY = SOURCES_MAX / 4 * 3 };
+static const uint64_t sources_every_ns = 10 * 60 * NS_PER_S;
 
 struct sampled_images {
 	char *samples, *root, *select;
 	const struct cookie_table *cookies;
-	struct manifest *manifest;	/* NULL: not open */
-	struct map by_cookie;		/* cookie: binary */
-	struct map by_name;		/* hash of the image to binaries */
-	struct map used;		/* hashes of names since sampled_image_note_used() */
-	struct map sources;		/* hashes of the paths of source files */
+	struct manifest *manifest; /* NULL: not open */
+	struct map by_cookie;	   /* cookie: binary */
+	struct map by_name;	   /* hash of the image to binaries */
+	struct map used;	   /* hashes of names since sampled_image_note_used() */
+	struct map sources;	   /* hash of the path of a source file: its own image */
+	struct sampled_image_sources counts;
 	struct sampled_image **regions; /* images found by /proc/PID/maps */
 	size_t region_count, region_room;
-	uint32_t count;	 /* number of binaries so far */
-	uint32_t age;	 /* number of sweeps */
-	size_t swept_to; /* binaries left by the last sweep */
-	bool has_noted;	 /* since sampled_image_forget() */
-	bool complained; /* a problem with the manifest was already logged */
+	uint32_t count;	   /* number of binaries so far */
+	uint32_t age;	   /* number of sweeps */
+	size_t swept_to;   /* binaries left by the last sweep, */
+	uint64_t swept_ns; /* which was at this time */
+	bool has_noted;	   /* since sampled_image_forget() */
+	bool complained;   /* a problem with the manifest was already logged */
 };
 
 struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
@@ -175,9 +180,10 @@ static struct sampled_image *intern(struct sampled_images *t, const struct sname
 	return b;
 }
 
-bool sampled_image_are_many(const struct sampled_images *t)
+bool sampled_image_are_many(const struct sampled_images *t, uint64_t now_ns)
 {
-	return t->by_name.count > t->swept_to + MANY;
+	return t->by_name.count > t->swept_to + MANY ||
+	       (t->sources.count >= SOURCES_MANY && now_ns >= t->swept_ns + sources_every_ns);
 }
 
 void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b)
@@ -188,7 +194,7 @@ void sampled_image_use(const struct sampled_images *t, const struct sampled_imag
 
 bool sampled_image_is_old(const struct sampled_images *t, const struct sampled_image *b)
 {
-	return b->age != t->age && !b->is_kernel && b->image.kind != SNAME_KERN;
+	return (b->is_shared || b->age != t->age) && !b->is_kernel && b->image.kind != SNAME_KERN;
 }
 
 /* Removes the old images from a map, without freeing them. */
@@ -203,16 +209,18 @@ static void drop_old(const struct sampled_images *t, struct map *images)
 	*images = kept;
 }
 
-size_t sampled_image_sweep(struct sampled_images *t)
+size_t sampled_image_sweep(struct sampled_images *t, uint64_t now_ns)
 {
+	size_t i, kept = 0, count = t->by_name.count, sources = t->sources.count;
 	struct map all = t->by_name;
-	size_t i, kept = 0, count = all.count;
 
 	for (i = 0; i < t->region_count; i++)
 		if (!sampled_image_is_old(t, t->regions[i]))
 			t->regions[kept++] = t->regions[i];
 	t->region_count = kept;
 	drop_old(t, &t->by_cookie);
+	drop_old(t, &t->sources);
+	t->counts.swept += sources - t->sources.count;
 	t->by_name = MAP_INIT;
 	map_for_each (&all, slot) {
 		struct sampled_image *b = slot->value;
@@ -225,6 +233,7 @@ size_t sampled_image_sweep(struct sampled_images *t)
 	map_done(&all);
 	t->age++;
 	t->swept_to = t->by_name.count;
+	t->swept_ns = now_ns;
 	return count - t->swept_to;
 }
 
@@ -315,19 +324,6 @@ static struct sampled_image *vdso_binary(struct sampled_images *t)
 	return sampled_image_region(t, 0, 0, size, "[vdso]");
 }
 
-/* Whether the source file @path has an image of its own: a program can invent names. */
-static bool has_own_image(struct sampled_images *t, const char *path)
-{
-	uint64_t hash = hash_bytes(path, strlen(path));
-
-	if (map_get(&t->sources, hash))
-		return true;
-	if (t->sources.count >= SOURCES_MAX)
-		return false;
-	(void)map_set(&t->sources, hash, t);
-	return true;
-}
-
 /* The language of the functions of @c. */
 static enum source_language language_of(const struct cookie_image *c)
 {
@@ -343,17 +339,28 @@ static enum source_language language_of(const struct cookie_image *c)
 	return languages[interpreter % INTERPRETER_COUNT_];
 }
 
+/* Returns the image of a source file. Those that are too many share one. */
 static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	const enum source_language language = language_of(c);
-	bool is_own = language == SOURCE_WAKERS || has_own_image(t, c->path);
+	const uint64_t hash = hash_bytes(c->path, strlen(c->path));
 	struct manifest_image file = {
-		.path = is_own ? c->path : (char *)"/[python]",
+		.path = c->path,
 		.version.build_id = *source_image_id(language),
 	};
-	struct sampled_image *b = sampled_image_file(t, &file, false);
+	bool is_shared = language != SOURCE_WAKERS && t->sources.count >= SOURCES_MAX &&
+			 !map_get(&t->sources, hash);
+	struct sampled_image *b;
 
+	if (is_shared)
+		file.path = (char *)"/[other files]";
+	b = sampled_image_file(t, &file, false);
 	b->is_source = true;
+	b->is_shared = is_shared;
+	if (is_shared)
+		t->counts.shared++;
+	else
+		(void)map_set(&t->sources, hash, b);
 	return b;
 }
 
@@ -381,6 +388,24 @@ static struct sampled_image *cookie_binary(struct sampled_images *t, const struc
 		break;
 	}
 	return NULL;
+}
+
+struct sampled_image_sources sampled_image_sources(const struct sampled_images *t)
+{
+	return t->counts;
+}
+
+bool sampled_image_has_file(const struct sampled_images *t, const char *name)
+{
+	const struct sname_image image = { .kind = SNAME_ROOT, .name = (char *)name };
+	const struct sampled_image *b;
+
+	map_for_each_of(&t->by_name, image_hash(&image), b)
+	{
+		if (sname_image_equal(&b->image, &image))
+			return true;
+	}
+	return false;
 }
 
 struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t cookie)

@@ -24,6 +24,7 @@ struct sampled_image {
 	uint64_t mtime;		   /* seconds; 0: unknown or none */
 	bool is_kernel;		   /* kernel or module */
 	bool is_source;		   /* a source file: offsets are places of source_files.h */
+	bool is_shared;		   /* by source files that are too many to have one each */
 	bool selected;		   /* as application: selected by --image */
 	uint32_t id;		   /* number in the table, for hashing */
 	uint32_t chain_number;	   /* in the chain store, */
@@ -68,15 +69,26 @@ bool sampled_image_has_noted(const struct sampled_images *t);
 int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err);
 
 /* Returns whether there are so many images that those unused for long are to be swept: first
- * sampled_image_use() those that somebody holds, let go of all others, then sweep. */
-bool sampled_image_are_many(const struct sampled_images *t);
+ * sampled_image_use() those that somebody holds, let go of all others, then sweep. @now_ns:
+ * CLOCK_MONOTONIC. */
+bool sampled_image_are_many(const struct sampled_images *t, uint64_t now_ns);
 /* Whether @b would be swept now. */
 bool sampled_image_is_old(const struct sampled_images *t, const struct sampled_image *b);
 /* Keeps @b (may be NULL) from being swept. */
 void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b);
-/* Frees the images that were not looked up since the last sweep, except those of the kernel. They
- * get the same names when they are sampled again. Returns how many. */
-size_t sampled_image_sweep(struct sampled_images *t);
+/* Frees the images that were not looked up since the last sweep, except those of the kernel, and
+ * those that are shared. They get the same names when they are sampled again. Returns how many. */
+size_t sampled_image_sweep(struct sampled_images *t, uint64_t now_ns);
+/* Whether the image of a file is known that is called @name. */
+bool sampled_image_has_file(const struct sampled_images *t, const char *name);
+
+/* What became of the images of source files. */
+struct sampled_image_sources {
+	uint64_t shared; /* functions whose file got no image of its own: too many had one */
+	uint64_t swept;	 /* images that were freed as they were not sampled for long */
+};
+
+struct sampled_image_sources sampled_image_sources(const struct sampled_images *t);
 
 /* The image of a cookie, or NULL if it is unknown. A new image is entered in the manifest. */
 struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t cookie);
