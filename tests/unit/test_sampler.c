@@ -2,11 +2,15 @@
 /* The program in the kernel from outside; skips where such a program cannot be had. */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
+#include "interpreter/function_line.h"
 #include "perf/perf_event.h"
+#include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_functions.h"
@@ -324,7 +328,33 @@ static void a_chain_without_names_is_sent_again(void)
 	cookie_table_free(cookies);
 }
 
+/* A few functions with long tables of lines are reason enough, too. */
+static void functions_that_take_much_memory_are_swept(void)
+{
+	enum { LINES = 1 << 16, FUNCTIONS = 128 };
+	_cleanup_free_ struct function_line *lines = xcalloc(LINES, sizeof(*lines));
+	struct bpf_samples samples = { .cookies = cookie_table_new(), .now_ns = NS_PER_S };
+	struct cookie_function function = {
+		.name = (char *)"f", .bytes = 1, .lines = lines, .line_count = LINES
+	};
+	struct bpf_sweep sweep = { 0 };
+	uint64_t i;
+
+	samples.functions = sampler_functions_new(NULL, samples.cookies, "");
+	for (i = 0; i < FUNCTIONS; i++) {
+		CHECK_EQ(bpf_sweep(&sweep, NULL, &samples), 0);
+		if (sweep.stage != BPF_SWEEP_OFF)
+			break;
+		function.digest = COOKIE_DIGEST_SET + i;
+		(void)cookie_source(samples.cookies, "/srv/app.py", &function);
+	}
+	CHECK(i > FUNCTIONS / 2 && i < FUNCTIONS);
+	sampler_functions_free(samples.functions);
+	cookie_table_free(samples.cookies);
+}
+
 TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
       T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
       T(no_count_is_lost_between_the_rounds), T(what_is_the_same_is_counted_together),
-      T(callers_are_a_number_unless_spelt_out), T(a_chain_without_names_is_sent_again))
+      T(callers_are_a_number_unless_spelt_out), T(a_chain_without_names_is_sent_again),
+      T(functions_that_take_much_memory_are_swept))

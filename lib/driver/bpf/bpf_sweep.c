@@ -96,11 +96,18 @@ static size_t forget(struct bpf_sweep *w, struct sampler *sampler, struct bpf_sa
 	return swept;
 }
 
+/* Whether there is so much that what was not sampled for long is to be forgotten. */
+static bool is_due(const struct bpf_sweep *w, const struct bpf_samples *samples)
+{
+	return cookie_count(samples->cookies) > (w->limit ?: IMAGES_ENOUGH) ||
+	       (samples->functions && sampler_functions_are_large(samples->functions));
+}
+
 size_t bpf_sweep(struct bpf_sweep *w, struct sampler *sampler, struct bpf_samples *samples)
 {
 	switch (w->stage) {
 	case BPF_SWEEP_OFF:
-		if (cookie_count(samples->cookies) <= (w->limit ?: IMAGES_ENOUGH))
+		if (!is_due(w, samples))
 			break;
 		cookie_age(samples->cookies);
 		w->stage = BPF_SWEEP_IMAGES;

@@ -329,6 +329,11 @@ void sampler_functions_add(struct sampler_functions *t, const struct sample_func
 	(void)map_set(&t->by_id, f->id, (void *)(uintptr_t)cookie);
 }
 
+bool sampler_functions_are_large(const struct sampler_functions *t)
+{
+	return cookie_function_bytes(t->cookies) >= FUNCTION_BYTES_MAX / 4 * 3;
+}
+
 static void send_again(const struct sampler_functions *t, uint64_t id)
 {
 	size_t i;

@@ -32,5 +32,8 @@ bool sampler_functions_knows(const struct sampler_functions *t, uint64_t id);
 /* The cookie of the function with this @id. If it is not known, that of a function with no name,
  * and the program sends it again. */
 uint64_t sampler_functions_cookie(struct sampler_functions *t, uint64_t id);
+/* Whether names and lines take most of the memory that they may take: those of functions that were
+ * not sampled for long should go (cookie_sweep()). */
+bool sampler_functions_are_large(const struct sampler_functions *t);
 /* Forgets all functions, which the program sends again as it meets them. */
 void sampler_functions_forget(struct sampler_functions *t);
