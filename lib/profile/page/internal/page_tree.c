@@ -178,6 +178,7 @@ static void put_in_order(struct page_tree *t)
 	struct children children = { 0 };
 	struct waiting w = { 0 };
 
+	array_grow(&t->items, count_shown(t), &t->room);
 	wait_for(&w, 0, 0, 0);
 	while (w.count) {
 		uint32_t node = w.list[--w.count].node, depth = w.list[w.count].depth;

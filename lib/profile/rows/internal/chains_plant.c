@@ -308,6 +308,7 @@ static int plant(struct plant *p)
 	int r;
 
 	find_outer(p);
+	call_tree_reserve(&p->collect->out->tree, p->count);
 	r = plant_chains(p);
 	return r < 0 || !p->end ? r : chain_reader_each_slice(p->reader, &when);
 }

@@ -180,11 +180,17 @@ uint32_t chains_take_task(const struct chains_collect *c, uint32_t context)
 	return c->source->tasks ? c->source->tasks[context] : 0;
 }
 
-/* Makes room for the lines up to number @line. */
+/* Makes room for the lines up to number @line. The first time, it does for all lines, because zeros
+ * of new memory cost nothing until they are used. */
 static void grow_latest(struct chains_collect *c, uint32_t line)
 {
 	size_t had = c->latest_room;
 
+	if (!had) {
+		c->latest_room = MAX(c->out->tree.count + c->out->line_count, (size_t)line + 1);
+		c->latest = xcalloc(c->latest_room, sizeof(*c->latest));
+		return;
+	}
 	array_grow(&c->latest, (size_t)line + 1, &c->latest_room);
 	memset(c->latest + had, 0, (c->latest_room - had) * sizeof(*c->latest));
 }
@@ -206,7 +212,7 @@ void chains_take_moment(struct chains_collect *c, struct chains_moment moment)
 	}
 	array_grow(&out->moments, out->moment_count + 1, &out->moment_room);
 	out->moments[out->moment_count++] = moment;
-	c->latest[moment.line] = out->moment_count;
+	c->latest[moment.line] = (uint32_t)out->moment_count;
 }
 
 void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context, uint64_t samples)

@@ -33,7 +33,7 @@ struct chains_collect {
 	size_t seen_room;
 	uint32_t chain;	     /* number of the current chain */
 	size_t slice_moment; /* the first moment of the current slice */
-	size_t *latest;	     /* by line: number of its latest moment, from 1 on; 0: none */
+	uint32_t *latest;    /* by line: number of its latest moment, from 1 on; 0: none */
 	size_t latest_room;
 };
 
