@@ -129,6 +129,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->steps = c->gather->steps; /* of blocks, if they are of time */
 	c->by_task = c->wants_tree = c->own_only = division.most > 0; /* a page */
 	c->wants_tree |= sums_suffice(r->view);
+	c->apps_only = r->view->apps_only;
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)

@@ -94,6 +94,7 @@ struct report_view {
 	const char *command;	   /* the command line, for XML */
 	char *const *events; /* for pages: keys of all events, if there are several, NULL last; */
 	const char *event;   /* and of the one that is shown */
+	bool apps_only;	     /* for page data of chains: only their applications */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 

@@ -334,6 +334,8 @@ void page_head_write(const struct report *r, struct json *j)
 	json_double(j, "weight", losses_weight(r->losses));
 	write_squares(r, j);
 	json_bool(j, "chains", r->view->chains);
+	if (r->view->apps_only)
+		json_bool(j, "applications_only", true);
 	write_setup(r, j);
 	write_command(r, j);
 	json_line(j);

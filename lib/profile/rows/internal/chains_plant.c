@@ -221,6 +221,8 @@ static uint32_t find_place(struct plant *p, uint32_t node, struct chains_line *l
 	struct chain chain;
 	uint32_t context;
 
+	if (c->out->apps_only)
+		return call_tree_child(&c->out->tree, 0, CHAINS_NODE_APP | line->app);
 	if (!chain_filter_is_set(&c->filter) && !chain_ends_in_doubt(line->end))
 		return place_of(p, node, line);
 	return chain_reader_chain(p->reader, node, &context, &chain)
@@ -308,7 +310,8 @@ static int plant(struct plant *p)
 	int r;
 
 	find_outer(p);
-	call_tree_reserve(&p->collect->out->tree, p->count);
+	if (!p->collect->out->apps_only)
+		call_tree_reserve(&p->collect->out->tree, p->count);
 	r = plant_chains(p);
 	return r < 0 || !p->end ? r : chain_reader_each_slice(p->reader, &when);
 }
