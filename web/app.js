@@ -10,7 +10,7 @@ import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, s
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
 import { frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
-import { isServed, load, loadSource, loadSources } from './provider.js';
+import { isServed, load, loadApplications, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
 
 const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30;
@@ -625,6 +625,23 @@ function showCommand() {
 	$('same').textContent = text ? 'same numbers:' : 'no command of opreport gives these numbers';
 }
 
+/** Whether what is to be shown follows from applications alone, if nothing else is known yet. */
+function isKnown() {
+	return !profile.head.applications_only || (state.v === 'overview' && !state.f && !['image', 'kind'].includes(state.g));
+}
+
+/** Shows that functions are not known yet. */
+function renderReading() {
+	const isReading = !isKnown();
+	$('reading').hidden = !isReading;
+	$('export').hidden = Boolean(profile.head.applications_only);
+	$('reading').textContent = `reading the call chains of ${amount(profile.head, profile.head.samples)}…`;
+	if (!isReading) return;
+	$('v-' + state.v).hidden = $('tools').hidden = $('detail').hidden = true;
+	$('amount').textContent = $('command').textContent = $('same').textContent = $('drawn').textContent = '';
+	$('copy').hidden = true;
+}
+
 function render() {
 	compute();
 	search();
@@ -634,6 +651,9 @@ function render() {
 		timeline.windows = { A: page.window, B: page.other };
 		timeline.draw();
 	}
+	renderReading();
+	document.body.dataset.shown = isKnown() ? state.v : '';
+	if (!isKnown()) return;
 	if (state.v === 'flame') renderFlame();
 	else if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
 	else if (state.v === 'overview') showOverview(page, $('v-overview'));
@@ -645,7 +665,7 @@ function render() {
 	showCommand();
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
 	if (!page.n) say('No samples in this window with these filters.');
-	document.body.dataset.ready = state.v;
+	if (!profile.head.applications_only) document.body.dataset.ready = state.v;
 }
 
 // --- beginning ---
@@ -665,10 +685,12 @@ function makeTimeline() {
 	makeSeries();
 	$('over').hidden = !s;
 	if (!s) return;
+	const host = $('timeline').cloneNode(); // without the listeners of a timeline before
+	$('timeline').replaceWith(host);
 	annotations = annotationsOf(profile);
 	const gaps = annotations.filter(a => a.kind === 'gap').map(a => [a.step, a.end]);
 	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
-	timeline = new Timeline($('timeline'), { steps: s.count, rows: series.rows, shed: profile.shed, gaps, marks: annotations, label: stepTime, palette: colours,
+	timeline = new Timeline(host, { steps: s.count, rows: series.rows, shed: profile.shed, gaps, marks: annotations, label: stepTime, palette: colours,
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
 		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : unit === 'us' ? `${+(v / 1000).toPrecision(2)} ms/s` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
@@ -793,6 +815,7 @@ function exportCommand(form) {
 
 /** Offers what is shown as files. */
 function showExports() {
+	if (profile.head.applications_only) return;
 	const graph = { flame: graphs.main, diff: page.other ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
 	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
 		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
@@ -893,19 +916,33 @@ function makeEvents() {
 	$('event').replaceChildren(...(events ?? []).map(key => el('option', { value: key, selected: key === shown }, visible(key))));
 }
 
+/** Shows a profile, which takes the place of what was known of it. */
+function open(found) {
+	profile = found;
+	series = timeline = null;
+	remembered.clear();
+	reshaped.clear();
+	makeEvents();
+	makeTimeline();
+	state.v ||= firstView();
+	render();
+}
+
 async function start() {
 	readState();
 	setTheme(state.theme || preferredTheme());
-	profile = await load(state.e);
+	const whole = load(state.e), early = loadApplications(state.e).catch(() => null);
+	const first = await Promise.race([whole.then(() => null, () => early), early]);
 	let isDamaged = false;
-	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	makeTabs();
-	makeEvents();
-	makeTimeline();
 	makeGraphs();
-	listen();
-	state.v ||= firstView();
-	render();
+	if (first) {
+		open(first);
+		listen();
+	}
+	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
+	open(await whole);
+	if (!first) listen();
 	if (isDamaged) say('The source in this page is damaged and not shown.');
 	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
 }

@@ -37,6 +37,12 @@ export async function loadSource(question, event) {
 	return (await ask(about(event) + 'source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
 }
 
+/** The same profile without functions, which a server has long before the whole if there are call chains; else null. */
+export async function loadApplications(event) {
+	const bytes = isServed && await (await ask(about(event) + 'applications')).arrayBuffer();
+	return bytes && bytes.byteLength ? decode(bytes) : null;
+}
+
 /** The profile, of the event with this key. */
 export async function load(event) {
 	return decode(isServed ? await (await ask(about(event) + 'data')).arrayBuffer() : await embedded('data'));

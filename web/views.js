@@ -423,6 +423,7 @@ export function qualityFacts(page) {
 	const lost = page.lost / (page.lost + page.before || 1);
 	facts.push({ level: lost > 0.02 ? 2 : lost > 0.001 ? 1 : 0, text: page.lost ? `${int(page.lost)} lost (${pct(lost)} %)` : '0 lost' });
 	if (page.gaps) facts.push({ level: 1, text: `${lengthOf(page.gaps)} gap` });
+	if (head.applications_only) return [...facts, { level: 0, text: 'reading the chains…' }];
 	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
 	if (head.chains) {
 		const whole = head.ends.filter(e => e.complete).reduce((sum, e) => sum + e.samples, 0) / head.samples;

@@ -745,6 +745,32 @@ def serve(*words):
     return server, server.stdout.readline().strip()
 
 
+# Holds the answer with all functions until release() is called.
+HOLD_DATA = """const ask = window.fetch, held = new Promise(done => { window.release = done; });
+window.fetch = path => (path === 'data' ? held.then(() => ask(path)) : ask(path));"""
+
+
+def applications_come_first(b, url):
+    """Who used the machine is shown before functions are known, with the numbers that are shown then; what needs functions
+    is shown as soon as they are."""
+    held = b.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HOLD_DATA})["identifier"]
+    try:
+        shown = []
+        for view in ("overview", "flame"):
+            b.driver.get("about:blank")
+            b.driver.get(f"{url}#v={view}")
+            b.until(lambda: b.js("return 'shown' in document.body.dataset"))
+            shown.append((b.text("v-overview"), b.text("legend"), b.text("amount"), b.js("return document.getElementById('reading').hidden")))
+            early = b.text("reading"), b.js("return document.body.dataset.ready")
+            b.js("release()")
+            b.until(lambda: b.js("return document.body.dataset.ready"))
+            shown.append((b.text("v-overview"), b.text("legend"), b.text("amount"), b.js("return document.getElementById('reading').hidden")))
+        return shown[0] == shown[1] and "exe-pie100" in shown[0][0] and early[1] is None and \
+            early[0] == "reading the call chains of 1000 samples…" and not shown[2][3] and shown[3][3] and b.text("graph") is not None
+    finally:
+        b.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": held})
+
+
 def a_killed_server_does_not_block_its_socket():
     words = [f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", "--session-dir=one", "--listen=./socket"]
     for end in (subprocess.Popen.kill, subprocess.Popen.terminate):
@@ -928,6 +954,7 @@ def main():
             if server:
                 attempt(source_has_the_numbers_of_its_command, wide, address)
                 attempt(inlined_code_is_shown_where_it_is, wide)
+                attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)

@@ -16,6 +16,8 @@ static void only_the_secret_opens(void)
 		{ "HEAD", "/s/0123456789abcdefghij-_/", "127.0.0.1:8123", WEB_PAGE },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "[::1]:8123", WEB_DATA },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "10.0.0.7:8123", WEB_DATA },
+		{ "GET", "/s/0123456789abcdefghij-_/applications", "[::1]:8123", WEB_APPLICATIONS },
+		{ "GET", "/s/0123456789abcdefghij-_/applications/", "[::1]:8123", WEB_NOT_FOUND },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "[fe80::1:2]:8123", WEB_DATA },
 		{ "GET", "/s/0123456789abcdefghij-_/data", "[0:0:0:0:0:0:0:1]:8123", WEB_DATA },
 		{ "GET", "/s/0123456789abcdefghij-_/source/0x10/all//usr/bin/true", "[::1]:8123",

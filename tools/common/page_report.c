@@ -121,7 +121,7 @@ int page_report_collect(const struct profile_config *config, struct report_view 
 	r = collect(&chains, view, &selection, ret, &why);
 	if (r == 0)
 		return 0;
-	if (r != -ENODATA)
+	if (r != -ENODATA || view->apps_only)
 		return error_set(err, r, "%s", why.text);
 	view->chains = CHAINS_NONE;
 	profile_report_configure(view, &rows);

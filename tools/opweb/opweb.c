@@ -159,9 +159,12 @@ static int print(const struct profile_config *config, const struct job *job, con
 	const char *rest = web_event_rest(question);
 	int r;
 
-	if (!strcmp(rest, WEB_DATA_QUESTION)) {
+	options.view.apps_only = !strcmp(rest, WEB_APPLICATIONS_QUESTION);
+	if (options.view.apps_only || !strcmp(rest, WEB_DATA_QUESTION)) {
 		r = key ? -EINVAL : print_data(config, words, err);
-		return r == -EINVAL ? print_event(config, job, key, err) : r;
+		if (r == -EINVAL)
+			r = print_event(config, job, key, err);
+		return options.view.apps_only && r == -ENODATA ? 0 : r; /* no chains: nothing */
 	}
 	return !strncmp(rest, "export/", 7)
 		       ? web_export_print(config, &options.view, words, rest, err)

@@ -100,6 +100,8 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 		return WEB_SOURCE;
 	if (!strncmp(rest, export, strlen(export)))
 		return WEB_EXPORT;
+	if (!strcmp(rest, WEB_APPLICATIONS_QUESTION))
+		return WEB_APPLICATIONS;
 	return !strcmp(rest, WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
 }
 

@@ -19,6 +19,8 @@ enum { WEB_QUESTION_MAX = 8192 };
 
 /* The question for the data of the page. */
 #define WEB_DATA_QUESTION "data"
+/* The same of applications alone, which are known long before all functions are. */
+#define WEB_APPLICATIONS_QUESTION "applications"
 /* Before a question that is about one of several events, and its key and a slash (web_event.h). */
 #define WEB_EVENT_PREFIX "event/"
 
@@ -30,12 +32,13 @@ struct web_policy {
 
 enum web_answer {
 	WEB_PAGE,
-	WEB_DATA,	/* what is asked for is after the secret: web_request_question() */
-	WEB_SOURCE,	/* the same, of a function */
-	WEB_EXPORT,	/* the same, as a file for other programs */
-	WEB_NOT_FOUND,	/* also with another secret */
-	WEB_BAD_METHOD, /* neither GET nor HEAD */
-	WEB_BAD_HOST	/* the name of another server: a page that was rebound to this address */
+	WEB_DATA,	  /* what is asked for is after the secret: web_request_question() */
+	WEB_APPLICATIONS, /* the same */
+	WEB_SOURCE,	  /* the same, of a function */
+	WEB_EXPORT,	  /* the same, as a file for other programs */
+	WEB_NOT_FOUND,	  /* also with another secret */
+	WEB_BAD_METHOD,	  /* neither GET nor HEAD */
+	WEB_BAD_HOST	  /* the name of another server: a page that was rebound to this address */
 };
 
 /* Makes a new secret. 0 or -errno. */

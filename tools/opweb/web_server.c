@@ -144,7 +144,7 @@ static enum MHD_Result send_made(struct MHD_Connection *connection, const struct
 static struct web_made *find_answer(struct web_server *s, const char *question,
 				    enum web_answer kind)
 {
-	bool is_early = kind == WEB_DATA && !s->was_asked;
+	bool is_early = (kind == WEB_DATA || kind == WEB_APPLICATIONS) && !s->was_asked;
 	int64_t fresh_ms = kind == WEB_SOURCE ? -1 : is_early ? DATA_EARLY_MS : DATA_FRESH_MS;
 
 	s->was_asked |= kind == WEB_DATA;
@@ -176,9 +176,9 @@ static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const
 	if (is_data)
 		s->data_tag = made->tag;
 	return send_made(v->connection, made,
-			 is_data	      ? "application/octet-stream"
-			 : kind == WEB_EXPORT ? web_export_type(web_event_rest(question))
-					      : "application/json");
+			 kind == WEB_EXPORT   ? web_export_type(web_event_rest(question))
+			 : kind == WEB_SOURCE ? "application/json"
+					      : "application/octet-stream");
 }
 
 static struct visit *new_visit(struct web_server *s, struct MHD_Connection *connection)
@@ -229,6 +229,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	case WEB_PAGE:
 		return send_page(connection);
 	case WEB_DATA:
+	case WEB_APPLICATIONS:
 	case WEB_SOURCE:
 	case WEB_EXPORT:
 		return send_or_wait(s, v, web_request_question(path), kind);
@@ -304,8 +305,10 @@ int web_server_run(const struct web_server_config *config, const volatile sig_at
 	if (!daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	r = web_confine_enter(err);
-	if (r == 0 && config->is_early) /* a browser will ask for them soon */
+	if (r == 0 && config->is_early) { /* a browser will ask for them soon */
+		(void)web_answers_ask(answers, WEB_APPLICATIONS_QUESTION, -1);
 		(void)web_answers_ask(answers, WEB_DATA_QUESTION, -1);
+	}
 	while (r == 0 && !*is_over && !is_late(config->lasts_ms, begin_ms) &&
 	       (s.visits || !is_late(config->idle_ms, s.asked_ms)))
 		if (!serve_some(&s, daemon))
