@@ -8,7 +8,7 @@ import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { differenceKey, frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
@@ -154,6 +154,7 @@ function compute() {
 	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
 	if (other) {
 		page.B = viewOf(other, chosen);
+		page.overlap = Math.max(other[0], window ? window[0] : 0) < Math.min(other[1], window ? window[1] : profile.steps);
 		page.lengthsDiffer = other[1] - other[0] !== (window ? window[1] - window[0] : profile.steps);
 	}
 }
@@ -228,6 +229,12 @@ function actions(f) {
 		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(fullName(profile, f)) }, 'Copy name'));
 }
 
+/** The numbers of a function in both windows. */
+function numbersOfBoth(f) {
+	const of = p => (f ? `${shareText(p.functions.total[f], p.n, p.blocks.ofTotal(f))}, self ${pct(p.functions.self[f] / p.n)} %` : amount(profile.head, p.n));
+	return `${f ? 'total ' : ''}A ${of(page)} · B ${of(page.B)}`;
+}
+
 /** Shows a node of a graph, or a function, in the line below. */
 function showDetail(graph, i, f) {
 	const t = graph?.tree, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
@@ -237,7 +244,7 @@ function showDetail(graph, i, f) {
 	$('detail').hidden = false;
 	$('detail').replaceChildren(
 		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
-		el('div', { class: 'numbers' }, `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
+		el('div', { class: 'numbers' }, state.v === 'diff' ? numbersOfBoth(f) : `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
 		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
 			t ? 'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.' :
@@ -373,9 +380,10 @@ function renderTabs() {
 		$('v-' + v).hidden = v !== state.v;
 	}
 	const isFlame = state.v === 'flame';
-	for (const id of ['directions', 'colour', 'recursion', 'key']) $(id).hidden = !isFlame;
+	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
+	$('key').hidden = !isFlame && state.v !== 'diff';
 	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.other);
-	$('tools').hidden = !['flame', 'functions', 'diff'].includes(state.v);
+	$('tools').hidden = !(isFlame || state.v === 'functions' || (state.v === 'diff' && page.other));
 	$('drawn').hidden = !isFlame && state.v !== 'diff';
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
 	$('col').value = state.col;
@@ -385,7 +393,7 @@ function renderTabs() {
 	$('grow-down').setAttribute('aria-pressed', String(!hasOption('flame')));
 	$('grow-up').setAttribute('aria-pressed', String(hasOption('flame')));
 	if (document.activeElement !== $('search')) $('search').value = state.q;
-	$('key').replaceChildren(...(state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
+	$('key').replaceChildren(...(state.v === 'diff' ? differenceKey(page) : state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
 		[0, 0.33, 0.66, 1].map(t => swatch(page.palette.heat(t))).concat([el('span', {}, 'own samples of the function')]) :
 		[el('span', {}, 'a colour for each image')]));
 }
@@ -435,6 +443,7 @@ function renderFlame() {
 	$('callers').hidden = $('middle').hidden = !isSandwich;
 	$('path').hidden = isSandwich;
 	g.turn(!isSandwich && hasOption('flame'));
+	g.o.first = isSandwich ? 1 : 0;
 	if (state.dir === 'down') {
 		const same = g.tree && g.tree.func === page.tree.func;
 		g.set(page.tree, same);
@@ -612,6 +621,7 @@ function command() {
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
 	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
 	const summary = SUMMARIES[state.g] ?? '';
+	if (state.v === 'diff' && !page.other) return '';
 	if (state.v === 'diff' && page.other) return `opreport ${flatForm()}${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };
 	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : flatForm();
@@ -622,7 +632,7 @@ function showCommand() {
 	const text = command();
 	$('command').textContent = text;
 	$('copy').hidden = !text;
-	$('same').textContent = text ? 'same numbers:' : 'no command of opreport gives these numbers';
+	$('same').textContent = text ? 'same numbers:' : state.v === 'diff' && !page.other ? '' : 'no command of opreport gives these numbers';
 }
 
 /** Whether what is to be shown follows from applications alone, if nothing else is known yet. */
@@ -661,7 +671,7 @@ function render() {
 	else if (state.v === 'diff') renderDifference();
 	else if (state.v === 'source') renderSource();
 	$('detail').hidden = ['overview', 'quality', 'source'].includes(state.v) || (state.v === 'diff' && !page.other);
-	if (state.v === 'functions' || state.v === 'diff') showDetail(null, 0, Math.max(0, page.picked));
+	if (state.v === 'functions' || (state.v === 'diff' && page.other)) showDetail(null, 0, Math.max(0, page.picked));
 	showCommand();
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
 	if (!page.n) say('No samples in this window with these filters.');
@@ -732,7 +742,7 @@ function timelineTip(event, step) {
 
 function makeGraphs() {
 	const make = (name, id, label, flip) => {
-		graphs[name] = new Flame($(id), { label, flip, palette: colours, colour: frameColour,
+		graphs[name] = new Flame($(id), { label, flip, first: flip ? 1 : 0, palette: colours, colour: frameColour,
 			name: (f, i) => {
 				const d = name === 'diff' && i ? frameDifference(page, i) : null;
 				return (d?.differs ? (d.change > 0 ? '▲ ' : '▼ ') : '') + shortName(profile, f);
@@ -943,6 +953,7 @@ async function start() {
 	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	open(await whole);
 	if (!first) listen();
+	if (state.fn && !profile.byKey.has(state.fn)) say(`This profile has no ${visible(state.fn)}, which the address names.`);
 	if (isDamaged) say('The source in this page is damaged and not shown.');
 	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
 }

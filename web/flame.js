@@ -60,7 +60,7 @@ function pixel(colour, over = '', strength = 1) {
 	return value;
 }
 
-/** Options: label, flip (the root is at the bottom), palette(), name(f, i), colour(f, i), onSelect(i),
+/** Options: label, flip (the root is at the bottom), first (the depth of the first row: 1 if the root is shown elsewhere), palette(), name(f, i), colour(f, i), onSelect(i),
  * title(i) (after the name, in SVG), onOpen(i), onZoom(i), onHover(i, event), onDraw(statistics). */
 export class Flame {
 	constructor(host, options) {
@@ -169,7 +169,7 @@ export class Flame {
 		if (!this.tree || !this.host.clientWidth) return false;
 		const r = window.devicePixelRatio || 1;
 		this.rowHeight = matchMedia('(pointer: coarse)').matches ? 24 : ROW;
-		this.full = (this.tree.maxDepth + 1) * this.rowHeight + 2;
+		this.full = (this.tree.maxDepth + 1 - this.o.first) * this.rowHeight + 2;
 		this.space.style.height = this.full + 'px';
 		this.seen = this.host.clientHeight;
 		this.w = this.host.clientWidth;
@@ -234,7 +234,7 @@ export class Flame {
 	/** The top of a depth, in the canvas. To read where the view is scrolled to takes long: whoever needs many tops does
 	 * it once. */
 	y(depth, scrolled = this.host.scrollTop) {
-		const y = this.o.flip ? this.full - (depth + 1) * this.rowHeight - 1 : depth * this.rowHeight + 1;
+		const row = depth - this.o.first, y = this.o.flip ? this.full - (row + 1) * this.rowHeight - 1 : row * this.rowHeight + 1;
 		return y - scrolled;
 	}
 
@@ -242,10 +242,10 @@ export class Flame {
 	at(px, py) {
 		const t = this.tree, y = py + this.host.scrollTop, all = t?.total[0];
 		if (!all) return -1;
-		const depth = Math.floor((this.o.flip ? this.full - 1 - y : y - 1) / this.rowHeight);
+		const depth = Math.floor((this.o.flip ? this.full - 1 - y : y - 1) / this.rowHeight) + this.o.first;
 		const u = (this.a + px / this.w * (this.b - this.a)) * all;
 		let i = 0;
-		if (depth < 0 || depth > t.maxDepth) return -1;
+		if (depth < this.o.first || depth > t.maxDepth) return -1;
 		for (let d = 0; d < depth; d++) {
 			let k = i + 1;
 			while (k < t.end[i] && t.x[k] + t.total[k] <= u) k = t.end[k];
@@ -332,6 +332,10 @@ export class Flame {
 		const tops = Float64Array.from({ length: t.maxDepth + 1 }, (_, d) => this.y(d, scrolled));
 		for (let i = 0; i < t.n;) {
 			const w = t.total[i], x = t.x[i], d = t.depth[i], top = tops[d];
+			if (d < this.o.first) {
+				i++;
+				continue;
+			}
 			const below = this.o.flip ? top < -this.rowHeight : top > this.h;
 			if (x + w <= left || x >= right || !w || below) {
 				i = t.end[i];

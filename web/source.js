@@ -98,10 +98,11 @@ export class Source {
 		const { code, page } = this, noLine = this.right.filter(r => !r.line).reduce((sum, r) => sum + r.samples, 0);
 		this.place = el('span', { role: 'status' });
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
-		const isWithin = code.address !== this.wanted.address;
+		const isWithin = code.address !== this.wanted.address, gone = this.hasLines ? (code.files ?? []).filter(f => !f.lines.length).map(f => visible(f.path.split('/').pop())) : [];
 		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), this.wanted.image ? ` in ${this.wanted.image}` : '',
-			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in:` : '', ` ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
+			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in` : '', `: ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', this.order.length ? [button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place] : null,
+			gone.length ? ` Source not found, or not readable: ${gone.slice(0, 3).join(', ')}${gone.length > 3 ? `, and ${gone.length - 3} more` : ''}.` : '',
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
 			this.order.length ? ' A sample can be at the instruction after the one that took the time.' : '');
 	}

@@ -394,7 +394,7 @@ export function showDifference(page, host, note) {
 		onOpen: r => diffPage.open(r.f), onPick: r => diffPage.pick(r.f) });
 	diffTable.set(rows);
 	note.textContent = `A ${amount(page.profile.head, page.n)}, B ${amount(page.profile.head, page.B.n)}` +
-		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}. ` +
+		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}${page.overlap ? '; the windows overlap, so they differ less than they would' : ''}. ` +
 		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
 		`the rest of ${int(rows.length)} is within chance: grey. ` +
 		noiseText(page.profile.head, page.blocks, page.B.blocks);
@@ -411,6 +411,12 @@ function compareFrame(page, i) {
 	const a = page.tree.total[i], b = page.B.tree.total[i], x = a / page.n, y = b / page.B.n;
 	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))),
 		differs: compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i)).chance <= 0.05 };
+}
+
+/** What the colours of that graph mean. */
+export function differenceKey({ palette }) {
+	return [[1, '▲ more in B'], [-1, '▼ less in B'], [0, 'within chance']].map(([change, text]) =>
+		el('span', {}, swatch(palette.difference(change, Boolean(change))), String(text))).concat([el('span', {}, 'as wide as the mean of both shares')]);
 }
 
 // --- quality ---

@@ -337,6 +337,30 @@ def two_actions_lead_to_the_hot_line(b, url):
     return shown and "MARK(0x11223344)" in line and re.search("marked_first in /.*/exe-pie.* 400 samples.*line 21: 1 of 1", b.text("source"))
 
 
+def a_function_is_named_once_between_callers_and_callees(b, url):
+    """The graphs above and below it begin with its callers and callees."""
+    b.open(url, "v=flame&dir=sandwich&fn=exe-pie:marked_first")
+    b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
+         "function(text, ...rest) { drawn.push(text); write.call(this, text, ...rest); }; document.getElementById('theme').click();")
+    b.until(lambda: b.js("return drawn.includes('marked_second')"))
+    drawn, middle = b.js("return drawn"), b.text("middle")
+    return {"main", "_start", "marked_second"} <= set(drawn) and "marked_first" not in drawn and middle.count("marked_first") == 1
+
+
+def a_difference_has_the_numbers_of_both_windows(b, url):
+    """In the line below, too; without a second window, nothing is said of it."""
+    b.open(url, "v=diff")
+    empty = [b.js(f"return document.getElementById('{name}').offsetParent === null") for name in ("tools", "detail")]
+    said = b.text("command") + b.text("same")
+    b.open(url, "v=diff&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+    whole = b.text("detail")
+    b.js("document.querySelector('#diff-table .tr').click()")
+    if "▲ more in B" not in b.text("key"):
+        return False
+    return empty == [True, True] and not said and "A 100 samples · B 700 samples" in whole and \
+        re.search(r"total A [\d.]+ % .*, self [\d.]+ % · B [\d.]+ % .*, self [\d.]+ %", b.text("detail").replace("A 0 (", "A 0 % ("))
+
+
 def filters_are_chips(b, url):
     b.open(url, "v=flame&fn=lib.so:marked_second")
     b.click("dir-sandwich")
@@ -383,12 +407,15 @@ def the_root_is_at_the_top_or_at_the_bottom(b, url):
 
 def an_unknown_address_is_said(b, url):
     b.open(url, "v=flame&nonsense=1")
-    return "nonsense" in b.text("message")
+    nonsense = "nonsense" in b.text("message")
+    b.open(url, "v=flame&fn=exe-pie:gone")
+    return nonsense and "has no exe-pie:gone" in b.text("message")
 
 
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
-          two_actions_lead_to_the_hot_line, the_root_is_at_the_top_or_at_the_bottom, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
+          two_actions_lead_to_the_hot_line, the_root_is_at_the_top_or_at_the_bottom, a_function_is_named_once_between_callers_and_callees,
+          a_difference_has_the_numbers_of_both_windows, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 
 def screens_do_not_scroll_sideways(b, url):
