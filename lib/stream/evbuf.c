@@ -4,6 +4,8 @@
 #include "base/macro.h"
 #include "base/mem.h"
 
+#include <string.h>
+
 /* The longest record is a feature's code with its whole context. What is handed over at once must
  * not take long to record. */
 enum { RECORD_WORDS_MAX = 40, BUFFER_WORDS_MIN = 64, BUFFER_WORDS_MAX = 4096 };
@@ -285,6 +287,26 @@ void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_
 	put(b, start);
 	put(b, length);
 	put(b, cookie);
+}
+
+void evbuf_generated(struct evbuf *b, uint32_t tgid, const struct evbuf_generated *code)
+{
+	size_t length = MIN(strlen(code->name), (size_t)EVBUF_NAME_MAX), at, i;
+	uint64_t words[EVBUF_NAME_PART / 8];
+
+	for (at = 0; at < length; at += EVBUF_NAME_PART) {
+		memset(words, 0, sizeof(words));
+		memcpy(words, code->name + at, MIN(length - at, sizeof(words)));
+		make_room(b);
+		put_code(b, EVBUF_NAME);
+		for (i = 0; i < ARRAY_SIZE(words); i++)
+			put(b, words[i]);
+	}
+	make_room(b);
+	put_code(b, EVBUF_GENERATED);
+	put(b, tgid);
+	put(b, code->start);
+	put(b, code->length);
 }
 
 void evbuf_code(struct evbuf *b, enum evbuf_code code)

@@ -49,7 +49,9 @@
 	X(CALLER, 36, 2)      /* ours: cookie and offset of the next one of that list */           \
 	X(CALLED_BY, 37, 1)   /* ours: the chain goes on with the list of that number, and ends */ \
 	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code added to the kernel */     \
-	X(CTX_COMM, 39, 1)    /* ours: cookie of the thread's name, of the samples from here on */
+	X(CTX_COMM, 39, 1)    /* ours: cookie of the thread's name, of the samples from here on */ \
+	X(NAME, 40, 8)	      /* ours: 64 bytes more of the name of the next GENERATED, or NULs */ \
+	X(GENERATED, 41, 3)   /* ours: process, address and length of code made at run time */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -63,6 +65,15 @@ int evbuf_words_after(uint64_t code);
 
 /* A chain has at most so many frames; a list of callers has a number below the other. */
 enum { EVBUF_FRAMES_MAX = 1024, EVBUF_LISTS_MAX = 1 << 20 };
+
+/* Code that a process has generated. */
+struct evbuf_generated {
+	uint64_t start, length;
+	const char *name;
+};
+
+/* A name has at most so many bytes; each NAME has so many of them. */
+enum { EVBUF_NAME_MAX = 4096, EVBUF_NAME_PART = 64 };
 
 /* The cookie of a frame whose offset is an absolute address in the kernel. */
 #define EVBUF_KERNEL (UINT64_MAX - 1)
@@ -125,6 +136,9 @@ void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t numb
 		  const struct evbuf_trace *trace);
 /* Defines the code in @length bytes of the kernel at @start from here on: @cookie has its name. */
 void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie);
+/* Defines the code that process @tgid has generated in @length bytes at @start from here on. Names
+ * longer than EVBUF_NAME_MAX bytes are cut. */
+void evbuf_generated(struct evbuf *b, uint32_t tgid, const struct evbuf_generated *code);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
 /* Adds @code with its @count words (1 to 16), after setting the first to the offset of @at. */

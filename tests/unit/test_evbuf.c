@@ -153,6 +153,32 @@ static void weight_precedes_only_its_own_sample(void)
 	evbuf_free(b);
 }
 
+static void names_of_generated_code_come_in_parts(void)
+{
+	static const char name[] =
+		"int com.acme.Shop.sell(com.acme.Shop$Cart, java.lang.String, int)";
+	const struct evbuf_generated code = { 0x1000, 0x20, name };
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+	char parts[2 * EVBUF_NAME_PART];
+
+	CHECK(strlen(name) > EVBUF_NAME_PART);
+	evbuf_generated(b, 7, &code);
+	(void)evbuf_flush(b);
+	CHECK_EQ(t.count, 2 * 10 + 5);
+	CHECK_EQ(t.words[1], EVBUF_NAME);
+	CHECK_EQ(t.words[11], EVBUF_NAME);
+	memcpy(parts, &t.words[2], EVBUF_NAME_PART);
+	memcpy(parts + EVBUF_NAME_PART, &t.words[12], EVBUF_NAME_PART);
+	CHECK_STR(parts, name);
+	CHECK_EQ(t.words[20], ESC);
+	CHECK_EQ(t.words[21], EVBUF_GENERATED);
+	CHECK_EQ(t.words[22], 7);
+	CHECK_EQ(t.words[23], 0x1000);
+	CHECK_EQ(t.words[24], 0x20);
+	evbuf_free(b);
+}
+
 static void no_offset_reads_as_an_escape(void)
 {
 	struct taken t = { .count = 0 };
@@ -324,8 +350,8 @@ static void every_end_has_a_name_of_its_own(void)
 
 TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any),
       T(only_what_differs_is_written), T(context_that_goes_and_comes_back_costs_nothing),
-      T(weight_precedes_only_its_own_sample), T(no_offset_reads_as_an_escape),
-      T(full_buffer_is_handed_over_in_whole_records), T(failing_sink_is_called_once),
-      T(a_chain_is_between_begin_and_end), T(callers_have_a_number),
+      T(weight_precedes_only_its_own_sample), T(names_of_generated_code_come_in_parts),
+      T(no_offset_reads_as_an_escape), T(full_buffer_is_handed_over_in_whole_records),
+      T(failing_sink_is_called_once), T(a_chain_is_between_begin_and_end), T(callers_have_a_number),
       T(a_chain_is_cut_where_it_is_too_long), T(a_chain_cut_short_counts_once),
       T(every_end_has_a_name_of_its_own))
