@@ -163,6 +163,9 @@ struct driver_ops {
 	/* Receives how to unwind code that a process has generated; borrowed during the call. NULL:
 	 * not used. */
 	void (*code)(struct driver *d, const struct unwind_code *code);
+	/* Asks for the names of generated code again (evbuf_generated()), because those sent before
+	 * were forgotten. NULL: the driver sends none. */
+	void (*renew_names)(struct driver *d);
 	/* Sets, before start(), the address range of the kernel's own text, for a driver that must
 	 * distinguish kernel code outside it (modules, BPF programs) from code loaded later at the
 	 * same address. NULL: not needed. */

@@ -206,6 +206,7 @@ void record_free(struct record *rec)
 	if (rec->store) /* NULL: record_new() failed */
 		record_sync(rec, true);
 	jitting_free(rec->jitting);
+	strbuf_done(&rec->name);
 	store_free(rec->store);
 	chain_recorder_free(rec->trace);
 	callers_table_done(&rec->callers);

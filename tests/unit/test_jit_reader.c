@@ -7,6 +7,8 @@
 #include "parser/parser.h"
 #include "record/code/jit_reader.h"
 
+#include <fcntl.h>
+
 enum {
 	MB = 1 << 20,
 	PID = 0x7f000000, /* no process has it */
@@ -170,6 +172,47 @@ static void samples_that_wait_are_shared_out_too(void)
 	CHECK(jit_process_may_wait(a));
 }
 
+static const struct jit_code found = { .address = 0x9000, .size = 16, .late = true, .name = "f" };
+
+static void code_that_was_found_waits_for_the_first_search(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0, NULL);
+	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, 10);
+
+	jit_process_find(p, &found);
+	CHECK(jit_process_expects(p, 0x9008));
+	CHECK(!jit_process_expects(p, 0x9010));
+	CHECK_EQ(jit_count(p->jit), 0);
+	jit_reader_sync(r, NULL, 1, false);
+	CHECK(!jit_process_expects(p, 0x9008));
+	CHECK_EQ(jit_count(p->jit), 11);
+	CHECK_EQ(p->bytes, jit_bytes(p->jit));
+	CHECK(jit_find(p->jit, 0x9008, 1));
+	jit_process_find(p, &(struct jit_code){ .address = 0xa000, .size = 16, .name = "g" });
+	CHECK(jit_find(p->jit, 0xa000, 1));
+}
+
+static void a_jitdump_is_better_than_code_that_was_found(void)
+{
+	static const uint32_t header[10] = { JIT_DUMP_MAGIC, 1, sizeof(header), 62 };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_free_ char *dump = path_join(root, "jit.dump");
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0, NULL);
+	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, 10);
+	FILE *f = fopen(dump, "we");
+
+	CHECK_EQ(fwrite(header, sizeof(header), 1, f), 1);
+	CHECK_EQ(fclose(f), 0);
+	p->sources[p->source_count++] = jit_source_new(open(dump, O_RDONLY | O_CLOEXEC), dump);
+	jit_process_find(p, &found);
+	jit_reader_sync(r, NULL, 1, false);
+	CHECK_EQ(jit_count(p->jit), 10);
+	CHECK(jit_process_is_exact(p));
+	jit_process_find(p, &found);
+	CHECK_EQ(jit_count(p->jit), 10);
+}
+
 /* Its own files, as another process finds and reads them. */
 static void an_opener_finds_and_reads_while_nobody_waits(void)
 {
@@ -206,4 +249,6 @@ static void an_opener_finds_and_reads_while_nobody_waits(void)
 
 TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(each_process_and_each_user_has_its_turn),
       T(users_share_memory_and_get_it_back), T(code_that_cannot_be_kept_is_counted),
-      T(samples_that_wait_are_shared_out_too), T(an_opener_finds_and_reads_while_nobody_waits))
+      T(samples_that_wait_are_shared_out_too), T(code_that_was_found_waits_for_the_first_search),
+      T(a_jitdump_is_better_than_code_that_was_found),
+      T(an_opener_finds_and_reads_while_nobody_waits))

@@ -145,6 +145,38 @@ static void samples_that_wait_for_code_are_not_counted_yet(void)
 	CHECK_EQ(record_counted(b.rec), 5);
 }
 
+/* Code has the name that the driver has found, and code that replaces it a place of its own. */
+static void generated_code_has_the_name_that_the_driver_found(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"), code;
+	_cleanup_free_ char *jo = NULL, *elf = NULL, *text = NULL;
+	struct error err = ERROR_INIT;
+	int64_t n;
+
+	b.config.jit = true;
+	bench_start(&b);
+	code = cookie_anon(b.cookies, 7, 0x1000, 0x3000, "");
+	run_as(&b, 7, app);
+	evbuf_generated(b.buffer, 7, &(struct evbuf_generated){ 0x2000, 0x40, "int Shop.sell()" });
+	evbuf_sample(b.buffer, code, 0x1010, 0, 3);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	record_sync(b.rec, false);
+	run_as(&b, 7, app);
+	evbuf_generated(b.buffer, 7,
+			&(struct evbuf_generated){ 0x2000, 0x80, "void Shop.close()" });
+	evbuf_sample(b.buffer, code, 0x1010, 0, 4);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	record_sync(b.rec, true);
+	jo = path_join(b.session, "samples/current/{root}/bin/p/{dep}/{anon:anon}/7.jo");
+	n = path_read("", jo, &elf, &err);
+	CHECK(n > 0 && memmem(elf, (size_t)n, "int Shop.sell()", 16));
+	CHECK(n > 0 && memmem(elf, (size_t)n, "void Shop.close()", 18));
+	text = listing(&b, "current");
+	CHECK(strstr(text, ".0x1000.0x3000/" T0 "1010 3\n"));
+	CHECK(strstr(text, "/" T0 "10 4\n"));
+}
+
 /* Samples in functions of source files count at their places, never in that of the next function,
  * also when the cookie is forgotten meanwhile. */
 static void samples_stay_in_the_places_of_their_functions(void)
@@ -479,6 +511,7 @@ static void source_files_get_images_as_others_are_left(void)
 TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(samples_that_wait_for_code_are_not_counted_yet),
+      T(generated_code_has_the_name_that_the_driver_found),
       T(samples_stay_in_the_places_of_their_functions),
       T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
       T(losses_have_their_own_counters), T(source_files_get_images_as_others_are_left),

@@ -27,8 +27,7 @@ bool jit_process_has_all(const struct jit_process *p, uint64_t time)
 	return p->known >= time && p->java.state == JAVA_MAP_IDLE;
 }
 
-/* Whether a jitdump describes its code, which a perf map would not do as well. */
-static bool has_timed_source(const struct jit_process *p)
+bool jit_process_is_exact(const struct jit_process *p)
 {
 	size_t i = 0;
 
@@ -42,7 +41,7 @@ static bool has_timed_source(const struct jit_process *p)
 static bool is_due(const struct jit_process *p, uint64_t now)
 {
 	return java_map_is_due(&p->java, now) && p->known >= p->java.missed_ns && !p->unread &&
-	       !has_timed_source(p) && !jit_files_gone(p->files);
+	       !jit_process_is_exact(p) && !jit_files_gone(p->files);
 }
 
 /* The process to ask: that which was asked longest ago; or NULL. */

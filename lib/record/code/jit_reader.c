@@ -110,6 +110,7 @@ void jit_process_free(struct jit_process *p)
 	for (i = 0; i < p->source_count; i++)
 		jit_source_free(p->sources[i]);
 	jit_files_free(p->files);
+	jit_free(p->found_early);
 	jit_free(p->jit);
 	free(p);
 }
@@ -234,6 +235,15 @@ static bool has_memory(struct jit_process *p)
 	}
 	p->put_off = true;
 	return false;
+}
+
+void jit_process_add(struct jit_process *p, const struct jit_code *code)
+{
+	if (!has_memory(p))
+		return;
+	jit_load(p->jit, code);
+	count_bytes(p, jit_bytes(p->jit));
+	count_dropped(p);
 }
 
 static bool comes_before(const struct jit_process *a, const struct jit_process *b)
@@ -399,6 +409,7 @@ static void note_known(struct jit_reader *r, uint64_t now)
 		if (p->unread || p->searching || p->java.state == JAVA_MAP_ASKED)
 			continue;
 		p->known = now;
+		jit_process_add_early(p);
 		java_map_read(&p->java, jit_count(p->jit));
 	}
 }

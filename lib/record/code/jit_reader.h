@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 struct attacher;
+struct jit_code;
 struct jit_reader;
 struct opener;
 struct parser;
@@ -60,7 +61,8 @@ struct jit_process {
 	bool again;	/* its perf maps were written again */
 	struct java_map java;
 	struct jit *jit;
-	size_t bytes; /* of ->jit, as counted */
+	struct jit *found_early; /* to be added to it; or NULL */
+	size_t bytes;		 /* of ->jit, as counted */
 	size_t dropped;
 	uint64_t turn;	/* the last one it had */
 	uint64_t known; /* until when all was read that was written */
@@ -85,6 +87,13 @@ DEFINE_CLEANUP(struct jit_process *, jit_process_free);
 /* Searches for files that were not found before; returns whether there are any. With an opener,
  * they may be found later: then the next call returns true. */
 bool jit_process_search(struct jit_process *p);
+/* Whether a jitdump describes its code, which is better than to ask for it or to find it. */
+bool jit_process_is_exact(const struct jit_process *p);
+/* Adds code that was found in the process's memory, unless that is so: now, or if it is not known
+ * yet, at the end of the next jit_reader_sync() that has searched for files. */
+void jit_process_find(struct jit_process *p, const struct jit_code *code);
+/* Whether the code at @address was found, and will be added. */
+bool jit_process_expects(const struct jit_process *p, uint64_t address);
 /* Notes that code was met at @time that nothing describes. */
 void jit_process_miss(struct jit_process *p, uint64_t time);
 /* Whether all is known that a process which has ended wrote of what was there at @time. */

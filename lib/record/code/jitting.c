@@ -60,8 +60,17 @@ static void maker_free(struct jitting *j, struct maker *m)
 	free(m);
 }
 
+/* Has the driver send again the names that are forgotten. */
+static void renew_names(const struct jitting *j)
+{
+	if (j->driver && *j->driver && (*j->ops)->renew_names)
+		(*j->ops)->renew_names(*j->driver);
+}
+
 void jitting_forget(struct jitting *j)
 {
+	if (j->makers.count)
+		renew_names(j);
 	jit_writer_wait(j->writer);
 	map_for_each (&j->makers, slot)
 		maker_free(j, slot->value);
@@ -162,6 +171,15 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	return true;
 }
 
+void jitting_name(struct jitting *j, uint32_t tgid, const struct jit_code *code)
+{
+	struct jit_code now = *code;
+
+	now.from = j->last_sync + 1;
+	now.late = true;
+	jit_process_find(find_maker(j, tgid)->process, &now);
+}
+
 void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *offset)
 {
 	const struct sname_image *region = &(*image)->image;
@@ -174,7 +192,9 @@ void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *of
 	if (m)
 		m->in_chains = true;
 	if (m && !code)
-		m->unnamed = m->missed = true;
+		m->unnamed = true;
+	if (m && !code && !jit_process_expects(m->process, address))
+		m->missed = true;
 	if (!code || code->place == code->address)
 		return;
 	*offset = code->place + (address - code->address) - JIT_PLACE_START;
@@ -290,15 +310,20 @@ static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool
 static void sweep(struct jitting *j, uint64_t now)
 {
 	struct map kept = MAP_INIT;
+	bool is_any_alive = false;
 
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
 
-		if (jitting_is_over(j, m, now))
+		if (jitting_is_over(j, m, now)) {
+			is_any_alive |= !m->gone_at;
 			maker_free(j, m);
-		else
+		} else {
 			(void)map_set(&kept, slot->key, m);
+		}
 	}
+	if (is_any_alive)
+		renew_names(j);
 	map_done(&j->makers);
 	j->makers = kept;
 }

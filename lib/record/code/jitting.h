@@ -20,6 +20,7 @@
 struct attacher;
 struct driver;
 struct driver_ops;
+struct jit_code;
 struct jit_reader_stats;
 struct sampled_images;
 struct jitting;
@@ -43,6 +44,9 @@ void jitting_free(struct jitting *j);
 /* Takes a sample in the anonymous memory @key->image of a process. Returns false if the process is
  * unknown; the sample must then be counted like any other. */
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight);
+/* Notes what the driver has found at ->address of process @tgid now, with its ->name; the rest is
+ * not used. A process that describes its code without having been asked is believed instead. */
+void jitting_name(struct jitting *j, uint32_t tgid, const struct jit_code *code);
 /* Notes that a frame of a call chain is at *@offset in the anonymous memory *@image, so its code is
  * looked up like that of samples. Moves the frame to the place of the code that is there now, if it
  * is already known: chains do not wait. */

@@ -3,6 +3,8 @@
 
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
+#include "jit/jit_code.h"
+#include "record/code/jitting.h"
 #include "record/store/sampled_image.h"
 #include "record/feature.h"
 #include "record/store/store.h"
@@ -122,6 +124,27 @@ static void code_kernel_code(struct record *rec, const uint64_t *words)
 		rec->stats.incomplete_code++;
 }
 
+static void code_name(struct record *rec, const uint64_t *words)
+{
+	const char *part = (const char *)words;
+
+	if (rec->name.length < EVBUF_NAME_MAX)
+		strbuf_add(&rec->name, part, strnlen(part, EVBUF_NAME_PART));
+}
+
+static void code_generated(struct record *rec, const uint64_t *words)
+{
+	const struct jit_code code = { .address = words[1],
+				       .size = words[2],
+				       .name = strbuf_text(&rec->name) };
+
+	if (!rec->name.length || words[0] > UINT32_MAX)
+		rec->stats.incomplete_code++;
+	else if (rec->jitting && !(rec->shed & RECORD_SHED_JIT))
+		jitting_name(rec->jitting, (uint32_t)words[0], &code);
+	strbuf_cut(&rec->name, 0);
+}
+
 static void code_trace_begin(struct record *rec, const uint64_t *words _unused_)
 {
 	end_trace(rec);
@@ -215,6 +238,8 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_CALLER] = code_caller,
 	[EVBUF_CALLED_BY] = code_called_by,
 	[EVBUF_KERNEL_CODE] = code_kernel_code,
+	[EVBUF_NAME] = code_name,
+	[EVBUF_GENERATED] = code_generated,
 };
 
 /* Number of words after @code. */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "base/strbuf.h"
 #include "stream/evbuf.h"
 #include "record/internal/callers.h"
 #include "record/internal/kernel_images.h"
@@ -69,6 +70,7 @@ struct record {
 
 	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of an incomplete record */
 	size_t pending_count;
+	struct strbuf name; /* the parts so far of that of generated code */
 
 	struct kernel_images *kernel;
 	struct sampled_images *binaries;

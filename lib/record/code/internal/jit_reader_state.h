@@ -11,6 +11,8 @@
 
 struct attacher;
 struct errands;
+struct jit_code;
+struct jit_process;
 struct opener;
 
 struct jit_reader {
@@ -36,3 +38,7 @@ struct jit_reader {
 bool jit_reader_is_asking(const struct jit_reader *r);
 /* Takes the answer of a virtual machine, if one has come. */
 void jit_reader_take_java(struct jit_reader *r);
+/* Adds code, if there is memory for it. */
+void jit_process_add(struct jit_process *p, const struct jit_code *code);
+/* Adds the code that was found before it was known whether the process describes its own. */
+void jit_process_add_early(struct jit_process *p);
