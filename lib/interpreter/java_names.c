@@ -3,10 +3,21 @@
 
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The directory of images: no program knows where the sources of its classes are. */
 static const char root[] = "/[java]/";
+
+/* The length of the name of a class without its address, "+0x00007f2748001870" at the end. */
+static size_t plain_length(const char *class_name)
+{
+	const char *plus = strrchr(class_name, '+');
+	bool is_address =
+		plus && !strncmp(plus, "+0x", 3) && !plus[3 + strspn(plus + 3, "0123456789abcdef")];
+
+	return is_address ? (size_t)(plus - class_name) : strlen(class_name);
+}
 
 char *java_names_file(const char *class_name, const char *source)
 {
@@ -28,5 +39,17 @@ const char *java_names_source(const char *file)
 
 char *java_names_method(const char *class_name, const char *name, const char *signature)
 {
-	return xasprintf("L%.*s;%s%s", (int)strcspn(class_name, "+"), class_name, name, signature);
+	return xasprintf("L%.*s;%s%s", (int)plain_length(class_name), class_name, name, signature);
+}
+
+char *java_names_full(const char *class_name, const char *text)
+{
+	const size_t plain = plain_length(class_name);
+	const char *class = strchr(text, ' ');
+	int before;
+
+	if (!class_name[plain] || !class || strlen(class + 1) < plain)
+		return xstrdup(text);
+	before = (int)(class + 1 + plain - text);
+	return xasprintf("%.*s/%s%s", before, text, class_name + plain + 1, text + before);
 }
