@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "driver/bpf/bpf_follow.h"
 #include "driver/bpf/bpf_samples.h"
+#include "driver/bpf/bpf_sizes.h"
 #include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/code_store.h"
 #include "driver/bpf/executables.h"
@@ -27,11 +28,6 @@
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <sys/epoll.h>
-
-/* Number of keys per CPU between two drains; with fewer keys drains are more frequent. */
-enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
-
-enum { TABLES_MIN = 256 };
 
 /* Intervals between drains while the maps have room. They are shorter while JIT code is sampled:
  * code that replaces other code is distinguished by time. */
@@ -65,28 +61,9 @@ struct driver {
 	struct turn *turn; /* or NULL */
 };
 
-/* One file for each 4 KiB of memory for unwind tables, which is about their average size. */
-static uint32_t tables_for(const struct driver_config *config)
-{
-	size_t bytes = config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT;
-	size_t tables = MAX(bytes >> 12, (size_t)TABLES_MIN);
-
-	return (uint32_t)MIN(tables, (size_t)SAMPLE_TABLES_MAX);
-}
-
 static bool has_offcpu(const struct driver *d)
 {
 	return evoffcpu_count(&d->offcpu) > 0;
-}
-
-static size_t keys_for(const struct driver_config *config)
-{
-	size_t keys = KEYS_OF_CPU + KEYS_OF_ALL / (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
-
-	if (config->cpu_buffer_bytes)
-		keys = config->cpu_buffer_bytes / sizeof(struct sample_count);
-	keys = MAX(keys, (size_t)KEYS_MIN);
-	return MIN(keys, (size_t)KEYS_MAX);
 }
 
 #define BY_PERF "are sampled by driver perf, which --driver=auto chooses"
@@ -198,12 +175,12 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 {
 	_cleanup_(bpf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
 	const struct sampler_config sampler = {
-		.keys = keys_for(config),
+		.keys = bpf_sizes_keys(config),
 		.follow = config->scope == DRIVER_TREE,
 		.depth = config->callgraph_depth,
 		.interpreters = true,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
-		.tables = tables_for(config),
+		.tables = bpf_sizes_tables(config),
 		.cgroups = config->cgroups,
 		.comms = config->comms,
 		.offcpu = config->derived.offcpu,
@@ -258,7 +235,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	struct perf_cpuset cpus = d->sampling.cpus;
 	int r;
 
-	if (check(config, NULL) < 0 || keys_for(config) != d->keys || has_offcpu(d) ||
+	if (check(config, NULL) < 0 || bpf_sizes_keys(config) != d->keys || has_offcpu(d) ||
 	    evoffcpu_count(&config->derived.offcpu) || config->callgraph_depth != d->depth_asked ||
 	    config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
