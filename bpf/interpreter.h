@@ -130,6 +130,9 @@ enum java_field {
 	JAVA_BLOB_FRAME,
 	JAVA_BLOB_COMPLETE,
 	JAVA_BLOB_CODE,
+	JAVA_BLOB_DATA,
+	JAVA_BLOB_METHOD,
+	JAVA_BLOB_COMPILE, /* which may be far from the others */
 	JAVA_METHOD_CONST, /* Method, ConstMethod: */
 	JAVA_CONST_POOL,
 	JAVA_CONST_BYTES,
@@ -166,7 +169,7 @@ struct java_layout {
 	__u8 is_known;			  /* 0: no frames */
 	__u8 is_offset;			  /* JAVA_BLOB_CODE is an offset, not an address */
 	__u8 is_short;			  /* JAVA_BLOB_COMPLETE has 2 bytes, not 4 */
-	__u8 reserved[7];
+	__u8 reserved[1];
 };
 _Static_assert(sizeof(struct java_layout) == 96, "no padding");
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "arch.bpf.h"
-#include "java_method.bpf.h"
+#include "java_code.bpf.h"
 #include "java_process.bpf.h"
 #include "rule.bpf.h"
 #include "stack.bpf.h"
@@ -25,6 +25,16 @@ enum {
 #define JAVA_NEVER_COMPLETE ((__u32)-1)
 
 /* --- the code --- */
+
+/* The first 8 bytes of the names of code. */
+#define JAVA_NAME(a, b, c, d, e, f, g, h)                                                          \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+#define JAVA_INTERPRETER JAVA_NAME('I', 'n', 't', 'e', 'r', 'p', 'r', 'e')
+#define JAVA_ADAPTERS	 JAVA_NAME('I', '2', 'C', '/', 'C', '2', 'I', ' ')
+#define JAVA_VTABLE	 JAVA_NAME('v', 't', 'a', 'b', 'l', 'e', ' ', 'c')
+#define JAVA_COMPILED	 JAVA_NAME('n', 'm', 'e', 't', 'h', 'o', 'd', 0)
+#define JAVA_NATIVE	 JAVA_NAME('n', 'a', 't', 'i', 'v', 'e', ' ', 'n') /* written in C */
 
 /* A search in the map of a heap. */
 struct java_search {
@@ -68,6 +78,29 @@ static __always_inline __u64 java_member(const struct java_walk *w, const struct
 	return value | (__u64)w->header[(at + 3) & JAVA_BLOB_MASK] << 48;
 }
 
+/* Whether the code of the header was compiled from a method. */
+static __always_inline bool is_java_compiled(const struct java_walk *w)
+{
+	return w->blob.name == JAVA_COMPILED || w->blob.name == JAVA_NATIVE;
+}
+
+/* Reads what names the code after its header at @at: its length and its method. */
+static __always_inline void read_java_extent(struct java_walk *w, const struct java_process *p,
+					     const struct java_layout *o, __u64 at)
+{
+	w->blob.bytes = w->blob.method = w->blob.compile = 0;
+	if (o->entries[JAVA_BLOB_DATA] == JAVA_NO_ENTRY ||
+	    o->entries[JAVA_BLOB_METHOD] == JAVA_NO_ENTRY ||
+	    o->entries[JAVA_BLOB_COMPILE] == JAVA_NO_ENTRY)
+		return;
+	w->blob.bytes = at + (__u32)java_member(w, p, JAVA_BLOB_DATA) - w->blob.code;
+	if (!is_java_compiled(w))
+		return;
+	w->blob.method = java_member(w, p, JAVA_BLOB_METHOD);
+	(void)bpf_probe_read_user(&w->blob.compile, sizeof(w->blob.compile),
+				  (void *)(at + p->offsets[JAVA_BLOB_COMPILE]));
+}
+
 /* Reads what is known of the code at @address, which is in @heap. */
 __noinline int read_java_blob(struct java_walk *w, const struct java_process *p,
 			      const struct java_heap *heap, __u64 address)
@@ -91,16 +124,12 @@ __noinline int read_java_blob(struct java_walk *w, const struct java_process *p,
 	w->blob.code = java_member(w, p, JAVA_BLOB_CODE);
 	if (o->is_offset)
 		w->blob.code = at + (__u32)w->blob.code;
-	return read_word(&w->blob.name, java_member(w, p, JAVA_BLOB_NAME));
+	w->blob.text = java_member(w, p, JAVA_BLOB_NAME);
+	if (!read_word(&w->blob.name, w->blob.text))
+		return 0;
+	read_java_extent(w, p, o, at);
+	return 1;
 }
-
-/* The first 8 bytes of the names of code that is not a method. */
-#define JAVA_NAME(a, b, c, d, e, f, g, h)                                                          \
-	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
-	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
-#define JAVA_INTERPRETER JAVA_NAME('I', 'n', 't', 'e', 'r', 'p', 'r', 'e')
-#define JAVA_ADAPTERS	 JAVA_NAME('I', '2', 'C', '/', 'C', '2', 'I', ' ')
-#define JAVA_VTABLE	 JAVA_NAME('v', 't', 'a', 'b', 'l', 'e', ' ', 'c')
 
 /* --- rules --- */
 
@@ -345,6 +374,7 @@ static __noinline int java_rule(struct run *run, struct unwinding *u)
 	struct java_process *p;
 	struct java_walk *w;
 	__u32 slot;
+	int rule;
 
 	if (!run || !u)
 		return CHAIN_END_UNKNOWN;
@@ -356,7 +386,10 @@ static __noinline int java_rule(struct run *run, struct unwinding *u)
 		return CHAIN_END_UNKNOWN;
 	if (!read_java_blob(w, p, heap, unwind_lookup_pc(&u->frame)))
 		return CHAIN_END_NO_CODE;
-	return java_blob_rule(run, u, w, p);
+	rule = java_blob_rule(run, u, w, p);
+	if (!u->script.method)
+		meet_java_code(run, u, w, p);
+	return rule;
 }
 
 /* Whether the frame is in code of HotSpot, as what calls such code must be. */

@@ -85,9 +85,9 @@ static __noinline __u32 copy_java_lines(char *to, const struct java_method *m,
 	return (__u32)size;
 }
 
-/* Fills the message with the method that was met. */
+/* Fills the message with the method that was met, with its lines if it is interpreted. */
 __noinline int fill_java(struct sample_function *f, const struct java_walk *w,
-			 const struct java_process *p)
+			 const struct java_process *p, int is_interpreted)
 {
 	const struct java_layout *o;
 	const struct java_method *m;
@@ -117,8 +117,10 @@ __noinline int fill_java(struct sample_function *f, const struct java_walk *w,
 		source = java_symbol(m->pool, m->pool + p->offsets[JAVA_POOL_SOURCE], o);
 	/* A class without a source file is its own. */
 	f->file_bytes = copy_java_text(f->file, source ? source : class, p);
-	f->lines_bytes =
-		offsetof(struct sample_method, lines) + copy_java_lines(to->lines, m, p, o);
+	to->code = to->bytes = 0;
+	f->lines_bytes = offsetof(struct sample_method, lines);
+	if (is_interpreted)
+		f->lines_bytes += copy_java_lines(to->lines, m, p, o);
 	return 1;
 }
 
@@ -128,7 +130,7 @@ static __always_inline int send_java(struct run *run, const struct java_walk *w,
 {
 	struct sample_function *f = begin_function(run, id, INTERPRETER_JAVA);
 
-	return f && fill_java(f, w, p) && end_function(run, f);
+	return f && fill_java(f, w, p, 1) && end_function(run, f);
 }
 
 /* Notes the method of an interpreted frame for the chain, and makes sure that user space knows it.

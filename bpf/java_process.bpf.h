@@ -41,6 +41,11 @@ struct java_blob {
 	__u32 frame;	/* words, with the return address; 0: not known */
 	__u32 complete; /* offset in the code where the frame is complete */
 	__u64 name;	/* the first 8 bytes */
+	__u64 text;	/* the address of the name */
+	__u64 bytes;	/* of the code; 0: not known */
+	__u64 method;	/* Method, if it was compiled; 0: code of another kind */
+	__u32 compile;	/* its number, which no later code has */
+	__u32 reserved;
 };
 
 /* The method of an interpreted frame. */
@@ -93,8 +98,8 @@ struct java_reading {
 /* The largest offset of a member that makes sense. Of a CodeBlob, only the beginning is copied. */
 static __always_inline __u64 java_offset_max(__u32 field)
 {
-	return field >= JAVA_BLOB_NAME && field <= JAVA_BLOB_CODE ? JAVA_BLOB_BYTES - 8
-								  : JAVA_OFFSET_MAX;
+	return field >= JAVA_BLOB_NAME && field <= JAVA_BLOB_METHOD ? JAVA_BLOB_BYTES - 8
+								    : JAVA_OFFSET_MAX;
 }
 
 /* Reads the offset of a member, for bpf_loop(): returns 1 if it makes no sense. */

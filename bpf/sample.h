@@ -199,19 +199,31 @@ struct sample_function {
 	__u32 language; /* enum interpreter_kind */
 	__u32 reserved;
 	char name[SAMPLE_FUNCTION_TEXT], file[SAMPLE_FUNCTION_TEXT];
-	/* PHP: the name of the class, in UTF-8. Java: struct sample_method. Only the bytes in use
-	 * are sent. */
+	/* PHP: the name of the class, in UTF-8. Java: struct sample_method; in code that is no
+	 * method only the name makes sense. Only the bytes in use are sent. */
 	char lines[SAMPLE_FUNCTION_LINES];
 };
 _Static_assert(sizeof(struct sample_function) == 48 + 2 * 1024 + 8192, "no padding");
 
 /* What is sent of a method of Java, in sample_function.lines. */
 struct sample_method {
+	__u64 code, bytes; /* address and length of generated code; 0: it is interpreted */
 	__u32 class_bytes, signature_bytes;
 	char class_name[SAMPLE_FUNCTION_TEXT], signature[SAMPLE_FUNCTION_TEXT];
 	char lines[SAMPLE_FUNCTION_LINES / 2]; /* as HotSpot has it, with what follows it */
 };
 _Static_assert(sizeof(struct sample_method) <= SAMPLE_FUNCTION_LINES, "fits");
+
+static inline const struct sample_method *sample_function_method(const struct sample_function *f)
+{
+	return (const void *)f->lines;
+}
+
+/* Whether it is not a function to count at, but the name of code that was generated. */
+static inline int sample_function_is_generated(const struct sample_function *f)
+{
+	return f->language == INTERPRETER_JAVA && sample_function_method(f)->code;
+}
 
 enum {
 	SAMPLE_DEPTH_MAX = 1024,
@@ -398,7 +410,9 @@ struct sample_control {
 	__u32 program;	/* the number of take_sample */
 	__u32 memory;	/* whether code without a file was counted in this round */
 	__u32 codes;	/* entries in the map "codes" */
+	__u32 names;	/* how many times the names of generated code were forgotten */
 	__u32 found;	/* the self-test's results: */
+	__u32 reserved;
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;

@@ -47,10 +47,14 @@ static struct struct_entry structs[] = {
 	MEMBER(GrowableArray<int>, _data, "int*"),
 	MEMBER(CodeBlob, _name, "const char*"),
 	MEMBER(CodeBlob, _frame_size, "int"),
+	MEMBER(CodeBlob, _data_offset, "int"),
+	MEMBER(nmethod, _compile_id, "int"),
 #if JDK < 23
+	MEMBER(CompiledMethod, _method, "Method*"),
 	MEMBER(CodeBlob, _frame_complete_offset, "int"),
 	MEMBER(CodeBlob, _code_begin, "address"),
 #else
+	MEMBER(nmethod, _method, "Method*"),
 	MEMBER(CodeBlob, _frame_complete_offset, "int16_t"),
 	MEMBER(CodeBlob, _code_offset, "int"),
 #endif

@@ -62,6 +62,7 @@ static void versions_describe_themselves(void)
 		CHECK_EQ(l.entries[JAVA_HEAP_MEMORY], 4);
 		CHECK_EQ(l.entries[JAVA_LIST_LENGTH], rows[i].length);
 		CHECK_EQ(l.entries[JAVA_POOL_SOURCE], rows[i].source);
+		CHECK(l.entries[JAVA_BLOB_METHOD] != JAVA_NO_ENTRY);
 		CHECK_EQ(l.is_offset, rows[i].is_offset);
 		CHECK_EQ(l.is_short, rows[i].is_short);
 		CHECK_EQ(l.block_bytes, 16);

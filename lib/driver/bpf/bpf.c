@@ -264,7 +264,8 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	evbuf_free(d->samples.out);
 	d->samples.out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 				   config->sink_data);
-	/* The new reader knows none of the chains. */
+	/* The new reader knows none of the names and chains. */
+	sampler_renew_names(d->sampler);
 	if (d->samples.chains)
 		sampler_chains_restart(d->samples.chains, d->samples.out);
 	return 0;
@@ -592,6 +593,11 @@ static void bpf_code(struct driver *d, const struct unwind_code *code)
 		code_store_put(d->codes, code);
 }
 
+static void bpf_renew_names(struct driver *d)
+{
+	sampler_renew_names(d->sampler);
+}
+
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	int r = sampling_stretch(&d->sampling, cpu, stretch);
@@ -623,5 +629,6 @@ const struct driver_ops driver_bpf = {
 	.stretch = bpf_stretch,
 	.expect = bpf_expect,
 	.code = bpf_code,
+	.renew_names = bpf_renew_names,
 	.kernel_text = bpf_kernel_text,
 };

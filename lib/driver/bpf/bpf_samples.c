@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/bpf/bpf_samples.h"
 
+#include "base/mem.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "driver/bpf/sampler_chains.h"
@@ -25,11 +26,22 @@ static void on_chain(const struct sample_chain *chain, void *data)
 		sampler_chains_add(d->chains, chain, d->now_ns);
 }
 
+/* Writes the name of code that a process has generated to the event buffer. */
+static void put_generated(const struct bpf_samples *d, const struct sample_function *f)
+{
+	const struct sample_method *m = sample_function_method(f);
+	_cleanup_free_ char *name = sampler_functions_generated(f);
+
+	evbuf_generated(d->out, f->tgid, &(struct evbuf_generated){ m->code, m->bytes, name });
+}
+
 static void on_function(const struct sample_function *function, void *data)
 {
 	const struct bpf_samples *d = data;
 
-	if (d->functions)
+	if (sample_function_is_generated(function))
+		put_generated(d, function);
+	else if (d->functions)
 		sampler_functions_add(d->functions, function);
 }
 

@@ -69,6 +69,11 @@ void sampler_set_codes(struct sampler *s, uint32_t count)
 	s->control->codes = count;
 }
 
+void sampler_renew_names(struct sampler *s)
+{
+	(void)__atomic_fetch_add(&s->control->names, 1, __ATOMIC_SEQ_CST);
+}
+
 const struct sampler_maps *sampler_maps(const struct sampler *s)
 {
 	return &s->maps;

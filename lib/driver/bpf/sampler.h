@@ -98,6 +98,8 @@ uint32_t sampler_tables(const struct sampler *s);
 uint32_t sampler_codes_max(const struct sampler *s);
 /* Sets the number of entries that are in use there: the program looks there only if there are. */
 void sampler_set_codes(struct sampler *s, uint32_t count);
+/* Makes the program send the names of generated code again. */
+void sampler_renew_names(struct sampler *s);
 /* The maps of the program that @s has loaded; borrowed. */
 const struct sampler_maps *sampler_maps(const struct sampler *s);
 /* Bytes of the program's maps, except those mapped by this process and those of unwind tables. */

@@ -14,6 +14,7 @@
 #include "interpreter/python_lines.h"
 #include "interpreter/ruby_lines.h"
 #include "interpreter/ruby_names.h"
+#include "symbol/demangle.h"
 
 #include <bpf/bpf.h>
 #include <limits.h>
@@ -131,17 +132,11 @@ static void add_component(struct strbuf *path, const char *name, size_t length)
 	strbuf_add(path, name, MIN(length, (size_t)COMPONENT_MAX));
 }
 
-/* The method of Java that was sent as @f. */
-static const struct sample_method *method_of(const struct sample_function *f)
-{
-	return (const void *)f->lines;
-}
-
 /* The name of the class of a method. Caller frees. */
 static char *class_of(const struct sample_function *f)
 {
 	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
-	const struct sample_method *m = method_of(f);
+	const struct sample_method *m = sample_function_method(f);
 
 	add_text_of_utf8(&name, m->class_name, MIN(m->class_bytes, (uint32_t)SAMPLE_FUNCTION_TEXT));
 	return xstrdup(strbuf_text(&name));
@@ -247,11 +242,11 @@ static void fill_ruby(const struct sample_function *f, struct cookie_function *r
 static void fill_java(const struct sample_function *f, struct cookie_function *ret)
 {
 	const uint32_t head = offsetof(struct sample_method, lines);
-	const char *table = method_of(f)->lines;
+	const char *table = sample_function_method(f)->lines;
 	struct java_lines lines = { 0 };
 	size_t bytes = f->lines_bytes > head ? f->lines_bytes - head : 0;
 
-	bytes = MIN(bytes, sizeof(method_of(f)->lines));
+	bytes = MIN(bytes, sizeof(sample_function_method(f)->lines));
 	ret->bytes = f->code_bytes ? MIN(f->code_bytes, (uint32_t)COOKIE_CODE_BYTES_MAX) : 1;
 	bytes = java_lines_decode(&lines, f->version, ret->bytes, span_of(table, bytes));
 	ret->digest = hash_add(hash_bytes(table, bytes), f->code_bytes);
@@ -278,7 +273,7 @@ static void fill_python(const struct sample_function *f, struct cookie_function 
 static char *method_name(const struct sample_function *f, const char *name)
 {
 	_cleanup_(strbuf_done) struct strbuf signature = STRBUF_INIT;
-	const struct sample_method *m = method_of(f);
+	const struct sample_method *m = sample_function_method(f);
 	_cleanup_free_ char *class = class_of(f);
 
 	add_text_of_utf8(&signature, m->signature,
@@ -298,6 +293,22 @@ static char *function_name(const struct sample_function *f)
 		return xstrdup(strbuf_text(&name));
 	add_text(&class, f->lines, f->lines_bytes, SAMPLE_TEXT_UTF8);
 	return php_names_function(strbuf_text(&class), strbuf_text(&name));
+}
+
+char *sampler_functions_generated(const struct sample_function *f)
+{
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+	_cleanup_free_ char *class = NULL, *method = NULL, *text = NULL;
+
+	if (!sample_function_is_generated(f))
+		return NULL;
+	add_text(&name, f->name, f->name_bytes, f->name_width);
+	if (!sample_function_method(f)->class_bytes)
+		return xstrdup(strbuf_text(&name));
+	class = class_of(f);
+	method = method_name(f, strbuf_text(&name));
+	text = demangle(method);
+	return java_names_full(class, text ?: method);
 }
 
 static uint64_t cookie_of(struct sampler_functions *t, const struct sample_function *f)

@@ -27,6 +27,9 @@ void sampler_functions_free(struct sampler_functions *t);
 
 /* Adds a function, whose texts may contain anything. */
 void sampler_functions_add(struct sampler_functions *t, const struct sample_function *f);
+/* The name of generated code, if the function is that: as the virtual machine writes it in a map.
+ * Caller frees; NULL if it is interpreted. */
+char *sampler_functions_generated(const struct sample_function *f);
 /* Whether the function with this @id is known. */
 bool sampler_functions_knows(const struct sampler_functions *t, uint64_t id);
 /* The cookie of the function with this @id. If it is not known, that of a function with no name,
