@@ -2,9 +2,20 @@
 #include "stats/turn.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/macro.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "file/path.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 const uint64_t turn_late_ns = 50000000;
+/* What takes longer is logged. */
+static const uint64_t long_ns = 20000000;
+static const uint64_t ns_per_ms = 1000000;
 
 static const struct {
 	const char *name, *text;
@@ -14,9 +25,48 @@ static const struct {
 #undef X
 };
 
+/* How long this thread has waited for a CPU so far. */
+static uint64_t queued_ns(void)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *at;
+	uint64_t ret = 0;
+
+	/* It ran for so many nanoseconds, and waited for so many. */
+	if (path_read("", "/proc/thread-self/schedstat", &text, NULL) < 0)
+		return 0;
+	at = strchr(text, ' ');
+	if (!at++ || parse_dec(&at, &ret) < 0)
+		return 0;
+	return ret;
+}
+
 void turn_begin(struct turn *t)
 {
 	t->begun_ns = t->marked_ns = clock_now_ns();
+	t->is_watched = log_wants(LOG_LEVEL_DEBUG);
+	if (!t->is_watched)
+		return;
+	memset(t->these_ns, 0, sizeof(t->these_ns));
+	t->ran_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->queued_ns = queued_ns();
+}
+
+/* Logs where the time of a long turn went. */
+static void explain(const struct turn *t, uint64_t took_ns)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < TURN_STAGE_COUNT_; i++)
+		if (t->these_ns[i] >= ns_per_ms)
+			strbuf_addf(&text, "%s %s %" PRIu64, text.length ? "," : "", stages[i].name,
+				    t->these_ns[i] / ns_per_ms);
+	log_debug("no drain for %" PRIu64 " ms:%s; of that, ran for %" PRIu64
+		  " ms, waited for a CPU for %" PRIu64 " ms",
+		  took_ns / ns_per_ms, strbuf_text(&text),
+		  (clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->ran_ns) / ns_per_ms,
+		  (queued_ns() - t->queued_ns) / ns_per_ms);
 }
 
 void turn_stage(struct turn *t, enum turn_stage stage)
@@ -27,6 +77,7 @@ void turn_stage(struct turn *t, enum turn_stage stage)
 		return;
 	now_ns = clock_now_ns();
 	t->stages_ns[stage] = MAX(t->stages_ns[stage], now_ns - t->marked_ns);
+	t->these_ns[stage] += now_ns - t->marked_ns;
 	t->marked_ns = now_ns;
 }
 
@@ -38,6 +89,10 @@ void turn_end(struct turn *t)
 	took_ns = t->marked_ns - t->begun_ns;
 	t->longest_ns = MAX(t->longest_ns, took_ns);
 	t->late += took_ns > turn_late_ns;
+	if (t->is_watched && took_ns > long_ns)
+		explain(t, took_ns);
+	if (t->between)
+		t->between(t->data);
 }
 
 void turn_next(struct turn *t)
@@ -50,9 +105,7 @@ void turn_next(struct turn *t)
 
 void turn_reset(struct turn *t)
 {
-	uint64_t late = t->late;
-
-	*t = (struct turn){ .late = late };
+	*t = (struct turn){ .late = t->late, .between = t->between, .data = t->data };
 	turn_begin(t);
 }
 

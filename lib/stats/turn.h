@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The time that the loop of a profiler takes between two waits, during which it drains nothing, and
- * the stage of the work that took it. A plain value: nothing to free.
+ * the stage of the work that took it. A plain value: nothing to free. At the debug level, the log
+ * says where the time of each long turn went.
  *
  *	turn_begin(&turn);		after each wait
  *	...
@@ -10,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Stages: name, what is done. */
@@ -38,6 +40,12 @@ struct turn {
 	uint64_t longest_ns;		       /* turn */
 	uint64_t late;			       /* turns longer than turn_late_ns */
 	uint64_t stages_ns[TURN_STAGE_COUNT_]; /* the longest time of each stage */
+	void (*between)(void *data);	       /* is called after each turn; or NULL */
+	void *data;
+	/* Of this turn, only at the debug level: */
+	bool is_watched;
+	uint64_t ran_ns, queued_ns; /* of this thread when it began: it ran, it waited for a CPU */
+	uint64_t these_ns[TURN_STAGE_COUNT_]; /* each stage */
 };
 
 /* A turn that takes longer is late. */
