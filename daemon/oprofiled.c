@@ -20,7 +20,6 @@
 #include "daemon_options.h"
 #include "sfile/session_lock.h"
 #include "sigbus.h"
-#include "urgent.h"
 #include "tools/common/confine.h"
 #include "tools/common/tool.h"
 
@@ -154,7 +153,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));
 	/* After the threads have started that may take their time. */
 	log_info("samples are drained at %s",
-		 urgent_prefer(!options->foreground || getsid(0) == getpid()));
+		 service_prefer(service, !options->foreground || getsid(0) == getpid()));
 	r = lock_down(options, service, err);
 	if (r < 0)
 		return r;

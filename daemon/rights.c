@@ -26,6 +26,15 @@ static bool may_lock_pages(void)
 	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
+/* Returns whether threads may go before others (urgent.h) without a capability. */
+static bool may_go_first(void)
+{
+	struct rlimit priority, niceness;
+
+	return getrlimit(RLIMIT_RTPRIO, &priority) == 0 && priority.rlim_cur > 0 &&
+	       getrlimit(RLIMIT_NICE, &niceness) == 0 && niceness.rlim_cur >= 30;
+}
+
 /* Returns whether CAP_PERFMON suffices for perf events. Kernels of Debian and others have a level
  * above 2 that requires CAP_SYS_ADMIN. */
 static bool perfmon_suffices(void)
@@ -51,7 +60,7 @@ static const struct {
 	{ CAP_SYS_PTRACE, "sys_ptrace", true, true, NULL },
 	{ CAP_CHECKPOINT_RESTORE, "checkpoint_restore", true, true, NULL },
 	{ CAP_IPC_LOCK, "ipc_lock", false, true, may_lock_pages },
-	{ CAP_SYS_NICE, "sys_nice", false, false, NULL }, /* until a driver is set up */
+	{ CAP_SYS_NICE, "sys_nice", true, true, may_go_first },
 };
 
 static bool is_needed(size_t i, const char *driver)
@@ -164,12 +173,16 @@ static int become(const struct rights *who, struct error *err)
 int rights_enter(const struct rights *who, struct error *err)
 {
 	const struct rlimit none = { 0, 0 }, all = { RLIM_INFINITY, RLIM_INFINITY };
+	/* Real-time priority 1, niceness -10 (urgent.h). */
+	const struct rlimit priority = { 1, 1 }, niceness = { 30, 30 };
 	int r = 0;
 
 	/* The rings of CPUs that come online later are mapped as its user, who may lock few
 	 * pages. */
 	(void)setrlimit(RLIMIT_MEMLOCK, &all);
 	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)setrlimit(RLIMIT_RTPRIO, &priority);
+	(void)setrlimit(RLIMIT_NICE, &niceness);
 	leave_none_to_others();
 	if (who->by_root)
 		r = become(who, err);

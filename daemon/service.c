@@ -12,7 +12,6 @@
 #include "notify.h"
 #include "reader.h"
 #include "daemon_options.h"
-#include "rights.h"
 #include "peek.h"
 #include "status.h"
 #include "urgent.h"
@@ -59,6 +58,7 @@ struct service {
 	int epoll, signals, tick, statistics, watchdog;
 	bool quit;
 	struct meter meter;
+	struct urgent urgent; /* this thread */
 	uint64_t dumped_ns;   /* when all samples were last recorded on request */
 	bool dump_due;	      /* they are to be recorded when dump_every_ns have passed */
 	uint64_t lost_said;   /* unwritten samples reported in the log so far */
@@ -486,16 +486,6 @@ static int open_loop(struct service *s, struct error *err)
 	return 0;
 }
 
-/* Keeps the thread's clients from waiting for a CPU; it needs no other rights. */
-static void enter_control(void *data _unused_)
-{
-	const char *priority = urgent_enter();
-
-	rights_renounce();
-	/* The main thread waits meanwhile, so the log is free. */
-	log_info("requests are answered at %s", priority);
-}
-
 /* Starts to answer requests; those that change something wait for the loop. */
 static int open_control(struct service *s, struct error *err)
 {
@@ -504,7 +494,7 @@ static int open_control(struct service *s, struct error *err)
 						.commands = commands,
 						.ran = ran,
 						.adopt = adopt,
-						.enter = enter_control,
+						.enter = urgent_answer,
 						.data = s };
 	int r;
 
@@ -571,6 +561,13 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 	return 0;
 }
 
+const char *service_prefer(struct service *s, bool has_session)
+{
+	s->meter.turn.between = urgent_next;
+	s->meter.turn.data = &s->urgent;
+	return urgent_begin(&s->urgent, has_session);
+}
+
 /* Whether a view must be made after a turn for @source: not so often that it costs much, and always
  * if sampling may have started or stopped. */
 static bool view_is_due(const struct service *s, enum source source)
@@ -621,6 +618,7 @@ void service_free(struct service *s)
 {
 	if (!s)
 		return;
+	urgent_end(&s->urgent);
 	control_thread_free(s->control);
 	peek_free(s->peek);
 	view_board_free(s->board);

@@ -5,6 +5,7 @@
  * sampling.
  *
  *	service_new(&options, &helpers, &service, err);
+ *	log_info("samples are drained at %s", service_prefer(service, true));
  *	service_run(service, err);		until asked to end
  *	service_free(service);
  */
@@ -13,6 +14,8 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
+
+#include <stdbool.h>
 
 struct attacher;
 struct keeper;
@@ -35,6 +38,9 @@ struct service_helpers {
  * change @options. Caller frees; 0 or -errno. */
 int service_new(struct daemon_options *options, const struct service_helpers *helpers,
 		struct service **ret, struct error *err);
+/* Lets this thread, which will run it, go before ordinary programs (urgent.h); with @has_session,
+ * its session, too. Returns how, for the log. */
+const char *service_prefer(struct service *service, bool has_session);
 /* Runs until SIGTERM, SIGINT or the command "shutdown", then stops and records all samples. Returns
  * 0, or -errno if they could not be recorded. */
 int service_run(struct service *service, struct error *err);

@@ -13,11 +13,12 @@ status_line()
 
 # capabilities: those that the daemon has, by name. Threads may have none, or only that to read any file or
 # any process; and the one that reads kallsyms, from when code comes or goes, also that to see addresses.
+# Where root cannot raise the limit of priorities, one thread has cap_sys_nice (daemon_socket.sh).
 capabilities()
 {
 	for set in $(status_line CapPrm | grep -v '^0*$'); do
 		capsh --decode="$set" | sed 's/.*=//'
-	done | grep -vx -e cap_dac_read_search -e cap_sys_ptrace -e cap_dac_read_search,cap_syslog
+	done | sed 's/,cap_sys_nice//' | sort -u | grep -vx -e cap_dac_read_search -e cap_sys_ptrace -e cap_dac_read_search,cap_syslog
 }
 
 common=cap_dac_read_search,cap_sys_ptrace,cap_syslog
