@@ -20,6 +20,7 @@
 #include "record/stat_writer.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
+#include "record/internal/container_namer.h"
 #include "record/internal/transient.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
@@ -193,6 +194,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 						 .sample_events = config->event_count,
 						 .has_history = config->keep_ms > 0 });
 	open_kernel(rec, config);
+	if (rec->separate & RECORD_SEPARATE_CGROUP)
+		rec->containers = container_namer_new(rec->root, rec->samples);
 	if (config->jit)
 		open_jitting(rec, config);
 	*ret = STEAL(rec);
@@ -214,6 +217,7 @@ void record_free(struct record *rec)
 	source_files_free(rec->sources);
 	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
+	container_namer_free(rec->containers);
 	intern_done(&rec->cgroups);
 	intern_done(&rec->comms);
 	stat_writer_free(rec->stat_writer);
@@ -364,6 +368,8 @@ int record_close_files(struct record *rec, struct error *err)
 	if (store_past(rec->store))
 		past_leave(store_past(rec->store));
 	kernel_images_forget(rec->kernel);
+	if (rec->containers)
+		container_namer_forget(rec->containers);
 	sampled_image_forget(rec->binaries);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;

@@ -11,6 +11,7 @@
 #include "record/code/source_files.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
+#include "record/internal/container_namer.h"
 #include "record/record.h"
 
 /* The place that a sample counts at, or the counter of its loss. */
@@ -138,6 +139,8 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 	}
 	if (!f->lost)
 		find_app(rec, current_app(rec), f);
+	if (rec->containers && rec->trans.cgroup)
+		container_namer_see(rec->containers, rec->trans.cgroup);
 }
 
 /* The cgroup that samples are counted under; NULL if they are not separated by cgroup. */

@@ -13,6 +13,7 @@
 #include "stats/counters.h"
 #include "record/internal/chain_recorder.h"
 
+struct container_namer;
 struct sampled_image;
 struct feature;
 struct store;
@@ -79,6 +80,7 @@ struct record {
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
 	struct intern cgroups, comms;
+	struct container_namer *containers; /* NULL: cgroups are not separated */
 	size_t comm_count;
 	struct event *events; /* events of the configuration, then of the feature */
 	size_t derived_count; /* the latter */

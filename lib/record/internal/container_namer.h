@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Notes the names of the containers that are sampled, in the session's file of them
+ * (sfile/containers.h), at the first sample of each: afterwards it may be gone. A thread reads the
+ * files of the runtimes and writes that of the session.
+ *
+ *	struct container_namer *n = container_namer_new(root, samples);
+ *	container_namer_see(n, "/system.slice/docker-0a1b....scope");
+ *	container_namer_free(n);
+ */
+#pragma once
+
+struct container_namer;
+
+/* A namer for the session whose sample files are in @samples; both are copied. Caller frees. */
+struct container_namer *container_namer_new(const char *root, const char *samples);
+/* @cgroup has samples; for the first one of a container, begins to look for its name. Equal paths
+ * are the same pointer, borrowed for good. The session's directory must exist. */
+void container_namer_see(struct container_namer *n, const char *cgroup);
+/* Waits for the thread. All containers are new again: the session is another one. */
+void container_namer_forget(struct container_namer *n);
+/* Waits for the thread. NULL is fine. */
+void container_namer_free(struct container_namer *n);
