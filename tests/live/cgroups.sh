@@ -9,6 +9,7 @@ need_root
 mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 [ -n "$mount" ] || skip_all "no cgroup2 file system is mounted"
 ours=optest.$$
+unit=none
 top=$mount/$ours
 mkdir "$top" 2>/dev/null || skip_all "no cgroup can be made in $mount"
 # In version 1 tasks of perf_event have a hierarchy of their own.
@@ -18,7 +19,7 @@ if [ "$OP_DRIVER" = perf ] && grep -q '^[^ ]* [^ ]* cgroup [^ ]*perf_event' /pro
 fi
 cleanup()
 {
-	rmdir "$top/old" "$top/new" "$top" 2>/dev/null
+	rmdir "$top/old" "$top/new" "$top/$unit" "$top" 2>/dev/null
 }
 mkdir "$top/old"
 cd "$dir" || exit 1
@@ -67,6 +68,34 @@ is "they have as many samples" "$(awk '{ n += $NF } END { print n + 0 }' chains)
 
 ok "who called whom in one" sh -c "opreport --session-dir='$dir/s' -c cgroup:new >calls"
 has "  is reported" "truth_jit .* main" calls
+
+# A container, whose runtime has its name in a file. Both are gone when the report is made.
+id=$(printf '%064x' $$)
+short=$(printf '%s' "$id" | cut -c1-12)
+unit=docker-$id.scope
+if unshare -m mount -t tmpfs tmpfs /var/lib 2>/dev/null; then
+	mkdir "$top/$unit"
+	ok "a profile of a container" unshare -m sh -c "mount -t tmpfs tmpfs /var/lib &&
+		mkdir -p /var/lib/docker/containers/$id &&
+		printf '{\"Config\":{\"Name\":\"no\"},\"Name\":\"/web-1\"}' \
+			>/var/lib/docker/containers/$id/config.v2.json &&
+		exec operf --driver=$OP_DRIVER -d '$dir/c' --rate=997 --separate-cgroup \
+			sh -c 'sh ./spin old 0.2; sh ./spin $unit 0.3'"
+	rmdir "$top/$unit"
+	ok "its report" opreport --session-dir="$dir/c"
+	has "  has its path and its name" "^Processes in the cgroup /$ours/$unit, which is docker:web-1$"
+	for name in docker:web-1 web-1 "web-*" "docker:$short"; do
+		ok "it is cgroup:$name" opreport --session-dir="$dir/c" "cgroup:$name"
+	done
+	ok "another one is not" sh -c "! opreport --session-dir='$dir/c' cgroup:docker:web-2 2>not"
+	has "  but it is named" "available: .*docker:web-1" not
+	ok "an archive of it" oparchive --session-dir="$dir/c" -o "$dir/archive.c"
+	ok "  has the name" opreport "archive:$dir/archive.c" cgroup:docker:web-1
+	ok "its timeline" opreport --session-dir="$dir/c" --timeline=cgroup
+	has "  has the name" "docker:web-1$"
+else
+	skip "a container has its name" "no mount namespace can be made"
+fi
 
 # What has no cgroups in its name is as it was.
 ok "a profile without" operf --driver="$OP_DRIVER" -d "$dir/plain" --rate="$rate" truth_jit 0.2

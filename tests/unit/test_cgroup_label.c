@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "profile/select/cgroup_label.h"
+#include "sfile/containers.h"
 
 #define ID  "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
 #define POD "12345678_9abc_def0_1234_56789abcdef0"
@@ -40,11 +41,42 @@ static void containers_and_machines_have_short_names(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_free_ char *label = cgroup_label(rows[i].path);
+		_cleanup_free_ char *label = cgroup_label(NULL, rows[i].path);
 
 		if (!CHECK(!label == !rows[i].label && !strcmp(label ?: "", rows[i].label ?: "")))
 			printf("# %s is '%s'\n", rows[i].path, label ?: "(none)");
 	}
 }
 
-TESTS(T(containers_and_machines_have_short_names))
+static void the_names_of_the_session_are_used(void)
+{
+	static const struct {
+		const char *path, *name, *label;
+	} rows[] = {
+		{ "/system.slice/docker-" ID ".scope", "web-1", "docker:web-1" },
+		{ "/system.slice/docker-" ID ".scope/init.scope", "web-1",
+		  "docker:web-1/init.scope" },
+		{ "/machine.slice/libpod-" ID ".scope/container", "a\tb\033[1m",
+		  "podman:a\tb\033[1m" },
+		{ "/kubepods.slice/kubepods-burstable-pod" POD ".slice/cri-containerd-" ID ".scope",
+		  "shop/web-7d4b9c6f5-x2x9p/nginx", "pod:shop/web-7d4b9c6f5-x2x9p/nginx" },
+		{ "/kubepods/pod12345678-9abc-def0-1234-56789abcdef0/" ID "/below", "n/p/c",
+		  "pod:n/p/c/below" },
+		{ "/system.slice/nginx.service", "web-1", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_directory_ char *dir = test_directory();
+		_cleanup_(containers_freep) struct containers *names = containers_new();
+		_cleanup_free_ char *label = NULL;
+
+		CHECK_EQ(containers_add(dir, ID, "before", NULL), 0);
+		CHECK_EQ(containers_add(dir, ID, rows[i].name, NULL), 0);
+		containers_read(names, dir);
+		label = cgroup_label(names, rows[i].path);
+		if (!CHECK(!label == !rows[i].label && !strcmp(label ?: "", rows[i].label ?: "")))
+			printf("# %s is '%s'\n", rows[i].path, label ?: "(none)");
+	}
+}
+
+TESTS(T(containers_and_machines_have_short_names), T(the_names_of_the_session_are_used))

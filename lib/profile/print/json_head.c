@@ -6,6 +6,7 @@
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
+#include "profile/select/cgroup_label.h"
 #include "profile/print/report_header.h"
 #include "profile/print/session_facts.h"
 
@@ -77,6 +78,16 @@ static void write_number_or_all(struct json *j, const char *name, int64_t value)
 		json_i64(j, name, value);
 }
 
+static void write_cgroup(const struct report *r, struct json *j, const char *path)
+{
+	_cleanup_free_ char *label = path ? cgroup_label(r->gather->containers, path) : NULL;
+
+	if (path)
+		json_string(j, "cgroup", path);
+	if (label)
+		json_string(j, "container", label);
+}
+
 static void write_classes(const struct report *r, struct json *j)
 {
 	size_t i, steps = r->classes->steps;
@@ -93,8 +104,7 @@ static void write_classes(const struct report *r, struct json *j)
 			json_string(j, "unit_mask", "all");
 		else
 			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
-		if (c->task.cgroup)
-			json_string(j, "cgroup", c->task.cgroup);
+		write_cgroup(r, j, c->task.cgroup);
 		if (c->task.comm)
 			json_string(j, "comm", c->task.comm);
 		write_number_or_all(j, "tgid", c->task.tgid);

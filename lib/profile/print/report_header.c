@@ -11,6 +11,7 @@
 #include "profile/print/session_facts.h"
 #include "profile/rows/chains.h"
 #include "profile/rows/container.h"
+#include "profile/select/cgroup_label.h"
 #include "sfile/setup.h"
 
 #include <inttypes.h>
@@ -108,6 +109,19 @@ uint64_t report_header_timer_hz(const struct gather *g)
 	return hz;
 }
 
+static void print_cgroup(const struct report *r, const char *path, FILE *out)
+{
+	_cleanup_free_ char *label = path ? cgroup_label(r->gather->containers, path) : NULL;
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	text_visible(&text, path ?: "all");
+	if (label) {
+		strbuf_adds(&text, ", which is ");
+		text_visible(&text, label);
+	}
+	(void)fprintf(out, "Processes in the cgroup %s\n", strbuf_text(&text));
+}
+
 /* Prints what the columns differ in, if it is not the event. */
 static void print_axis(const struct report *r, FILE *out)
 {
@@ -118,7 +132,7 @@ static void print_axis(const struct report *r, FILE *out)
 
 		switch (r->classes->axis) {
 		case AXIS_CGROUP:
-			(void)fprintf(out, "Processes in the cgroup %s\n", c->task.cgroup ?: "all");
+			print_cgroup(r, c->task.cgroup, out);
 			break;
 		case AXIS_COMM:
 			(void)fprintf(out, "Threads with the name %s\n", c->task.comm ?: "all");

@@ -4,13 +4,14 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
+#include "sfile/containers.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Digits of ids in paths and as tools show them; those of a pod's id up to the first dash. */
-enum { ID_WHOLE = 64, ID_SHOWN = 12, POD_SHOWN = 8 };
+/* Digits of ids as tools show them; those of a pod's id up to the first dash. */
+enum { ID_SHOWN = 12, POD_SHOWN = 8 };
 
 /* A part of a path is a prefix, an id and perhaps ".scope". The first that fits counts. */
 static const struct {
@@ -49,23 +50,35 @@ static size_t hex_digits(const char *text)
 	return strspn(text, "0123456789abcdef");
 }
 
-/* Adds "KIND:ID" if the part, below one called @parent, is that of a container. */
-static bool add_container(struct strbuf *out, const struct part *part, const struct part *parent,
-			  bool in_pod)
+/* Adds the name or the id of a container of @kind; in a pod, to that of the pod. */
+static void add_id(struct strbuf *out, const char *kind, const char *id, const char *name,
+		   bool in_pod)
+{
+	if (in_pod && name)
+		strbuf_clear(out);
+	if (!in_pod)
+		strbuf_addf(out, "%s:", kind);
+	else
+		strbuf_adds(out, name ? "pod:" : "/");
+	if (name)
+		strbuf_adds(out, name);
+	else
+		strbuf_add(out, id, ID_SHOWN);
+}
+
+/* Adds "KIND:NAME", or the id, if the part, below one called @parent, is that of a container. */
+static bool add_container(struct strbuf *out, const struct containers *names,
+			  const struct part *part, const struct part *parent, bool in_pod)
 {
 	bool of_docker = parent->length == 6 && !strncmp(parent->text, "docker", 6);
 
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		const char *prefix = runtimes[i].prefix, *id = part->text + strlen(prefix);
 
-		if (!starts_with(part, prefix) || hex_digits(id) != ID_WHOLE)
+		if (!starts_with(part, prefix) || hex_digits(id) != CONTAINERS_ID)
 			continue;
-		if (in_pod)
-			strbuf_addf(out, "/%.*s", ID_SHOWN, id);
-		else
-			strbuf_addf(out, "%s:%.*s",
-				    !*prefix && of_docker ? "docker" : runtimes[i].kind, ID_SHOWN,
-				    id);
+		add_id(out, !*prefix && of_docker ? "docker" : runtimes[i].kind, id,
+		       containers_name(names, id), in_pod);
 		return true;
 	}
 	return false;
@@ -111,7 +124,7 @@ static bool add_machine(struct strbuf *out, const struct part *part)
 	return false;
 }
 
-char *cgroup_label(const char *path)
+char *cgroup_label(const struct containers *names, const char *path)
 {
 	_cleanup_(strbuf_done) struct strbuf label = STRBUF_INIT;
 	struct part parent = { "", 0 };
@@ -123,7 +136,7 @@ char *cgroup_label(const char *path)
 
 		part.length = strcspn(part.text, "/");
 		rest = part.text + part.length;
-		whole = add_container(&label, &part, &parent, in_pod) ||
+		whole = add_container(&label, names, &part, &parent, in_pod) ||
 			(!in_pod && add_machine(&label, &part));
 		in_pod = in_pod || (!whole && add_pod(&label, &part));
 		parent = part;
@@ -134,9 +147,9 @@ char *cgroup_label(const char *path)
 	return label.length ? strbuf_take(&label) : NULL;
 }
 
-char *cgroup_short_name(const char *path)
+char *cgroup_short_name(const struct containers *names, const char *path)
 {
-	char *label = cgroup_label(path);
+	char *label = cgroup_label(names, path);
 
 	return label ?: xstrdup(*path_base(path) ? path_base(path) : path);
 }

@@ -207,7 +207,8 @@ static bool tid_follows_tgid(const struct classes *c)
 
 /* What the cgroup of each class is called: short if no other one is called so, because columns are
  * narrow. The strings are in @texts; caller frees the array. */
-static const char **name_cgroups(const struct classes *c, struct intern *texts)
+static const char **name_cgroups(const struct classes *c, const struct containers *containers,
+				 struct intern *texts)
 {
 	const char **names = xcalloc(c->count + 1, sizeof(*names));
 	struct map classes = MAP_INIT; /* the first one of a name; @c: several cgroups have it */
@@ -222,7 +223,7 @@ static const char **name_cgroups(const struct classes *c, struct intern *texts)
 			names[i] = names[i - 1];
 			continue;
 		}
-		name = cgroup_short_name(class->task.cgroup ?: "all");
+		name = cgroup_short_name(containers, class->task.cgroup ?: "all");
 		names[i] = intern(texts, name);
 		first = map_get(&classes, (uintptr_t)names[i]);
 		if (!first || (first != c && compare_cgroup(first, class)))
@@ -396,10 +397,10 @@ static char *class_name(const struct classes *c, const struct class *class, cons
 	return strbuf_take(&name);
 }
 
-static void name_classes(struct classes *c)
+static void name_classes(struct classes *c, const struct containers *containers)
 {
 	struct intern texts = INTERN_INIT;
-	_cleanup_free_ const char **cgroups = name_cgroups(c, &texts);
+	_cleanup_free_ const char **cgroups = name_cgroups(c, containers, &texts);
 	size_t i;
 
 	for (i = 0; i < c->count; i++)
@@ -452,7 +453,7 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 		classes_done(&c);
 		return r;
 	}
-	name_classes(&c);
+	name_classes(&c, g->containers);
 	c.of_file = xcalloc(g->file_count + 1, sizeof(*c.of_file));
 	for (i = 0; i < g->file_count; i++) {
 		struct class want = template_of(&g->files[i], merge);

@@ -9,6 +9,7 @@
 #include "chains/chain_arcs.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
+#include "sfile/containers.h"
 #include "sfile/idle.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
@@ -72,7 +73,7 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 				    .slot = g->blocks == GATHER_BLOCKS_OF_SESSIONS ? 1 + w->session
 										   : 0 };
 
-	spec_explain_note(w->why, callee_wanted ? -1 : tag, name);
+	spec_explain_note(w->why, w->spec, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
 		return NULL;
 	file.app = gather_image(g, w->session, &name->app);
@@ -450,18 +451,18 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	_cleanup_free_ char *directory =
 		archive ? path_under(archive, session_dir) : xstrdup(session_dir);
 	_cleanup_(spec_explain_done) struct spec_explain why = { 0 };
-	size_t i;
 	int r;
 
-	g->slots = 1;
+	*g = (struct gather){ .slots = 1, .containers = spec->containers };
 	r = add_sessions(g, spec, directory, err);
 	if (r == 0 && spec->division.most)
 		r = divide_time(g, spec, err);
 	else if (r == 0 && spec->wants_blocks)
 		choose_blocks(g, spec);
-	for (i = 0; r == 0 && i < g->session_count; i++) {
+	for (size_t i = 0; r == 0 && i < g->session_count; i++) {
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
+		containers_read(spec->containers, g->sessions[i].samples);
 		r = spec_window(spec) ? add_past(&w, spec_window(spec), err) : add_present(&w, err);
 		if (r == 0 && calls)
 			add_arcs(&w);

@@ -28,6 +28,7 @@
 struct chain_arcs;
 struct chain_arcs_file;
 struct chain_skipped;
+struct containers;
 struct history;
 struct history_file;
 struct manifest;
@@ -95,14 +96,16 @@ struct gather {
 	uint32_t slots;
 	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
-	struct map image_by_hash; /* index + 1 */
-	struct intern names;	  /* of events, cgroups, threads */
+	struct map image_by_hash;	     /* index + 1 */
+	struct intern names;		     /* of events, cgroups, threads */
+	const struct containers *containers; /* those of the specification */
 };
 
-/* Collects what @spec selects in the sessions below @session_dir (of the archive, if @spec names
- * one). With @calls, sessions with call chains but no call graph files also get the call graph
- * files that the chains are equivalent to. 0, the caller frees; or negative with the reason and the
- * remedy: -ENOENT if there is no such session, -ENODATA if it is empty or nothing is selected. */
+/* Collects what @spec, which must outlive the gather, selects in the sessions below @session_dir
+ * (of the archive, if @spec names one). With @calls, sessions with call chains but no call graph
+ * files also get the call graph files that the chains are equivalent to. 0, the caller frees; or
+ * negative with the reason and the remedy: -ENOENT if there is no such session, -ENODATA if it is
+ * empty or nothing is selected. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
 /* The name of image number @image for people: its path or, unless @is_long, the last part of it or

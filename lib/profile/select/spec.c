@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "file/path.h"
 #include "profile/select/cgroup_label.h"
+#include "sfile/containers.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
@@ -194,6 +195,7 @@ int spec_parse(char *const *words, size_t count, struct spec *ret, struct error 
 	size_t i;
 	int r = 0;
 
+	spec.containers = containers_new();
 	for (i = 0; r == 0 && i < count; i++)
 		r = parse_word(words[i], &spec, err);
 	if (r < 0) {
@@ -214,6 +216,7 @@ void spec_done(struct spec *spec)
 		free(spec->of[i].values);
 		free(spec->of[i].used);
 	}
+	containers_free(spec->containers);
 	*spec = (struct spec){ 0 };
 }
 
@@ -376,14 +379,25 @@ static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t nu
 	return any;
 }
 
-/* Returns whether @pattern is the cgroup or one above it: its path or, without a slash, the name of
- * any part of it, or the short name of a container. */
-static bool is_in_cgroup(const char *pattern, const char *cgroup)
+/* Returns whether @pattern is @label, which is freed, with or without the kind before its colon, or
+ * the label of a cgroup above it. NULL is no label. */
+static bool is_label(const char *pattern, char *label)
 {
-	_cleanup_free_ char *label = cgroup_label(cgroup);
+	_cleanup_free_ char *own = label;
+	const char *colon = own ? strchr(own, ':') : NULL;
+
+	return own && (fnmatch(pattern, own, FNM_LEADING_DIR) == 0 ||
+		       (colon && fnmatch(pattern, colon + 1, FNM_LEADING_DIR) == 0));
+}
+
+/* Returns whether @pattern is the cgroup or one above it: its path or, without a slash, the name of
+ * any part of it; or the name of a container, or its short id. */
+static bool is_in_cgroup(const struct spec *spec, const char *pattern, const char *cgroup)
+{
 	const char *at = cgroup;
 
-	if (label && fnmatch(pattern, label, FNM_LEADING_DIR) == 0)
+	if (is_label(pattern, cgroup_label(NULL, cgroup)) ||
+	    is_label(pattern, cgroup_label(spec->containers, cgroup)))
 		return true;
 	if (!strcmp(pattern, "/") || !strcmp(pattern, cgroup))
 		return true;
@@ -403,7 +417,7 @@ static bool cgroup_wanted(const struct spec *spec, const char *cgroup)
 
 	for (i = 0; i < values->count; i++) {
 		if (strcmp(values->values[i], "all") &&
-		    !(cgroup && is_in_cgroup(values->values[i], cgroup)))
+		    !(cgroup && is_in_cgroup(spec, values->values[i], cgroup)))
 			continue;
 		values->used[i] = true;
 		any = true;

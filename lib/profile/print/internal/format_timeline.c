@@ -9,6 +9,7 @@
 #include "profile/print/json_head.h"
 #include "profile/print/internal/timeline_bars.h"
 #include "profile/print/report_header.h"
+#include "profile/select/cgroup_label.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -200,6 +201,17 @@ static unsigned int room_left(const struct text *t)
 	return width > used + ROOM_LEAST ? width - used : ROOM_LEAST;
 }
 
+/* Adds the name of a row that is not a symbol; of a container's cgroup what it is called. */
+static void add_thing(struct text *t, const struct timeline_row *row)
+{
+	const struct report *r = t->r;
+	const char *cgroup = r->timeline->by == TIMELINE_CGROUP ? row->class->task.cgroup : NULL;
+	_cleanup_free_ char *label =
+		cgroup && !r->view->long_names ? cgroup_label(r->gather->containers, cgroup) : NULL;
+
+	text_visible(&t->line, label ?: thing_name(r, row, r->view->long_names));
+}
+
 static void print_row(struct text *t, const struct timeline_row *row)
 {
 	unsigned int room;
@@ -216,7 +228,7 @@ static void print_row(struct text *t, const struct timeline_row *row)
 	if (has_symbols(t->r)) {
 		report_add_name(&t->line, row->row, room);
 	} else {
-		text_visible(&t->line, thing_name(t->r, row, t->r->view->long_names));
+		add_thing(t, row);
 		if (room)
 			text_cut(&t->line, from, room);
 	}

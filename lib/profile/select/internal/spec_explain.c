@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "profile/select/cgroup_label.h"
 #include "sfile/sname.h"
 #include "file/path.h"
 #include "sfile/session.h"
@@ -17,8 +18,15 @@ static char *number_or_all(int64_t value)
 	return value == SNAME_ALL ? xstrdup("all") : xasprintf("%" PRId64, value);
 }
 
+static char *cgroup_value(const struct spec *spec, const char *path)
+{
+	char *label = cgroup_label(spec->containers, path);
+
+	return label ?: xstrdup(path);
+}
+
 /* The value of a file that the tag rejects; caller frees. */
-static char *value_of(enum spec_tag tag, const struct sname *name)
+static char *value_of(const struct spec *spec, enum spec_tag tag, const struct sname *name)
 {
 	switch (tag) {
 	case SPEC_PATH:
@@ -35,7 +43,7 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 	case SPEC_UNIT_MASK:
 		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
 	case SPEC_CGROUP:
-		return xstrdup(name->task.cgroup ?: "all");
+		return cgroup_value(spec, name->task.cgroup ?: "all");
 	case SPEC_COMM:
 		return xstrdup(name->task.comm ?: "all");
 	case SPEC_TGID:
@@ -72,16 +80,17 @@ static void note_value(struct spec_explain_part *part, char *value)
 	free(value);
 }
 
-void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name)
+void spec_explain_note(struct spec_explain *n, const struct spec *spec, int tag,
+		       const struct sname *name)
 {
 	n->files++;
 	if (tag < 0)
 		return;
 	n->parts[tag].rejected++;
-	note_value(&n->parts[tag], value_of((enum spec_tag)tag, name));
+	note_value(&n->parts[tag], value_of(spec, (enum spec_tag)tag, name));
 	/* A plain name can match either image. */
 	if (tag == SPEC_PATH)
-		note_value(&n->parts[tag], value_of(SPEC_IMAGE, name));
+		note_value(&n->parts[tag], value_of(spec, SPEC_IMAGE, name));
 }
 
 /* " (available: A, B)"; if files have only "all", they are not separated by this. */

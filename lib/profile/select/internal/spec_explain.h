@@ -6,7 +6,7 @@
  *
  *	struct spec_explain n = { 0 };
  *	tag = spec_reject(spec, &name);
- *	spec_explain_note(&n, tag, &name);		for each file, tag < 0: it is wanted
+ *	spec_explain_note(&n, spec, tag, &name);		for each file, tag < 0: it is wanted
  *	return spec_explain_say(&n, spec, err);
  *	spec_explain_done(&n);
  */
@@ -31,7 +31,8 @@ struct spec_explain {
 };
 
 /* Notes a file that @tag rejected; negative: none did. */
-void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name);
+void spec_explain_note(struct spec_explain *n, const struct spec *spec, int tag,
+		       const struct sname *name);
 /* Sets the error: -ENODATA, with all that was noted. */
 int spec_explain_say(const struct spec_explain *n, const struct spec *spec, struct error *err);
 /* Warns of values that matched nothing although others of the same tag did. */
