@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/sname.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
@@ -261,12 +260,12 @@ static int split_images(struct part text, struct split *ret)
 	return graph_ways ?: MIN(flat_ways, 2);
 }
 
-static void take_image(struct part p, struct sname_image *ret)
+/* Whether a number would be written in the same way. */
+static bool is_plain_number(const char *text)
 {
-	struct part name = { "", 0 };
+	bool is_negative = *text == '-';
 
-	(void)parse_image(p, ret, &name);
-	ret->name = xstrndup(name.at, name.length);
+	return text[is_negative] != '0' || !strcmp(text, "0");
 }
 
 /* A number of the event spec that was printed as signed 32 bit. */
@@ -274,7 +273,7 @@ static bool parse_signed(const char *text, int64_t *ret)
 {
 	int64_t value;
 
-	if (parse_i64(text, INT32_MIN, INT32_MAX, &value) < 0)
+	if (!is_plain_number(text) || parse_i64(text, INT32_MIN, INT32_MAX, &value) < 0)
 		return false;
 	*ret = (uint32_t)value;
 	return true;
@@ -286,7 +285,7 @@ static bool parse_id(const char *text, int64_t *ret)
 		*ret = SNAME_ALL;
 		return true;
 	}
-	return parse_i64(text, 0, UINT32_MAX, ret) == 0;
+	return is_plain_number(text) && parse_i64(text, 0, UINT32_MAX, ret) == 0;
 }
 
 /* "EVENT.COUNT.UNITMASK.TGID.TID.CPU" from its end, since an event's name can have dots. */
@@ -321,18 +320,43 @@ static const char *find_start(const char *path, const char *s)
 	return NULL;
 }
 
-/* Builds the images from a way to read them; false if they would be written in another way. */
-static bool take_name(const struct split *split, const char *start, struct sname *ret)
+/* Whether a path is as add_path() writes it. */
+static bool is_plain_path(struct part p)
 {
-	_cleanup_free_ char *text = NULL;
+	const char *at = p.at, *end = p.at + p.length;
+	size_t n;
 
-	take_image(split->app, &ret->app);
-	take_image(split->image, &ret->image);
+	for (; at < end; at += n) {
+		const char *slash = ++at < end ? memchr(at, '/', (size_t)(end - at)) : NULL;
+
+		n = (size_t)((slash ?: end) - at);
+		if (n <= 2 && !strncmp(at, "..", n))
+			return false;
+	}
+	return true;
+}
+
+/* Builds an image from its part; false if it would be written in another way. */
+static bool take_image(struct part p, struct sname_image *ret)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const size_t token = strlen("{root}");
+	struct part name = { "", 0 };
+
+	(void)parse_image(p, ret, &name);
+	ret->name = xstrndup(name.at, name.length);
+	if (ret->kind != SNAME_ANON)
+		return is_plain_path((struct part){ p.at + token, p.length - token });
+	add_anon(&text, ret);
+	return text.length == p.length && !memcmp(text.text, p.at, p.length);
+}
+
+/* Builds the images from a way to read them; false if they would be written in another way. */
+static bool take_name(const struct split *split, struct sname *ret)
+{
 	ret->has_callee = split->callee.at != NULL;
-	if (ret->has_callee)
-		take_image(split->callee, &ret->callee);
-	text = sname_mangle(ret);
-	return !strcmp(text, start);
+	return take_image(split->app, &ret->app) && take_image(split->image, &ret->image) &&
+	       (!ret->has_callee || take_image(split->callee, &ret->callee));
 }
 
 static void image_done(struct sname_image *image)
@@ -364,7 +388,7 @@ static int parse_images(const char *start, const char *slash, struct sname *ret)
 	struct split split;
 	int ways = split_images((struct part){ start, (size_t)(slash - start) }, &split);
 
-	return ways == 1 && !take_name(&split, start, ret) ? 0 : ways;
+	return ways == 1 && !take_name(&split, ret) ? 0 : ways;
 }
 
 /* Takes the name between {comm} and *@start, where the images begin, if there is one; *@start is
@@ -432,7 +456,7 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 		if (ways == 1 &&
 		    (!take_comm(path, &outer, &name) || !take_cgroup(path, outer, &name)))
 			ways = 0;
-		start = find_start(path, start + 1);
+		start = ways ? NULL : find_start(path, start + 1);
 	}
 	switch (ways) {
 	case 0:
@@ -449,51 +473,4 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 			"%s: ambiguous: a directory has the name of a separator, {dep} or {cg}",
 			path);
 	}
-}
-
-int sname_task_compare(const struct sname_task *a, const struct sname_task *b)
-{
-	const int64_t of_a[] = { a->tgid, a->tid, a->cpu }, of_b[] = { b->tgid, b->tid, b->cpu };
-	int r = strcmp(a->cgroup ?: "", b->cgroup ?: "") ?: strcmp(a->comm ?: "", b->comm ?: "");
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(of_a) && r == 0; i++)
-		r = (of_a[i] > of_b[i]) - (of_a[i] < of_b[i]);
-	return r;
-}
-
-uint64_t sname_task_hash(const struct sname_task *task)
-{
-	const char *path = task->cgroup ?: "", *name = task->comm ?: "";
-	uint64_t hash = hash_bytes(path, strlen(path));
-
-	if (*name)
-		hash = hash_add(hash, hash_bytes(name, strlen(name)));
-
-	hash = hash_add(hash, (uint64_t)task->tgid);
-	return hash_add(hash_add(hash, (uint64_t)task->tid), (uint64_t)task->cpu);
-}
-
-bool sname_image_equal(const struct sname_image *a, const struct sname_image *b)
-{
-	return a->kind == b->kind && !strcmp(a->name, b->name) &&
-	       (a->kind != SNAME_ANON ||
-		(a->tgid == b->tgid && a->start == b->start && a->end == b->end));
-}
-
-bool sname_image_is_kernel(const struct sname_image *image)
-{
-	static const char path[] = "/proc/kallsyms";
-	size_t length = sizeof(path) - 1;
-
-	return image->kind == SNAME_ROOT && !strncmp(image->name, path, length) &&
-	       (!image->name[length] || image->name[length] == '#');
-}
-
-char *sname_image_display(const struct sname_image *image)
-{
-	if (image->kind != SNAME_ANON || !image->tgid)
-		return xstrdup(image->name);
-	return xasprintf("%s (tgid:%" PRIu32 " range:0x%" PRIx64 "-0x%" PRIx64 ")", image->name,
-			 image->tgid, image->start, image->end);
 }
