@@ -8,7 +8,7 @@
 /* Finds @text; else NULL, and in *@ret_hash the key that it would get. */
 static const char *find(const struct intern *t, const char *text, uint64_t *ret_hash)
 {
-	uint64_t hash = hash_bytes(text, strlen(text));
+	uint64_t hash = hash_text(text, strlen(text));
 	const char *known;
 
 	/* Of two strings with one hash the later one moves on. */

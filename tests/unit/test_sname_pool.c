@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "sfile/sname_pool.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SPEC "/CYCLES.100000.0.all.all.all"
+
+static const char *const names[] = {
+	"{root}/usr/bin/xz/{dep}/{root}/usr/lib/liblzma.so.5" SPEC,
+	"{root}/usr/bin/xz/{dep}/{root}/usr/bin/xz" SPEC,
+	"{root}/usr/bin/xz/{dep}/{root}/usr/bin/xz/TIMER.0.1.7.8.9",
+	"{root}/usr/bin/cat/{dep}/{root}/usr/lib/liblzma.so.5" SPEC,
+	"{root}/usr/bin/cat/{dep}/{kern}/ext4" SPEC,
+	"{kern}/kdamond.0/{dep}/{kern}/ext4/TIMER.0.1.7.8.9",
+	"{root}/a/{dep}/{anon:anon}/9.0x1.0x2" SPEC,
+	"{root}/b/{dep}/{anon:anon}/9.0x1.0x2" SPEC,
+	"{root}/b/{dep}/{anon:anon}/9.0x1.0x3" SPEC,
+	"{cgroup}/x/{root}/a/{dep}/{root}/b" SPEC,
+	"{cgroup}/y/{comm}/z/{root}/a/{dep}/{root}/b" SPEC,
+	"{root}/a/{dep}/{root}/b/{cg}/{root}/c" SPEC,
+	"{root}/t/{dep}/wl/{dep}/{root}/t/{dep}/wl" SPEC,
+	"/var/lib/{root}/a/{dep}/{root}/b" SPEC,
+};
+
+static bool same_names(const struct sname *a, const struct sname *b)
+{
+	return sname_image_equal(&a->app, &b->app) && sname_image_equal(&a->image, &b->image) &&
+	       a->has_callee == b->has_callee &&
+	       (!a->has_callee || sname_image_equal(&a->callee, &b->callee)) &&
+	       !strcmp(a->event, b->event) && a->count == b->count &&
+	       a->unit_mask == b->unit_mask && sname_task_equal(&a->task, &b->task);
+}
+
+static void names_are_the_same_as_without_a_pool(void)
+{
+	struct sname_pool pool = SNAME_POOL_INIT;
+	size_t i;
+
+	/* The second time, all parts are known. */
+	for (i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		const char *text = names[i % ARRAY_SIZE(names)];
+		struct sname plain, pooled;
+
+		if (!CHECK(sname_parse(text, &plain, NULL) == 0))
+			continue;
+		test_check(sname_pool_parse(&pool, text, &pooled, NULL) == 0 &&
+				   same_names(&plain, &pooled),
+			   text, __FILE__, __LINE__);
+		sname_done(&plain);
+	}
+	sname_pool_done(&pool);
+}
+
+static void equal_images_have_one_string(void)
+{
+	struct sname_pool pool = SNAME_POOL_INIT;
+	struct sname of_lib, own, of_cat, in_cgroup, in_other;
+
+	CHECK(sname_pool_parse(&pool, names[0], &of_lib, NULL) == 0);
+	CHECK(sname_pool_parse(&pool, names[1], &own, NULL) == 0);
+	CHECK(sname_pool_parse(&pool, names[3], &of_cat, NULL) == 0);
+	CHECK(sname_pool_parse(&pool, names[9], &in_cgroup, NULL) == 0);
+	CHECK(sname_pool_parse(&pool, names[10], &in_other, NULL) == 0);
+	CHECK(own.app.name == own.image.name && own.app.name == of_lib.app.name);
+	CHECK(of_cat.image.name == of_lib.image.name);
+	CHECK(in_cgroup.image.name == in_other.image.name);
+	sname_pool_done(&pool);
+}
+
+static void known_parts_do_not_make_a_name(void)
+{
+	static const char *const bad[] = {
+		"{root}/usr/bin/xz/{dep}/{root}/usr/bin/xz/{dep}/{root}/usr/bin/cat" SPEC,
+		"{root}/usr/bin/xz/{dep}/{root}/usr/lib/liblzma.so.5/CYCLES.100000.0.all.all.",
+		"{root}/usr/bin/xz/{dep}" SPEC,
+		"{root}/usr/bin/xz/{dep}/CYCLES.100000.0.all.all.all" SPEC,
+		"{root}/usr/bin//xz/{dep}/{root}/usr/bin/xz" SPEC,
+	};
+	struct sname_pool pool = SNAME_POOL_INIT;
+	struct sname name;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		CHECK(sname_pool_parse(&pool, names[i], &name, NULL) == 0);
+	for (i = 0; i < 2 * ARRAY_SIZE(bad); i++)
+		test_check(sname_pool_parse(&pool, bad[i % ARRAY_SIZE(bad)], &name, NULL) ==
+				   -EBADMSG,
+			   bad[i % ARRAY_SIZE(bad)], __FILE__, __LINE__);
+	sname_pool_done(&pool);
+}
+
+TESTS(T(names_are_the_same_as_without_a_pool), T(equal_images_have_one_string),
+      T(known_parts_do_not_make_a_name))
