@@ -287,10 +287,11 @@ int text_unescape_field(char *s)
 {
 	static const char special[] = "\\\t\n-", letter[] = "\\tn-";
 	const char *found;
-	char *to = s;
+	char *to;
 
 	if (!strcmp(s, "-"))
 		*s = '\0';
+	s = to = strchrnul(s, '\\');
 	for (; *s; s++, to++) {
 		if (*s != '\\') {
 			*to = *s;

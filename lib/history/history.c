@@ -16,6 +16,7 @@
 struct history {
 	struct history_file *files;
 	size_t count;
+	struct sname_pool names;      /* the strings of the files */
 	struct history_count *counts; /* of all files, one file after the other */
 	struct history_cover cover;
 	struct history_cover *steps; /* NULL: time is not divided */
@@ -128,6 +129,8 @@ static void deal_out(struct history *h, struct reading *r)
 
 	h->files = r->files;
 	h->count = r->file_count;
+	h->names = r->names;
+	r->names = SNAME_POOL_INIT;
 	if (!all)
 		return;
 	next = find_places(h, &(struct pile){ .entries = all, .count = r->pile.count });
@@ -324,13 +327,10 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 
 void history_free(struct history *h)
 {
-	size_t i;
-
 	if (!h)
 		return;
-	for (i = 0; i < h->count; i++)
-		sname_done(&h->files[i].about.name);
 	free(h->files);
+	sname_pool_done(&h->names);
 	free(h->counts);
 	free(h->steps);
 	free(h);

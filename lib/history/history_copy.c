@@ -99,7 +99,7 @@ static int copy_once(const char *dir, const char *to, struct copy *c, size_t *re
 {
 	_cleanup_(history_writer_freep) struct history_writer *writer = history_writer_new(to);
 	struct reading r = { .dir = dir, .window = c->what->window, .each = copy_slice, .data = c };
-	size_t count, i;
+	size_t count;
 	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
 	unsigned int level;
 	int status = count ? 0 : -ENOENT;
@@ -112,8 +112,6 @@ static int copy_once(const char *dir, const char *to, struct copy *c, size_t *re
 	for (level = HISTORY_LEVELS; level > 0 && status == 0; level--)
 		status = copy_level(&r, list, count, level - 1, c->err);
 	*ret_damaged = r.damaged;
-	for (i = 0; i < r.file_count; i++)
-		sname_done(&r.files[i].about.name);
 	free(r.files);
 	reading_done(&r);
 	return status == -ENOENT ? -EAGAIN : status ?: c->status;

@@ -26,7 +26,7 @@ static void visit_line(char *line, size_t bytes _unused_, void *data)
 	struct history_name name;
 	char *path;
 
-	if (!line || generation_parse_name(line, &name, &path) < 0)
+	if (!line || generation_parse_name(line, NULL, &name, &path) < 0)
 		return;
 	v->each(&name.name, v->data);
 	sname_done(&name.name);

@@ -45,7 +45,7 @@ void segment_tree_done(struct segment_tree *t)
 uint32_t segment_tree_line(struct segment_tree *t, const char *line)
 {
 	size_t length = strlen(line);
-	uint64_t hash = hash_bytes(line, length);
+	uint64_t hash = hash_text(line, length);
 	uintptr_t number;
 
 	map_for_each_of(&t->by_line, hash,

@@ -9,6 +9,7 @@
 #include "file/open_regular.h"
 #include "history/history_kind.h"
 #include "history/slice_file.h"
+#include "sfile/sname_pool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,12 +64,15 @@ static int parse_header(char **line, struct sfile_header *ret)
 	return ret->is_kernel || !strcmp(kind, user_mark) ? 0 : -EBADMSG;
 }
 
-int generation_parse_name(char *line, struct history_name *ret, char **ret_path)
+int generation_parse_name(char *line, struct sname_pool *pool, struct history_name *ret,
+			  char **ret_path)
 {
 	struct error err = ERROR_INIT;
 
 	if (parse_header(&line, &ret->header) < 0 || !line || strchr(line, '\t') ||
-	    text_unescape_field(line) < 0 || sname_parse(line, &ret->name, &err) < 0)
+	    text_unescape_field(line) < 0 ||
+	    (pool ? sname_pool_parse(pool, line, &ret->name, &err)
+		  : sname_parse(line, &ret->name, &err)) < 0)
 		return -EBADMSG;
 	ret->header.count = (uint32_t)ret->name.count;
 	ret->header.unit_mask = (uint32_t)ret->name.unit_mask;
@@ -154,7 +158,7 @@ static char *other_line(const char *line, unsigned int rung, bool all, bool *ret
 	struct history_name parsed, name;
 	char *as_parsed;
 
-	if (generation_parse_name(copy, &parsed, &as_parsed) < 0)
+	if (generation_parse_name(copy, NULL, &parsed, &as_parsed) < 0)
 		return NULL;
 	if (is_other(&parsed.name.app) != (rung == 1) || is_other(&parsed.name.image)) {
 		sname_done(&parsed.name);

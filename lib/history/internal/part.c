@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/internal/part.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "history/history_source.h"
 
@@ -73,19 +72,6 @@ static bool add_totals(struct part *p, const struct part_wanted *w)
 	return true;
 }
 
-static void hash_lines(struct part *p)
-{
-	size_t count = segment_about(p->segment)->lines;
-	uint32_t i;
-
-	p->hashes = xcalloc(count + 1, sizeof(*p->hashes));
-	for (i = 1; i <= count; i++) {
-		const char *line = segment_line(p->segment, i);
-
-		p->hashes[i] = hash_bytes(line, strlen(line));
-	}
-}
-
 static int open_segment(struct part *p, const struct part_wanted *w)
 {
 	_cleanup_free_ char *path = source_path(w->dir, p->source);
@@ -110,7 +96,6 @@ void part_read(struct part *p, const struct part_wanted *w)
 	p->status = open_segment(p, w);
 	if (p->status < 0 || !p->segment)
 		return;
-	hash_lines(p);
 	if (!w->by_slice && !add_totals(p, w))
 		add_slices(p, w);
 }
@@ -118,7 +103,6 @@ void part_read(struct part *p, const struct part_wanted *w)
 void part_done(struct part *p)
 {
 	segment_free(p->segment);
-	free(p->hashes);
 	segment_steps_done(&p->counts);
 	free(p->extents);
 	*p = (struct part){ .source = p->source };

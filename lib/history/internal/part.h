@@ -46,7 +46,6 @@ struct part {
 	int status;			     /* 0 or -errno, and why: */
 	struct error err;
 	struct segment *segment; /* loaded; NULL: it has nothing in the window */
-	uint64_t *hashes;	 /* of its lines, from 1 on */
 	struct segment_steps counts;
 	struct extent *extents;
 	size_t extent_count, extent_room;

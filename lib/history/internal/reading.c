@@ -16,84 +16,50 @@
 
 static_assert(HISTORY_RARE == SEGMENT_RARE, "both are keys of sample files");
 
-/* A line of names that was seen before. */
-struct known {
-	const char *text;
-	uint32_t number; /* of its sample file; 0: it is damaged */
-};
-
 /* --- names --- */
 
-static uint64_t hash_of(const char *text)
+/* Strings of names are those of ->names, so equal ones are one pointer. */
+static uint64_t hash_of(const struct sname *name)
 {
-	return hash_bytes(text, strlen(text));
+	uint64_t hash = hash_u64((uintptr_t)name->app.name ^ (uintptr_t)name->image.name << 16);
+
+	hash = hash_add(hash, (uintptr_t)name->event ^ (uint64_t)name->task.tgid << 32);
+	return hash_add(hash, (uint64_t)name->task.tid << 32 ^ (uint64_t)name->task.cpu);
 }
 
-/* Remembers that @text, which is in ->text, has @number. */
-static void remember(struct reading *r, struct map *m, uint64_t hash, const char *text,
-		     uint32_t number)
+static bool is_same(const struct sname *a, const struct sname *b)
 {
-	struct known *k = arena_alloc(&r->text, sizeof(*k));
-
-	*k = (struct known){ text, number };
-	map_add(m, hash, k);
+	return sname_image_equal(&a->app, &b->app) && sname_image_equal(&a->image, &b->image) &&
+	       a->event == b->event && a->count == b->count && a->unit_mask == b->unit_mask &&
+	       sname_task_equal(&a->task, &b->task);
 }
 
-static const struct known *recall(const struct map *m, uint64_t hash, const char *text)
+/* The number of the sample file with this name. */
+static uint32_t file_of(struct reading *r, const struct history_name *name)
 {
-	const struct known *k;
+	const uint64_t hash = hash_of(&name->name);
+	uintptr_t known;
 
-	map_for_each_of(m, hash, k) if (!strcmp(k->text, text)) return k;
-	return NULL;
-}
-
-/* The path of a sample file, to be remembered: if it is written as it is, the end of its line,
- * which is in ->text. */
-static const char *keep_path(struct reading *r, const char *line, const char *path)
-{
-	size_t all = strlen(line), length = strlen(path);
-	const char *end = line + (all > length ? all - length : 0);
-
-	return strcmp(end, path) != 0 ? arena_strdup(&r->text, path) : end;
-}
-
-/* The number of the sample file at @path, which @line, in ->text, has; it takes the strings of
- * @name if it is new. */
-static uint32_t file_of(struct reading *r, struct history_name *name, const char *path,
-			const char *line)
-{
-	const uint64_t hash = hash_of(path);
-	const struct known *k = recall(&r->by_path, hash, path);
-
-	if (k) {
-		sname_done(&name->name);
-		return k->number;
-	}
+	map_for_each_of(&r->by_name, hash, known) if (is_same(&r->files[known - 1].about.name,
+							      &name->name)) return (uint32_t)known;
 	array_grow(&r->files, r->file_count + 1, &r->file_room);
 	array_grow(&r->keyless, r->file_count + 1, &r->keyless_room);
 	r->keyless[r->file_count] = r->wants_keys && !r->wants_keys(&name->name, r->keys_data);
 	r->files[r->file_count++] = (struct history_file){ .about = *name };
-	remember(r, &r->by_path, hash, keep_path(r, line, path), (uint32_t)r->file_count);
+	map_add(&r->by_name, hash, (void *)(uintptr_t)r->file_count);
 	return (uint32_t)r->file_count;
 }
 
-/* The number of the sample file of a line with this hash; 0 if it is damaged. */
-static uint32_t number_of(struct reading *r, const char *line, uint64_t hash)
+/* The number of the sample file of a line; 0 if it is damaged. */
+static uint32_t number_of(struct reading *r, const char *line)
 {
-	const struct known *k = recall(&r->by_line, hash, line);
-	_cleanup_free_ char *copy = NULL;
+	const size_t size = strlen(line) + 1;
 	struct history_name name;
-	uint32_t number = 0;
 	char *path;
 
-	if (k)
-		return k->number;
-	copy = xstrdup(line);
-	line = arena_strdup(&r->text, line);
-	if (generation_parse_name(copy, &name, &path) == 0)
-		number = file_of(r, &name, path, line);
-	remember(r, &r->by_line, hash, line, number);
-	return number;
+	array_grow(&r->copy, size, &r->copy_room);
+	memcpy(r->copy, line, size);
+	return generation_parse_name(r->copy, &r->names, &name, &path) == 0 ? file_of(r, &name) : 0;
 }
 
 static void add_number(struct reading *r, uint32_t number)
@@ -120,7 +86,7 @@ static uint32_t number_at(struct reading *r, uint32_t line)
 	if (*number == READING_LATER) {
 		const char *text = r->lines[line - 1];
 
-		*number = number_of(r, text, hash_of(text));
+		*number = number_of(r, text);
 		r->damaged += *number ? 0 : strlen(text) + 1;
 	}
 	return *number;
@@ -239,7 +205,7 @@ static void find_numbers(struct reading *r, const struct part *p)
 	r->count = 0;
 	for (i = 1; i <= lines; i++) {
 		const char *line = segment_line(p->segment, i);
-		uint32_t number = number_of(r, line, p->hashes[i]);
+		uint32_t number = number_of(r, line);
 
 		r->damaged += number ? 0 : strlen(line);
 		add_number(r, number);
@@ -422,11 +388,12 @@ void reading_done(struct reading *r)
 {
 	pile_done(&r->pile);
 	tally_done(&r->tally);
-	map_done(&r->by_line);
-	map_done(&r->by_path);
+	map_done(&r->by_name);
 	arena_done(&r->text);
+	sname_pool_done(&r->names);
 	free(r->numbers);
 	free(r->lines);
+	free(r->copy);
 	free(r->keyless);
 	free(r->extents);
 	free(r->taken);

@@ -19,6 +19,7 @@
 #include "history/internal/tally.h"
 #include "history/slice_file.h"
 #include "history/steps.h"
+#include "sfile/sname_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +51,7 @@ struct reading {
 	size_t taken_count;
 
 	struct history_file *files; /* the caller's */
+	struct sname_pool names;    /* their strings; a caller that keeps these takes it */
 	size_t file_count, file_room;
 	bool *keyless; /* by file, from 0 on */
 	size_t keyless_room;
@@ -62,8 +64,9 @@ struct reading {
 
 	uint32_t step; /* that the current slice belongs to */
 	struct arena text;
-	struct map by_line; /* hash to struct known */
-	struct map by_path; /* the same, with paths of sample files */
+	struct map by_name; /* number of a file */
+	char *copy;	    /* of the line that is parsed */
+	size_t copy_room;
 	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */
 	const char **lines; /* these, in ->text, where ->numbers has READING_LATER */
 	size_t count, room, line_room;
@@ -81,5 +84,5 @@ int reading_segments(struct reading *r, const struct history_source *list, size_
 		     int (*done)(struct reading *r, const struct history_source *source,
 				 int status),
 		     struct error *err);
-/* Frees all but ->files. */
+/* Frees all but ->files, also ->names. */
 void reading_done(struct reading *r);
