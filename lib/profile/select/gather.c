@@ -25,6 +25,7 @@ struct walk {
 	uint32_t session;
 	struct spec_explain *why; /* notes why nothing is selected */
 	bool has_arcs;		  /* there are call graph files */
+	struct map *by_string;	  /* images, or NULL: gather_image_of() */
 	struct map by_path;	  /* the first ->listed files: index + 1 */
 	size_t listed;
 };
@@ -76,8 +77,8 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	spec_explain_note(w->why, w->spec, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
 		return NULL;
-	file.app = gather_image(g, w->session, &name->app);
-	file.image = gather_image(g, w->session, &name->image);
+	file.app = gather_image_of(g, w->by_string, w->session, &name->app);
+	file.image = gather_image_of(g, w->by_string, w->session, &name->image);
 	g->images[file.image].is_wanted |= tag < 0;
 	if (name->has_callee) {
 		file.callee = gather_image(g, w->session, &name->callee);
@@ -170,8 +171,10 @@ static void add_arcs(struct walk *w)
 static void add_past_files(struct walk *w, const struct history *history)
 {
 	bool in_blocks = w->g->blocks == GATHER_BLOCKS_OF_TIME;
+	struct map by_string = MAP_INIT;
 	size_t i;
 
+	w->by_string = &by_string;
 	for (i = 0; i < history_files(history); i++) {
 		const struct history_file *past = history_file_at(history, i);
 		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
@@ -181,6 +184,8 @@ static void add_past_files(struct walk *w, const struct history *history)
 		file->past = past;
 		file->slot = in_blocks ? 1 : file->slot;
 	}
+	w->by_string = NULL;
+	map_done(&by_string);
 }
 
 /* Adds what the session's sample files counted in a window of time. */
@@ -475,26 +480,4 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	spec_explain_warn_unused(&why, spec);
 	*ret = STEAL(g);
 	return 0;
-}
-
-char *gather_code_path(const struct gather *g, const struct gather_file *f)
-{
-	const struct gather_image *image = &g->images[f->image];
-	/* The file may be in idle/, but its code is not. */
-	const struct sname name = { .app = g->images[f->app].id,
-				    .image = image->id,
-				    .event = f->event,
-				    .count = f->count,
-				    .unit_mask = f->unit_mask,
-				    .task = f->task };
-	_cleanup_free_ char *below = NULL;
-	const char *end;
-
-	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
-		return NULL;
-	below = sname_mangle(&name);
-	end = strrchr(below, '/');
-	end = memrchr(below, '/', (size_t)(end - below));
-	return xasprintf("%s/%.*s/%u.jo", g->sessions[f->session].samples, (int)(end - below),
-			 below, image->id.tgid);
 }

@@ -129,6 +129,11 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 /* The number of the image @id of session number @session; adds it if no sample file names it. Must
  * not be called after binaries_new(). */
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
+/* The same of many names that have the strings of a pool (sfile/sname_pool.h): @by_string, which is
+ * empty at first, gets the images that were found, except memory of processes. NULL: they have
+ * not. */
+uint32_t gather_image_of(struct gather *g, struct map *by_string, uint32_t session,
+			 const struct sname_image *id);
 /* The number of that image; GATHER_NONE if there is none. */
 uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id);
 /* The number of the image that is the same file as @image of another gather of the session;

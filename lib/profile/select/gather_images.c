@@ -11,7 +11,7 @@
 
 static uint64_t hash_image(const struct sname_image *image)
 {
-	uint64_t hash = hash_bytes(image->name, strlen(image->name));
+	uint64_t hash = hash_text(image->name, strlen(image->name));
 
 	hash = hash_add(hash, (uint64_t)image->kind << 32 | image->tgid);
 	return hash_add(hash_add(hash, image->start), image->end);
@@ -121,6 +121,22 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 	return add_image(g, &image);
 }
 
+uint32_t gather_image_of(struct gather *g, struct map *by_string, uint32_t session,
+			 const struct sname_image *id)
+{
+	const uint64_t key = (uintptr_t)id->name;
+	uintptr_t known;
+
+	if (!by_string || id->kind == SNAME_ANON)
+		return gather_image(g, session, id);
+	known = (uintptr_t)map_get(by_string, key);
+	if (!known) {
+		known = (uintptr_t)gather_image(g, session, id) + 1;
+		(void)map_set(by_string, key, (void *)known);
+	}
+	return (uint32_t)known - 1;
+}
+
 uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
 {
 	struct gather_image copy = *image;
@@ -149,4 +165,26 @@ bool gather_has_chains(const struct gather *g)
 		has = access(chains, F_OK) == 0;
 	}
 	return has;
+}
+
+char *gather_code_path(const struct gather *g, const struct gather_file *f)
+{
+	const struct gather_image *image = &g->images[f->image];
+	/* The file may be in idle/, but its code is not. */
+	const struct sname name = { .app = g->images[f->app].id,
+				    .image = image->id,
+				    .event = f->event,
+				    .count = f->count,
+				    .unit_mask = f->unit_mask,
+				    .task = f->task };
+	_cleanup_free_ char *below = NULL;
+	const char *end;
+
+	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
+		return NULL;
+	below = sname_mangle(&name);
+	end = strrchr(below, '/');
+	end = memrchr(below, '/', (size_t)(end - below));
+	return xasprintf("%s/%.*s/%u.jo", g->sessions[f->session].samples, (int)(end - below),
+			 below, image->id.tgid);
 }
