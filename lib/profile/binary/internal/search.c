@@ -108,6 +108,8 @@ bool search_find(struct search *s)
 	const char *found;
 	size_t i;
 
+	if (s->is_absent)
+		return false;
 	search_places_init(&places, s);
 	for (i = 0; i < places.count; i++)
 		if (try_file(s, places.paths[i]))
@@ -253,24 +255,30 @@ bool search_file(struct search *s, enum binary_why *ret)
 	return found;
 }
 
-/* Returns whether the file at @path can be the profiled one. */
-static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
+/* Returns whether a file can be the profiled one. */
+static bool may_be(const struct manifest_image *m, const struct stat *st)
 {
-	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
-	       (!m || ((!m->version.size || m->version.size == (uint64_t)ret->st_size) &&
-		       (!m->version.mtime || m->version.mtime == (uint64_t)ret->st_mtime) &&
-		       !is_rewritten(m, ret)));
+	return S_ISREG(st->st_mode) &&
+	       (!m || ((!m->version.size || m->version.size == (uint64_t)st->st_size) &&
+		       (!m->version.mtime || m->version.mtime == (uint64_t)st->st_mtime) &&
+		       !is_rewritten(m, st)));
 }
 
-char *search_unopened(const struct search *s, struct stat *ret)
+char *search_unopened(struct search *s, struct stat *ret)
 {
 	_cleanup_(search_places_done) struct search_places places = { .count = 0 };
+	bool is_any = filefind_get(s->bs->found, path_base(s->path), 0);
 	size_t i;
 
 	search_places_init(&places, s);
-	for (i = 0; i < places.count; i++)
-		if (may_be(s->image->manifest, places.paths[i], ret))
+	for (i = 0; i < places.count; i++) {
+		bool exists = stat(places.paths[i], ret) == 0;
+
+		if (exists && may_be(s->image->manifest, ret))
 			return STEAL(places.paths[i]);
+		is_any |= exists;
+	}
+	s->is_absent = !is_any;
 	return NULL;
 }
 

@@ -72,6 +72,7 @@ struct search {
 	const char *path;	 /* in the profiled system */
 	struct elffile *ef;	 /* the file that was taken */
 	struct elffile *changed; /* one that was found but is not the right one */
+	bool is_absent;		 /* there is no file in any place, so it is not looked for again */
 	char *unreadable;	 /* why one that was found could not be opened, or NULL */
 	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
 	char *read_path; /* of the file that ->read found; the caller frees */
@@ -106,8 +107,8 @@ bool search_file(struct search *s, enum binary_why *ret);
  * embedded in @ef; NULL if there is none. Caller closes. */
 struct elffile *search_debug(const struct search *s, const struct elffile *ef);
 /* The first file that can be the profiled one according to the file system, with *ret; caller
- * frees. NULL if there is none. */
-char *search_unopened(const struct search *s, struct stat *ret);
+ * frees. NULL if there is none: then s->is_absent is set. */
+char *search_unopened(struct search *s, struct stat *ret);
 /* Whether a debug file with that build-id is installed. */
 bool search_has_debug(const struct search *s, const struct build_id *id);
 /* Warns if the file at @path was changed in place after it was profiled, as far as its inode shows;
