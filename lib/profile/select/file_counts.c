@@ -26,7 +26,7 @@ struct file_counts {
 	struct sfile *sf; /* one of these three */
 	const struct chain_arcs_file *arcs;
 	const struct history_file *past;
-	struct sfile_header header;
+	struct sfile_header of_arcs;
 };
 
 static struct sfile_header header_of_arcs(const struct chain_arcs_file *arcs)
@@ -56,9 +56,8 @@ int file_counts_open(const struct gather_file *f, struct file_counts **ret, stru
 		r = sfile_open(moved, &c.sf, err);
 	if (r < 0)
 		return r;
-	c.header = c.sf	    ? *sfile_header(c.sf)
-		   : c.arcs ? header_of_arcs(c.arcs)
-			    : c.past->about.header;
+	if (c.arcs)
+		c.of_arcs = header_of_arcs(c.arcs);
 	*ret = xmemdup(&c, sizeof(c));
 	return 0;
 }
@@ -73,7 +72,7 @@ void file_counts_close(struct file_counts *c)
 
 const struct sfile_header *file_counts_header(const struct file_counts *c)
 {
-	return &c->header;
+	return c->sf ? sfile_header(c->sf) : c->arcs ? &c->of_arcs : &c->past->about.header;
 }
 
 int file_counts_read_header(const struct gather_file *f, struct sfile_header *ret,
@@ -83,7 +82,7 @@ int file_counts_read_header(const struct gather_file *f, struct sfile_header *re
 	int r = file_counts_open(f, &c, err);
 
 	if (r == 0)
-		*ret = c->header;
+		*ret = *file_counts_header(c);
 	return r;
 }
 

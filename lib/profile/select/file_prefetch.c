@@ -43,8 +43,11 @@ static void drop(struct file_prefetch *p)
 int file_prefetch_take(struct file_prefetch *p, size_t i, struct file_counts **ret,
 		       struct error *err)
 {
+	const struct gather_file *file = &p->gather->files[p->order[i]];
 	struct prefetched *f;
 
+	if (!file->path) /* its counts are in memory */
+		return file_counts_open(file, ret, err);
 	if (!p->files || i >= p->first + p->ready) {
 		drop(p);
 		free(p->files);
