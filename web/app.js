@@ -14,6 +14,8 @@ import { isServed, load, loadApplications, loadSource, loadSources } from './pro
 import { Source } from './source.js';
 
 const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30;
+/** Other applications that have less than the rest are of no interest at first. */
+const MOSTLY = 0.9;
 /** Kinds of functions that opreport has no name for. */
 const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST];
 const $ = id => /** @type {any} */ (document.getElementById(id));
@@ -914,9 +916,10 @@ function preferredTheme() {
 	return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
-/** What is shown at first: who used the machine, unless that is one application. */
+/** What is shown at first: who used the machine, if the profile is long or not mostly of one application. */
 function firstView() {
-	return series.sums.size > 1 && profile.steps > 60 ? 'overview' : profile.head.chains ? 'flame' : 'functions';
+	const most = Math.max(0, ...series.sums.values()), isMixed = most < MOSTLY * profile.head.samples;
+	return profile.steps && series.sums.size > 1 && (isMixed || profile.steps > 60) ? 'overview' : profile.head.chains ? 'flame' : 'functions';
 }
 
 /** Offers the events, if there are several. */

@@ -412,6 +412,14 @@ def an_unknown_address_is_said(b, url):
     return nonsense and "has no exe-pie:gone" in b.text("message")
 
 
+def applications_are_shown_first_if_there_are_several(b, work):
+    shown = {}
+    for name in ("one", "builds"):
+        b.open(f"{work}/{name}.html")
+        shown[name] = b.js("return document.body.dataset.ready")
+    return shown == {"one": "flame", "builds": "overview"}
+
+
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
           two_actions_lead_to_the_hot_line, the_root_is_at_the_top_or_at_the_bottom, a_function_is_named_once_between_callers_and_callees,
@@ -1009,6 +1017,7 @@ def main():
             attempt(a_press_chooses_tasks, wide, f"file://{work}/tasks.html")
             attempt(a_command_has_each_tag_once, wide, f"file://{work}/cpus.html")
             attempt(a_command_has_no_columns_of_tasks, wide, f"file://{work}/tasks-flat.html")
+            attempt(applications_are_shown_first_if_there_are_several, wide, f"file://{work}")
             attempt(what_happened_is_noted, wide, f"file://{work}/builds.html")
             attempt(what_has_no_chain_is_said, wide, f"file://{work}/shed.html")
             attempt(what_was_not_recorded_says_how, wide, f"file://{work}/one.html")
