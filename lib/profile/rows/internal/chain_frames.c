@@ -24,8 +24,9 @@ struct place {
 	struct binary binary;
 	size_t symbol_count;
 	uint32_t file; /* index + 1 of its first sample file; 0: it has none */
-	/* id + 1 of each symbol's row; of that for code in no symbol; of that for what is rare */
-	uint32_t *rows;
+	/* By number of a symbol that was met: id + 1 of its row; then, of that for code in no
+	 * symbol, and of that for what is rare. Most symbols are never met. */
+	struct map rows;
 	struct lines *lines;
 	struct inline_rows *inlined; /* NULL: inlined functions are not requested, or unknown */
 };
@@ -65,7 +66,7 @@ void chain_frames_free(struct chain_frames *f)
 		lines_free(f->places[i].lines);
 		if (f->places[i].is_open)
 			binary_close(&f->places[i].binary);
-		free(f->places[i].rows);
+		map_done(&f->places[i].rows);
 	}
 	free(f->places);
 	for (i = 0; i < CODE_ROLE_COUNT_; i++)
@@ -112,7 +113,6 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	p->is_kernel = header.is_kernel;
 	binary_open(f->config.binaries, image, &header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	p->rows = xcalloc(p->symbol_count + 2, sizeof(*p->rows));
 	if (f->config.inlines && p->binary.file) {
 		p->lines = lines_new(p->binary.file, p->binary.debug);
 		p->inlined = inline_rows_new(f->config.rows, p->lines, false);
@@ -192,17 +192,20 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	const struct symbol *sym = st && !is_rare ? symtab_find(st, offset) : NULL;
 	size_t slot = sym ? sym->whole : p->symbol_count + is_rare, i, n = 0;
 	struct inline_rows_call *const *calls;
+	uintptr_t row = (uintptr_t)map_get(&p->rows, slot);
 
 	if (sym && p->inlined)
 		n = inline_rows_find(p->inlined, sym->address + (offset - sym->offset), &calls);
 	add_id(f, (uint32_t)n + 1);
 	for (i = 0; i < n; i++)
 		add_id(f, inlined_row(f, image, calls[i], sym));
-	if (!p->rows[slot])
-		p->rows[slot] = add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL,
-					is_rare ? ROW_RARE : ROW_UNNAMED) +
-				1;
-	add_id(f, p->rows[slot] - 1);
+	if (!row) {
+		row = (uintptr_t)add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL,
+					 is_rare ? ROW_RARE : ROW_UNNAMED) +
+		      1;
+		(void)map_set(&p->rows, slot, (void *)row);
+	}
+	add_id(f, (uint32_t)row - 1);
 }
 
 /* Where the code is whose frame has @offset. */
