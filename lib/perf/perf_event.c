@@ -150,6 +150,21 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	return open_within_limit(attrs, &attr, pid, cpu);
 }
 
+int perf_event_open_mappings(const struct perf_attrs *attrs, unsigned int cpu)
+{
+	struct perf_event_attr attr;
+
+	common_attr(attrs, attrs->sideband_bytes, &attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.sample_period = 1;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.mmap = attr.mmap2 = 1;
+	attr.watermark = 1;
+	attr.wakeup_watermark = 1;
+	return open_within_limit(attrs, &attr, -1, cpu);
+}
+
 int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)
 {
 	struct perf_event_attr attr;

@@ -45,6 +45,10 @@ int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event
  * code. */
 int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu);
 
+/* Opens the event that reports every mapping of code on @cpu, and wakes the reader for each; it is
+ * disabled. */
+int perf_event_open_mappings(const struct perf_attrs *attrs, unsigned int cpu);
+
 /* Opens the event that reports every context switch on @cpu. */
 int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu);
 /* Opens the event that samples each task that leaves @cpu, with the call chain that samples have,

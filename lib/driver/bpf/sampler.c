@@ -157,6 +157,9 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 		.codes = bpf_map__fd(skeleton->maps.codes),
 		.copies = bpf_map__fd(skeleton->maps.copies),
 		.executables = bpf_map__fd(skeleton->maps.executables),
+		.followed = skeleton->rodata_config->config.follow
+				    ? bpf_map__fd(skeleton->maps.followed)
+				    : -1,
 		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),
 		.interpreters = bpf_map__fd(skeleton->maps.interpreters),

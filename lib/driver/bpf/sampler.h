@@ -86,10 +86,11 @@ void sampler_forget_image(struct sampler *s, const struct sample_file *file);
  * -errno. Sampling must be stopped meanwhile. */
 int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
-/* Descriptors of the maps that other modules read and write, named as in bpf/. */
+/* Descriptors of the maps that other modules read and write, named as in bpf/; ->followed is -1 if
+ * all processes are sampled. */
 struct sampler_maps {
-	int chunks, codes, copies, executables, interpreters, left, pages, rules, table_numbers,
-		tables;
+	int chunks, codes, copies, executables, followed, interpreters, left, pages, rules,
+		table_numbers, tables;
 	int chains[SAMPLE_CHAIN_SLOTS], functions[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
 /* The number of entries in the maps of tables and of their numbers. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/bpf/copy_store.h"
+#include "driver/bpf/mapped_code.h"
 #include "driver/bpf/sampler_images.h"
 
 #include <bpf/libbpf.h>
@@ -25,6 +26,7 @@ struct table_loader {
 	struct opener *opener; /* or NULL: this process opens files */
 	pthread_mutex_t work;  /* over ->store and ->copies */
 	struct ring_buffer *ring;
+	struct mapped_code *mapped;
 	int stop; /* becomes readable when the thread is to end */
 	bool running;
 	pthread_t thread;
@@ -59,6 +61,15 @@ static int on_want(void *data, void *message, size_t size)
 	return 0;
 }
 
+/* Loads the table of a file that has been mapped. Requests come first: returns whether it took
+ * time. */
+static bool on_mapped(const struct sample_image *image, void *data)
+{
+	struct table_loader *l = data;
+
+	return l->opener && table_store_expect_image(l->store, l->opener, image);
+}
+
 /* Publishes the totals; only this thread uses ->store. */
 static void publish(struct table_loader *l)
 {
@@ -91,24 +102,41 @@ static bool has_upkeep(const struct table_loader *l)
 	return table_store_refuses(l->store) || copy_store_holds(l->copies);
 }
 
+/* Lists what the thread waits for, first what ends it. Caller frees. */
+static struct pollfd *list_fds(const struct table_loader *l, size_t *ret_count)
+{
+	const size_t mapped = mapped_code_count(l->mapped);
+	struct pollfd *fds = xcalloc(mapped + 2, sizeof(*fds));
+	size_t i;
+
+	fds[0] = (struct pollfd){ .fd = l->stop, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = ring_buffer__epoll_fd(l->ring), .events = POLLIN };
+	for (i = 0; i < mapped; i++)
+		fds[i + 2] =
+			(struct pollfd){ .fd = mapped_code_fd(l->mapped, i), .events = POLLIN };
+	*ret_count = mapped + 2;
+	return fds;
+}
+
 static void *serve(void *data)
 {
 	struct table_loader *l = data;
-	struct pollfd fds[] = { { .fd = ring_buffer__epoll_fd(l->ring), .events = POLLIN },
-				{ .fd = l->stop, .events = POLLIN } };
+	size_t count;
+	_cleanup_free_ struct pollfd *fds = list_fds(l, &count);
 	int waits_ms = 0, n;
 	bool prepares;
 
 	renounce();
-	while (!fds[1].revents) {
-		n = poll(fds, ARRAY_SIZE(fds), waits_ms);
+	while (!fds[0].revents) {
+		n = poll(fds, count, waits_ms);
 		if (n < 0)
 			continue;
 		(void)pthread_mutex_lock(&l->work);
 		table_store_retry(l->store);
 		copy_store_keep(l->copies);
 		(void)ring_buffer__consume(l->ring);
-		prepares = n > 0 || table_store_prepare(l->store);
+		prepares = mapped_code_read(l->mapped, on_mapped, l) || n > 0 ||
+			   table_store_prepare(l->store);
 		waits_ms = prepares ? 0 : has_upkeep(l) ? RETRY_MS : IDLE_MS;
 		publish(l);
 		(void)pthread_mutex_unlock(&l->work);
@@ -144,6 +172,7 @@ int table_loader_start(struct sampler *sampler, const struct cookie_table *cooki
 	l->opener = cookies ? cookie_opener(cookies) : NULL;
 	l->copies = copy_store_new(sampler, l->opener);
 	l->stop = eventfd(0, EFD_CLOEXEC);
+	l->mapped = mapped_code_open(sampler);
 	l->ring = sampler_rings(sampler_maps(sampler)->wants, SAMPLE_CHAIN_SLOTS, on_want, l);
 	r = l->stop < 0 || !l->ring
 		    ? error_errno(err, -errno, "cannot watch the requests for unwind tables")
@@ -185,6 +214,7 @@ void table_loader_stop(struct table_loader *l)
 	}
 	table_store_free(l->store);
 	copy_store_free(l->copies);
+	mapped_code_close(l->mapped);
 	ring_buffer__free(l->ring);
 	cleanup_closep(&l->stop);
 	(void)pthread_mutex_destroy(&l->work);

@@ -12,7 +12,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -386,15 +385,10 @@ static bool is_answered(const struct table_store *t, const struct sample_file *f
 	return bpf_map_lookup_elem(t->numbers, file, &number) == 0;
 }
 
-/* Whether the file could not be opened, or has kept the opener waiting. */
-static bool is_out_of_reach(int r)
-{
-	return r == -ENOENT || r == -ETIME || r == -EHOSTDOWN;
-}
-
 static void load(struct table_store *t, const struct sample_file *file, const struct origin *from)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	bool is_out_of_reach;
 	int r;
 
 	/* It may ask while the remaining tables are moved. */
@@ -403,7 +397,9 @@ static void load(struct table_store *t, const struct sample_file *file, const st
 	if (unwind_rules_nearly_full(t->rules) && may_evict(t))
 		evict(t);
 	r = build(t, from, &table);
-	if (from->image && is_out_of_reach(r)) {
+	/* The file could not be opened, or has kept the opener waiting. */
+	is_out_of_reach = r == -ENOENT || r == -ETIME || r == -EHOSTDOWN;
+	if (from->image && is_out_of_reach) {
 		table_store_give_up(t, file);
 		return;
 	}
@@ -440,13 +436,26 @@ void table_store_load_image(struct table_store *t, struct opener *opener,
 	load(t, &image->file, &(struct origin){ .image = image, .opener = opener });
 }
 
+/* Returns whether the file was not known. */
+static bool expect(struct table_store *t, const struct sample_file *file, const struct origin *from)
+{
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	bool is_new = !is_answered(t, file);
+
+	if (is_new && build(t, from, &table) == 0 && put_table(t, table, file) == 0)
+		t->stats.counters.unwind_built++;
+	return is_new;
+}
+
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd)
 {
-	const struct origin from = { .fd = fd };
-	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	(void)expect(t, file, &(struct origin){ .fd = fd });
+}
 
-	if (!is_answered(t, file) && build(t, &from, &table) == 0 && put_table(t, table, file) == 0)
-		t->stats.counters.unwind_built++;
+bool table_store_expect_image(struct table_store *t, struct opener *opener,
+			      const struct sample_image *image)
+{
+	return expect(t, &image->file, &(struct origin){ .image = image, .opener = opener });
 }
 
 bool table_store_prepare(struct table_store *t)

@@ -42,6 +42,9 @@ void table_store_load_image(struct table_store *t, struct opener *opener,
 			    const struct sample_image *image);
 /* Does the same before the program asks for it, but only if there is room: drops no other table. */
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd);
+/* Does the same for the file of @image, which @opener opens. Returns whether it was not known. */
+bool table_store_expect_image(struct table_store *t, struct opener *opener,
+			      const struct sample_image *image);
 /* Does one step of slow work that can wait until there are no requests. Returns whether there is
  * more. */
 bool table_store_prepare(struct table_store *t);
