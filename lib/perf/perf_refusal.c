@@ -15,15 +15,24 @@ bool perf_refusal(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
+/* How to get the right where kernel.perf_event_paranoid is @level. Root lacks it in a container
+ * only. Kernels of Debian and others have levels above 2, which require more. */
+static const char *give_right(uint64_t level)
+{
+	static const char *const gives[][2] = {
+		{ "run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
+		  "run as root, or give the program the rights "
+		  "(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)" },
+		{ "start the container with --cap-add=PERFMON",
+		  "start the container with --cap-add=PERFMON --cap-add=SYS_ADMIN" },
+	};
+
+	return gives[geteuid() == 0][level > 2];
+}
+
 /* How to get the right to do it. Caller frees. */
 static char *rights_remedy(const struct perf_attempt *attempt)
 {
-	/* Kernels of Debian and others have levels above 2, which require more. */
-	static const char *const gives[] = {
-		"run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
-		"run as root, or give the program the rights "
-		"(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)",
-	};
 	uint64_t paranoid, wanted = attempt->of_task ? 2 : 0;
 
 	/* A negative level does not parse, and forbids nothing. */
@@ -35,11 +44,11 @@ static char *rights_remedy(const struct perf_attempt *attempt)
 	if (paranoid > wanted)
 		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
 				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
-				 paranoid, gives[paranoid > 2], wanted);
+				 paranoid, give_right(paranoid), wanted);
 	if (geteuid() == 0)
-		return xstrdup("is this a container? Its seccomp profile must allow "
-			       "perf_event_open, and it needs cap_perfmon");
-	return xasprintf("the process belongs to another user: %s", gives[0]);
+		return xasprintf("its seccomp profile may forbid perf_event_open: %s",
+				 give_right(0));
+	return xasprintf("the process belongs to another user: %s", give_right(0));
 }
 
 /* What helps against @code; NULL if nothing is known. Caller frees. */

@@ -23,6 +23,15 @@ ok "the session can be added to" operf --session-dir=killed --append truth_chain
 opreport -l --session-dir=killed >killed.after
 ok "and has become more" test "$(sum_of killed.after)" -gt "$(sum_of killed.before)"
 
+# Root in a container has no capabilities but those that it was started with.
+if command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+	fails "a container that may not profile" 1 \
+		setpriv --bounding-set=-all --inh-caps=-all operf -d bare -s true
+	has "is told how to start it" "start the container with --cap-add=PERFMON"
+else
+	skip "a container that may not profile" "needs setpriv, and kernel.perf_event_paranoid above 0"
+fi
+
 mkdir small
 cleanup() { mountpoint -q "$dir/small" && umount "$dir/small"; }
 mount -t tmpfs -o size=200k tmpfs small 2>/dev/null || {
