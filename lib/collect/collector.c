@@ -205,8 +205,7 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 	totals_add_cpu(&c->totals, cpu, ret);
 }
 
-/* Notes the growth of the driver's counters for stats/. */
-static void note_driver_stats(struct collector *c)
+void collector_note_driver(struct collector *c)
 {
 	struct record_stats record;
 	struct driver_stats now;
@@ -222,7 +221,7 @@ static int try_write_stats(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	c->setup_due = false;
-	note_driver_stats(c);
+	collector_note_driver(c);
 	return record_flush(c->record, all, err);
 }
 
@@ -428,7 +427,7 @@ void collector_print_stats(const struct collector *c, FILE *out)
 
 int collector_reopen(struct collector *c, struct error *err)
 {
-	note_driver_stats(c);
+	collector_note_driver(c);
 	return record_close_files(c->record, err);
 }
 
@@ -442,12 +441,21 @@ static int leave_session(struct collector *c, struct error *err)
 	if (c->running && (r >= 0 || collector_can_go_on(r)))
 		r = collector_catch_up(c, err);
 	if (c->running && r >= 0)
-		r = collector_drain(c, true, err);
+		r = collector_drain_last(c, err);
+	else if (!c->running)
+		collector_note_driver(c);
 	record_sync(c->record, true);
 	collector_end_slice(c, SLICE_LAST);
 	if (c->running)
 		(void)setup_end(c->samples, NULL);
-	return r < 0 ? r : collector_reopen(c, err);
+	return r < 0 ? r : record_close_files(c->record, err);
+}
+
+/* Ends what leave_session() began: what waits may be recorded. Returns @r. */
+static int go_on(struct collector *c, int r)
+{
+	c->intake.holds = false;
+	return r;
 }
 
 /* Starts an empty session. If the disk is too full to write its setup, that is done later. */
@@ -473,7 +481,7 @@ int collector_reset(struct collector *c, struct error *err)
 
 	if (r == 0 || collector_can_go_on(r))
 		r = session_remove(c->session_dir, c->session_name, err);
-	return r < 0 ? r : begin_session(c, err);
+	return go_on(c, r < 0 ? r : begin_session(c, err));
 }
 
 int collector_save(struct collector *c, const char *name, struct error *err)
@@ -486,5 +494,5 @@ int collector_save(struct collector *c, const char *name, struct error *err)
 	/* A rename needs no space: the session is as safe under its name as it was. */
 	if (r == 0 || collector_can_go_on(r))
 		r = session_rename(c->session_dir, c->session_name, name, err);
-	return r < 0 ? r : begin_session(c, err);
+	return go_on(c, r < 0 ? r : begin_session(c, err));
 }

@@ -411,8 +411,45 @@ static void what_fails_between_two_syncs_is_reported(void)
 	collector_free(c);
 }
 
+static int turns_since;
+
+static int drain_steadily(struct driver *d _unused_, bool all, struct error *err _unused_)
+{
+	turns_since = all ? 0 : turns_since;
+	return 0;
+}
+
+static void count_turn(void *data _unused_)
+{
+	turns_since++;
+}
+
+/* What has to be written when a session ends is not written in the turn of its last drain. */
+static void the_last_drain_of_a_session_is_a_turn_of_its_own(void)
+{
+	struct turn turn = { .between = count_turn };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct driver_ops ops;
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 0);
+	ops.sync = drain_steadily;
+	CHECK_EQ(collector_save(c, "first", NULL), 0);
+	CHECK(turns_since > 0);
+	CHECK(!c->intake.holds);
+	CHECK_EQ(collector_save(c, "first", NULL), -EEXIST);
+	CHECK(!c->intake.holds);
+	CHECK_EQ(collector_reset(c, NULL), 0);
+	CHECK(turns_since > 0);
+	CHECK(!c->intake.holds);
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
       T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),
-      T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported))
+      T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported),
+      T(the_last_drain_of_a_session_is_a_turn_of_its_own))

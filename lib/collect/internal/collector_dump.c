@@ -10,6 +10,9 @@
 
 /* Between two parts of the work. */
 enum { PAUSE_MS = 1 };
+/* How often what was drained while a session is caught up with is recorded, too, at most: each time
+ * it is less. */
+enum { ROUNDS = 4 };
 
 /* Ends a turn of the caller's loop: lets others have the CPU, and drains if it is time. What is
  * drained is held back, so that the files and their counters agree when all is written. */
@@ -26,25 +29,29 @@ static int drain_between(struct collector *c, uint64_t *drained_ns, struct error
 	return MIN(r, 0);
 }
 
-/* Drains all, and records it in turns, in which what is drained later waits. 0; 1 if the source has
- * ended; or -errno. */
-static int drain_all(struct collector *c, uint64_t *drained_ns, struct error *err)
+/* Drains all, and records it in turns, in which what is drained later waits; *@ret_turns is how
+ * many were between the first and the last. 0; 1 if the source has ended; or -errno. */
+static int drain_all(struct collector *c, uint64_t *drained_ns, unsigned int *ret_turns,
+		     struct error *err)
 {
+	unsigned int turns = 0;
 	int r;
 
 	c->intake.holds = true;
 	r = collector_drain(c, true, err);
 	if (r == 0)
 		intake_mark(&c->intake);
-	while (r == 0 && intake_catch_up(&c->intake))
+	for (; r == 0 && intake_catch_up(&c->intake); turns++)
 		r = drain_between(c, drained_ns, err);
 	c->intake.holds = false;
+	*ret_turns = turns;
 	return r;
 }
 
 int collector_catch_up(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
+	unsigned int turns = 1, i;
 	int r = 0;
 
 	c->intake.holds = true;
@@ -52,13 +59,47 @@ int collector_catch_up(struct collector *c, struct error *err)
 	while (r == 0 && record_tend(c->record))
 		r = drain_between(c, &drained_ns, err);
 	c->intake.holds = false;
-	return r < 0 ? r : drain_all(c, &drained_ns, err);
+	for (i = 0; r == 0 && turns && i < ROUNDS; i++)
+		r = drain_all(c, &drained_ns, &turns, err);
+	return r;
+}
+
+/* Has all that was recorded written, in turns. 0, or -errno of a drain. */
+static int write_in_turns(struct collector *c, uint64_t *drained_ns, struct error *err)
+{
+	int r = 0;
+
+	record_begin_dump(c->record);
+	while (r == 0 && record_dump(c->record))
+		r = drain_between(c, drained_ns, err);
+	/* All counters but those that grow meanwhile. */
+	(void)record_flush(c->record, false, NULL);
+	while (r == 0 && record_is_writing(c->record))
+		r = drain_between(c, drained_ns, err);
+	return r;
+}
+
+int collector_drain_last(struct collector *c, struct error *err)
+{
+	uint64_t drained_ns = clock_now_ns();
+	int r;
+
+	turn_next(c->turn);
+	r = collector_drain(c, true, err);
+	collector_note_driver(c);
+	turn_next(c->turn);
+	if (r != 0)
+		return r;
+	c->intake.holds = true;
+	record_yield_files(c->record);
+	return write_in_turns(c, &drained_ns, err);
 }
 
 int collector_dump(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
-	int r = c->running ? drain_all(c, &drained_ns, err) : 1, written;
+	unsigned int turns;
+	int r = c->running ? drain_all(c, &drained_ns, &turns, err) : 1, written;
 
 	if (r > 0) /* there is nothing to drain in between */
 		return collector_sync(c, true, err);
@@ -67,13 +108,7 @@ int collector_dump(struct collector *c, struct error *err)
 	if (r < 0)
 		return r;
 	c->intake.holds = true;
-	record_begin_dump(c->record);
-	while (r == 0 && record_dump(c->record))
-		r = drain_between(c, &drained_ns, err);
-	/* All counters but those that grow meanwhile. */
-	(void)record_flush(c->record, false, NULL);
-	while (r == 0 && record_is_writing(c->record))
-		r = drain_between(c, &drained_ns, err);
+	r = write_in_turns(c, &drained_ns, err);
 	written = record_flush(c->record, true, err);
 	c->intake.holds = false;
 	turn_next(c->turn); /* each of these may take long */

@@ -54,6 +54,12 @@ int collector_drain(struct collector *c, bool all, struct error *err);
 /* Closes the sample files, and then drains and records all samples so far, in turns, between which
  * it drains. 0; 1 if the source has ended; or -errno. */
 int collector_catch_up(struct collector *c, struct error *err);
+/* Drains and records the last samples of the session, and has all written in turns. What is drained
+ * in these waits for the next session, until intake.holds is false again. 0; 1 if the source has
+ * ended; or -errno. */
+int collector_drain_last(struct collector *c, struct error *err);
+/* Notes the growth of the driver's counters for stats/. */
+void collector_note_driver(struct collector *c);
 /* When a slice of the history ends. */
 enum slice_end {
 	SLICE_WHEN_DUE,

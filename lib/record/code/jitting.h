@@ -65,6 +65,8 @@ bool jitting_reads(const struct jitting *j);
 /* Counts all samples by what is known. All that is new is written in the next calls of
  * jitting_tend(). */
 void jitting_flush(struct jitting *j, uint64_t now);
+/* Has all new code written, and waits for that. */
+void jitting_write_all(struct jitting *j, uint64_t now);
 /* Does a part of what jitting_settle() and jitting_flush() left; returns whether there is more. */
 bool jitting_tend(struct jitting *j, uint64_t now);
 /* Sums of weights: of samples not counted because no sample file could be opened, and of those that

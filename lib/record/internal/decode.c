@@ -320,6 +320,7 @@ int record_words(const uint64_t *words, size_t count, void *data)
 	size_t i, used;
 
 	rec->stats.sample_dumps++;
+	rec->is_dumped = false;
 	i = finish_pending(rec, words, count);
 	while ((used = take_record(rec, words + i, count - i)))
 		i += used;

@@ -81,7 +81,9 @@ bool record_tend_files(struct record *rec)
 static void sync_code(struct record *rec, bool all)
 {
 	rec->trans.size = 0; /* its file may be closed */
-	if (rec->jitting)
+	if (rec->jitting && all && rec->is_dumped)
+		jitting_write_all(rec->jitting, clock_now_ns());
+	else if (rec->jitting)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
 	source_files_write(rec->sources, clock_now_ns(), all);
 	turn_stage(rec->turn, TURN_JIT);
@@ -162,5 +164,6 @@ bool record_dump(struct record *rec)
 	is_left = record_tend(rec);
 	is_left |= source_files_dump(rec->sources, clock_now_ns(), rec->dump_since_ns);
 	is_left |= kernel_images_is_saving(rec->kernel);
-	return is_left || rec->dump_until_ns;
+	rec->is_dumped = !is_left && !rec->dump_until_ns;
+	return !rec->is_dumped;
 }

@@ -96,6 +96,7 @@ struct record {
 	unsigned int code_turns; /* in which record_tend() still reads JIT code */
 	uint64_t dump_since_ns;	 /* when the last dump began */
 	uint64_t dump_until_ns;	 /* a dump reads descriptions of JIT code until then; 0: not now */
+	bool is_dumped;		 /* nothing was counted since a dump */
 	struct turn *turn;	 /* of the caller's loop, or NULL */
 };
 

@@ -71,7 +71,5 @@ struct jitting {
 /* Has some code written, unless the last is still being written. Returns whether any is left that
  * is not only due by time. */
 bool jitting_write_some(struct jitting *j, uint64_t now);
-/* Has all new code written, and waits for that. */
-void jitting_write_all(struct jitting *j, uint64_t now);
 /* Whether nothing of a process will be needed: it has exited, and late samples have come. */
 bool jitting_is_over(const struct jitting *j, const struct maker *m, uint64_t now);
