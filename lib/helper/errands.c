@@ -112,9 +112,15 @@ static void *serve(void *data)
 
 static void init_lock(struct errands *s)
 {
+	pthread_mutexattr_t inherit;
 	pthread_condattr_t clock;
 
-	(void)pthread_mutex_init(&s->lock, NULL);
+	/* The owner may have real-time priority, which a thread that holds the lock must get, too:
+	 * else the owner waits for a CPU with it. */
+	(void)pthread_mutexattr_init(&inherit);
+	(void)pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
+	(void)pthread_mutex_init(&s->lock, &inherit);
+	(void)pthread_mutexattr_destroy(&inherit);
 	(void)pthread_condattr_init(&clock);
 	(void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&s->changed, &clock);
