@@ -223,12 +223,15 @@ static void copy(struct drift *d, const char *dir)
 	_cleanup_free_ uint32_t *to = xcalloc(d->about->nodes + 1, sizeof(*to));
 	_cleanup_(segment_writer_freep) struct segment_writer *w = NULL;
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
+	struct segment_forecast forecast = { .slices = d->about->slices };
 	size_t i;
 
+	if (segment_totals(d->from, &forecast.counts, NULL) < 0)
+		give_up("no totals");
 	add_nodes(d, lines);
 	for (i = 0; i <= d->about->nodes; i++)
 		to[i] = (uint32_t)i;
-	w = segment_writer_new(&d->tree, to, d->about->nodes);
+	w = segment_writer_new(&d->tree, to, d->about->nodes, d->about->level ? &forecast : NULL);
 	for (i = 0; i < d->about->slices; i++)
 		add_slice(d, w, i);
 	if (segment_writer_finish(w, &about, &bytes) < 0)

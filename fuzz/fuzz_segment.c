@@ -48,7 +48,8 @@ static bool make(struct span in, struct strbuf *out)
 	for (i = 0; i < SEGMENT_BLOCK_COUNT_; i++)
 		if (span_u16(&in, &length) < 0 || span_sub(&in, length, &blocks[i]) < 0)
 			return false;
-	h.slices = numbers[0];
+	h.slices = numbers[0] & 15;
+	h.columns = numbers[0] >> 4;
 	h.lines = numbers[1];
 	h.places = numbers[2];
 	h.nodes = numbers[3];
@@ -71,9 +72,10 @@ static bool make(struct span in, struct strbuf *out)
 /* What can be read can be rolled up, and is sound then. */
 static void roll(struct segment *s)
 {
-	static const struct segment_rolling how = {
+	const struct segment_rolling how = {
 		.about = { .level = 2, .first = 1, .last = 255 },
 		.slice_ms = 60000,
+		.is_small = segment_about(s)->slices & 1,
 		.part = 3,
 		.other = generation_other,
 	};

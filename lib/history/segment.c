@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "file/holes.h"
 #include "file/open_regular.h"
+#include "history/internal/segment_columns.h"
 #include "history/internal/segment_format.h"
 #include "history/segment_made.h"
 
@@ -33,7 +34,8 @@ struct segment {
 	struct segment_node *nodes;
 	uint32_t *places; /* of the nodes, by number, from 1 on */
 	uint64_t *totals;
-	uint32_t *ids; /* of the counts that were read last */
+	struct segment_columns columns; /* ->values is NULL: not known yet */
+	uint32_t *ids;			/* of the counts that were read last */
 	uint64_t *counts;
 	size_t ids_room, counts_room;
 	ZSTD_DCtx *zstd;
@@ -252,6 +254,7 @@ void segment_free(struct segment *s)
 	free(s->index);
 	free(s->slices);
 	unload(s);
+	segment_columns_done(&s->columns);
 	free(s->totals);
 	free(s->ids);
 	free(s->counts);
@@ -403,47 +406,6 @@ uint32_t segment_place(const struct segment *s, uint32_t node)
 
 /* --- counts --- */
 
-/* Reads @count nodes and their counts. */
-static int decode(struct segment *s, struct slice_numbers n, size_t count)
-{
-	uint64_t id = 0;
-	size_t i;
-
-	array_grow(&s->ids, count + 1, &s->ids_room);
-	array_grow(&s->counts, count + 1, &s->counts_room);
-	for (i = 0; i < count; i++) {
-		uint64_t distance = slice_get(&n);
-
-		id += distance;
-		if (!distance || distance > s->header.nodes || id > s->header.nodes)
-			return -EBADMSG;
-		s->ids[i] = (uint32_t)id;
-	}
-	for (i = 0; i < count; i++)
-		s->counts[i] = slice_get(&n);
-	return n.damaged || n.at != n.end ? -EBADMSG : 0;
-}
-
-int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
-{
-	const struct segment_entry *e = s->made ? NULL : &s->index[i];
-	_cleanup_free_ uint8_t *raw = NULL;
-	int r;
-
-	if (s->made) {
-		*ret = segment_made_counts(s->made, i);
-		return 0;
-	}
-	r = read_block(s, &e->block, &raw);
-	if (r == 0 && e->block.size / 2 < e->counts)
-		r = -EBADMSG;
-	if (r == 0)
-		r = decode(s, numbers_of(raw, &e->block), e->counts);
-	if (r == 0)
-		*ret = (struct segment_counts){ s->ids, s->counts, e->counts };
-	return r;
-}
-
 int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 {
 	const struct segment_block *b = &s->header.blocks[SEGMENT_TOTALS];
@@ -467,4 +429,55 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 	}
 	*ret = s->totals;
 	return 0;
+}
+
+/* Finds the nodes that have columns. */
+static int find_columns(struct segment *s)
+{
+	const uint64_t *totals;
+	int r;
+
+	if (!s->header.columns || s->columns.values)
+		return 0;
+	r = segment_totals(s, &totals, NULL);
+	if (r == 0)
+		segment_columns_init(&s->columns, totals, s->header.nodes, s->header.columns);
+	return r;
+}
+
+/* Reads the counts of @count nodes. */
+static int decode(struct segment *s, const uint8_t *raw, size_t size, size_t count)
+{
+	struct segment_list list = { .count = count };
+
+	if (count > s->columns.count + size / 2)
+		return -EBADMSG;
+	array_grow(&s->ids, count + 1, &s->ids_room);
+	array_grow(&s->counts, count + 1, &s->counts_room);
+	list.ids = s->ids;
+	list.counts = s->counts;
+	return segment_columns_read(&s->columns, (struct slice_numbers){ raw, raw + size, false },
+				    s->header.nodes, &list)
+		       ? 0
+		       : -EBADMSG;
+}
+
+int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
+{
+	const struct segment_entry *e = s->made ? NULL : &s->index[i];
+	_cleanup_free_ uint8_t *raw = NULL;
+	int r;
+
+	if (s->made) {
+		*ret = segment_made_counts(s->made, i);
+		return 0;
+	}
+	r = find_columns(s);
+	if (r == 0)
+		r = read_block(s, &e->block, &raw);
+	if (r == 0)
+		r = decode(s, raw, e->block.size, e->counts);
+	if (r == 0)
+		*ret = (struct segment_counts){ s->ids, s->counts, e->counts };
+	return r;
 }

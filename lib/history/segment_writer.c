@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/radix.h"
+#include "history/internal/segment_columns.h"
 #include "history/internal/segment_format.h"
 #include "history/segment_tree.h"
 
@@ -30,9 +31,18 @@ struct segment_writer {
 	uint64_t *sums;	   /* of the slice being added; all zero otherwise */
 	uint32_t *touched;
 	size_t touched_room;
+	uint64_t *forecast; /* of ->totals; NULL: none */
+	struct segment_columns columns;
 	ZSTD_CCtx *zstd; /* NULL: no memory for it */
+	int zstd_level;
 	bool is_too_large;
 };
+
+static void add(uint64_t *sum, uint64_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = UINT64_MAX;
+}
 
 /* Compresses ->raw as a block. */
 static struct segment_block put_block(struct segment_writer *w)
@@ -40,7 +50,7 @@ static struct segment_block put_block(struct segment_writer *w)
 	size_t bound = ZSTD_compressBound(w->raw.length);
 	_cleanup_free_ char *bytes = xmalloc(bound);
 	size_t stored = w->zstd ? ZSTD_compressCCtx(w->zstd, bytes, bound, strbuf_text(&w->raw),
-						    w->raw.length, SEGMENT_ZSTD_LEVEL)
+						    w->raw.length, w->zstd_level)
 				: 0;
 	struct segment_block b = { .offset = sizeof(w->header) + w->body.length };
 
@@ -215,8 +225,21 @@ static void put_tree(struct segment_writer *w, const struct segment_tree *t, con
 	put_nodes(w, t, list, count, order);
 }
 
+/* Decides which nodes have columns. */
+static void plan_columns(struct segment_writer *w, size_t folded,
+			 const struct segment_forecast *forecast)
+{
+	size_t i;
+
+	w->header.columns = segment_columns_least(forecast->slices);
+	w->forecast = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->forecast));
+	for (i = 1; i <= folded; i++)
+		add(&w->forecast[w->numbers[w->to[i]]], forecast->counts[i]);
+	segment_columns_init(&w->columns, w->forecast, w->header.nodes, w->header.columns);
+}
+
 struct segment_writer *segment_writer_new(const struct segment_tree *tree, const uint32_t *to,
-					  size_t folded)
+					  size_t folded, const struct segment_forecast *forecast)
 {
 	struct segment_writer *w = xcalloc(1, sizeof(*w));
 	_cleanup_free_ bool *used = used_nodes(tree, to, folded);
@@ -224,9 +247,12 @@ struct segment_writer *segment_writer_new(const struct segment_tree *tree, const
 	w->to = to;
 	w->numbers = xcalloc(tree->count + 1, sizeof(*w->numbers));
 	w->zstd = ZSTD_createCCtx();
+	w->zstd_level = forecast ? SEGMENT_ZSTD_SMALL : SEGMENT_ZSTD_LEVEL;
 	put_tree(w, tree, used);
 	w->totals = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->totals));
 	w->sums = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->sums));
+	if (forecast)
+		plan_columns(w, folded, forecast);
 	return w;
 }
 
@@ -237,6 +263,8 @@ void segment_writer_free(struct segment_writer *w)
 	(void)ZSTD_freeCCtx(w->zstd);
 	strbuf_done(&w->body);
 	strbuf_done(&w->raw);
+	segment_columns_done(&w->columns);
+	free(w->forecast);
 	free(w->index);
 	free(w->numbers);
 	free(w->totals);
@@ -252,12 +280,6 @@ static int compare_numbers(const void *a, const void *b)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
-}
-
-static void add(uint64_t *sum, uint64_t count)
-{
-	if (__builtin_add_overflow(*sum, count, sum))
-		*sum = UINT64_MAX;
 }
 
 /* Adds up the counts by node; how many nodes have any. */
@@ -280,22 +302,43 @@ static size_t sum_up(struct segment_writer *w, const struct segment_count *count
 	return touched;
 }
 
+static bool has_column(const struct segment_writer *w, uint32_t number)
+{
+	return w->columns.count && segment_columns_rank(w->forecast[number]) >= w->header.columns;
+}
+
+/* Writes the sums of the slice, which @touched nodes have, and adds them to the totals. */
+static void put_counts(struct segment_writer *w, size_t touched)
+{
+	uint32_t last = 0;
+	size_t others = 0, i;
+
+	for (i = 0; i < w->columns.count; i++)
+		strbuf_add_uleb(&w->raw, w->sums[w->columns.order[i]]);
+	for (i = 0; i < touched; i++) {
+		uint32_t number = w->touched[i];
+
+		add(&w->totals[number], w->sums[number]);
+		if (has_column(w, number)) {
+			w->sums[number] = 0;
+			continue;
+		}
+		strbuf_add_uleb(&w->raw, number - last);
+		last = w->touched[others++] = number;
+	}
+	for (i = 0; i < others; i++) {
+		strbuf_add_uleb(&w->raw, w->sums[w->touched[i]]);
+		w->sums[w->touched[i]] = 0;
+	}
+}
+
 void segment_writer_slice(struct segment_writer *w, const struct segment_slice *slice,
 			  const struct segment_count *counts, size_t count)
 {
 	const struct slice *s = &slice->slice;
-	size_t touched = sum_up(w, counts, count), i;
-	uint32_t last = 0;
+	size_t touched = sum_up(w, counts, count);
 
-	for (i = 0; i < touched; last = w->touched[i++])
-		strbuf_add_uleb(&w->raw, w->touched[i] - last);
-	for (i = 0; i < touched; i++) {
-		uint64_t *sum = &w->sums[w->touched[i]];
-
-		strbuf_add_uleb(&w->raw, *sum);
-		add(&w->totals[w->touched[i]], *sum);
-		*sum = 0;
-	}
+	put_counts(w, touched);
 	array_grow(&w->index, w->slices + 1, &w->room);
 	w->index[w->slices++] = (struct segment_entry){ .begin_ms = s->span.begin_ms,
 							.end_ms = s->span.end_ms,
@@ -335,6 +378,9 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_about *
 
 	if (!w->zstd)
 		return -ENOMEM;
+	if (w->forecast &&
+	    memcmp(w->forecast + 1, w->totals + 1, h->nodes * sizeof(*w->totals)) != 0)
+		return -EINVAL;
 	h->magic = SEGMENT_MAGIC;
 	h->level = about->level;
 	h->first = about->first;

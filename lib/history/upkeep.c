@@ -136,6 +136,7 @@ static int make_segment(struct run *run, const struct history_source *to, struct
 	const struct segment_rolling how = {
 		.about = { .level = to->level, .first = to->first, .last = to->last },
 		.slice_ms = level->slice_ms,
+		.is_small = to->level > 0,
 		.part = to->kind->parts[to->level],
 		.other = to->kind->other,
 		.functions = functions_of(j, to->kind),

@@ -81,6 +81,7 @@ static int roll_round(const struct segment_rolling *how, const struct roll_input
 	int damaged = 0;
 
 	finer.part = how->part * FINER;
+	finer.is_small = false;
 	do {
 		_cleanup_(batch_done) struct batch b = { 0 };
 		bool is_all;

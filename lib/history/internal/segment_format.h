@@ -12,6 +12,7 @@
 enum {
 	SEGMENT_MAGIC = 0x3147534f, /* "OSG1" */
 	SEGMENT_ZSTD_LEVEL = 3,
+	SEGMENT_ZSTD_SMALL = 19, /* of what is kept for long */
 	SEGMENT_BLOCK_MAX = 64 << 20,
 };
 
@@ -37,7 +38,8 @@ struct segment_header {
 	uint32_t crc; /* of what follows in the header */
 	uint32_t level, slices;
 	uint32_t first, last; /* generations */
-	uint32_t lines, places, nodes, unused;
+	uint32_t lines, places, nodes;
+	uint32_t columns; /* nodes of this rank have columns (segment_columns.h); 0: none have */
 	int64_t begin_ms, end_ms;
 	uint64_t samples, counts; /* sums of the slices' samples, and of the totals */
 	struct segment_block blocks[SEGMENT_BLOCK_COUNT_];
@@ -48,6 +50,6 @@ struct segment_entry {
 	int64_t begin_ms, end_ms;
 	uint64_t samples, taken, lost, cpu_ms, covered_ms;
 	uint32_t generation, counts; /* number of nodes with counts */
-	struct segment_block block;  /* distances of the nodes' numbers, then counts */
+	struct segment_block block;  /* columns; distances of the other nodes' numbers, counts */
 };
 static_assert(sizeof(struct segment_entry) == 88, "as on disk");

@@ -116,6 +116,25 @@ static uint64_t sum_of(const struct segment_tree *t)
 	return sum;
 }
 
+/* About how many slices there will be: as many as fit. */
+static size_t slices_of(const struct roll *r)
+{
+	struct window span = { INT64_MAX, INT64_MIN };
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		const struct segment_about *about = segment_about(r->inputs[i]);
+
+		if (!about->slices)
+			continue;
+		span.begin_ms = MIN(span.begin_ms, about->span.begin_ms);
+		span.end_ms = MAX(span.end_ms, about->span.end_ms);
+	}
+	return span.begin_ms < span.end_ms
+		       ? (size_t)((span.end_ms - span.begin_ms) / r->how->slice_ms) + 1
+		       : 1;
+}
+
 static int write_segment(struct roll *r, struct strbuf *out)
 {
 	const struct segment_folding folding = {
@@ -124,11 +143,14 @@ static int write_segment(struct roll *r, struct strbuf *out)
 		.functions = r->how->functions,
 	};
 	size_t count = r->tree.count, i;
+	_cleanup_free_ uint64_t *counts =
+		r->how->is_small ? xmemdup(r->tree.counts, (count + 1) * sizeof(*counts)) : NULL;
+	const struct segment_forecast forecast = { counts, slices_of(r) };
 	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &folding);
 	_cleanup_(segment_writer_freep) struct segment_writer *w = NULL;
 
 	segment_tree_end(&r->tree);
-	r->writer = w = segment_writer_new(&r->tree, to, count);
+	r->writer = w = segment_writer_new(&r->tree, to, count, counts ? &forecast : NULL);
 	for (i = 0; i < r->count; i++)
 		roll_slices(r, i);
 	end_slice(r);

@@ -20,6 +20,7 @@ struct strbuf;
 struct segment_rolling {
 	struct segment_about about; /* ->level, ->first and ->last */
 	int64_t slice_ms;	    /* length of the new slices */
+	bool is_small;		    /* it is kept for long: takes more time to make it smaller */
 	uint64_t part;	      /* what has less than this part of the counts is folded; 0: nothing */
 	segment_other *other; /* what rare roots are folded into */
 	const struct segment_functions *functions; /* what rare leaves are folded into; or NULL */
