@@ -218,7 +218,7 @@ const struct history_kind history_chains = {
 	.clock = 1,
 	.longer_ms = LONGER_MS,
 	/* Chains have many more nodes than sample files have places (bench/history). */
-	.parts = { 500000, 1000000, 200000, 20000 },
+	.parts = { 500000, 1000000, 200000, 200000 },
 	.packs = 4,
 	.other = other,
 	.has_functions = true,
