@@ -9,6 +9,7 @@
  * it up and asking it cost; with "flat", without chains.
  */
 #include "history_drift.h"
+#include "history_functions.h"
 #include "history_replay.h"
 
 #include "base/error.h"
@@ -153,6 +154,7 @@ struct original {
 /* What is simulated. */
 struct simulation {
 	struct history_replay_how how;
+	const struct history_functions *functions;
 	uint64_t days;
 	uint64_t hours;	     /* that are replayed slice by slice */
 	uint64_t whole_days; /* that consist of hours */
@@ -196,6 +198,7 @@ static void pack(uint32_t live, uint32_t live_chains, int64_t now_ms, void *data
 			      .live = live,
 			      .chains = &history_chains,
 			      .chains_live = live_chains,
+			      .functions = s->functions,
 			      .spares_files = true };
 
 	tend(s->how.dir, &how, &s->today);
@@ -207,7 +210,8 @@ static void tend_all(struct simulation *s, int64_t now_ms)
 	struct upkeep how = { .now_ms = now_ms,
 			      .live = s->live,
 			      .chains = s->how.flat_only ? NULL : &history_chains,
-			      .chains_live = s->live_chains };
+			      .chains_live = s->live_chains,
+			      .functions = s->functions };
 
 	tend(s->how.dir, &how, &s->today);
 }
@@ -359,6 +363,7 @@ static bool parse(int argc, char **argv, struct simulation *s)
 					      .flat_only = argc == 7 && !strcmp(argv[6], "flat"),
 					      .crowded = pack,
 					      .data = s };
+	s->functions = history_functions(argv[1]);
 	s->kind_count = s->how.flat_only ? 1 : KINDS;
 	/* A day of many CPUs takes long. */
 	s->whole_days = cpus > 8 ? 1 : WHOLE_DAYS_MAX;
