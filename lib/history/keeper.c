@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 enum {
-	LOWEST = 19,	      /* nice(2) */
-	IDLE_DISK = 3 << 13,  /* ioprio_set(2): when nobody else uses the disk */
-	HEAP_MAX = 512 << 20, /* a day of 64 CPUs takes some 150 MiB */
+	LOWEST = 19,	     /* nice(2) */
+	IDLE_DISK = 3 << 13, /* ioprio_set(2): when nobody else uses the disk */
+	HEAP_MAX = 1 << 30,  /* hours of 1.5 million nodes take 570 MiB */
 	TEXT_MAX = 16 << 10,
 	LIMIT_MS = 4 * 3600 * 1000, /* it has a quarter of a CPU, see RUN_MS */
 	RUN_MS = 25, /* of CPU time, then it rests: the unit's CPUQuota is for the daemon, too */
