@@ -584,14 +584,26 @@ function filterList(chosen) {
 	return isClear ? names.map((text, i) => `${text.replace(/,/g, '\\,')}[${images[i]}]`).join() : null;
 }
 
-/** The filters as options of opreport; null if none give the same numbers. */
-function filterOptions() {
+function isApplicationInFocus({ verb, f }) {
+	return verb === 'focus' && profile.func.kind[f] === KIND_APPLICATION;
+}
+
+/** The only application in focus as a word of a specification; '' if there is none, or if the word could mean others. */
+function applicationWord() {
+	const list = page.chosen.filter(isApplicationInFocus), path = (list.length === 1 && imagePath(profile, list[0].f)) || '';
+	const isPlain = path.startsWith('/') && path === visible(path) && !/[*?[\]\\,#]/.test(path);
+	return isPlain && (['flame', 'functions'].includes(state.v) || (state.v === 'overview' && state.g === 'application')) ? ` ${shellWord('image:' + path)}` : '';
+}
+
+/** The filters as options of opreport; null if none give the same numbers. With an application that is a word, the others. */
+function filterOptions(application = '') {
+	const filters = application ? page.chosen.filter(f => !isApplicationInFocus(f)) : page.chosen;
 	let words = '';
 	if (hasOption('merge') && state.v === 'flame') return null;
-	if (!page.chosen.length) return words;
+	if (!filters.length) return words;
 	if (!profile.head.chains || !['flame', 'functions'].includes(state.v)) return null;
 	for (const verb of ['focus', 'hide', 'drop']) {
-		const chosen = page.chosen.filter(f => f.verb === verb), list = filterList(chosen);
+		const chosen = filters.filter(f => f.verb === verb), list = filterList(chosen);
 		if (list === null || (verb === 'focus' && chosen.length > 1)) return null;
 		if (list) words += ` --${verb}=${shellWord(list)}`;
 	}
@@ -615,11 +627,12 @@ function flatForm() {
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
 	const tasks = state.v === 'source' ? '' : taskWords(), chosen = tasks ? chosenTasks().map(c => TAGS[c.part]) : [];
-	const where = selectionWords(page.window ? [...chosen, 'time'] : chosen) + (tasks ?? ''), time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
+	const application = applicationWord(), tags = [...chosen, ...page.window ? ['time'] : [], ...application ? ['image'] : []];
+	const where = selectionWords(tags) + (tasks ?? '') + application, time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
 	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
-	const options = filterOptions();
+	const options = filterOptions(application);
 	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
 	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
 	const summary = SUMMARIES[state.g] ?? '';

@@ -292,6 +292,12 @@ def filters_are_in_the_command(b, url):
     if sum(word.startswith("--") for word in command) < 4 or \
             shown != {key: own for key, (own, _) in children(*command[2:]).items()} or sum(shown.values()) != 700:
         return False
+    b.open(url, "v=functions&f=focus:application exe-pie:exe-pie%0Adrop:exe-pie:marked_first")
+    command = shlex.split(b.text("command"))
+    shown = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    if not any(word.startswith("image:/") for word in command) or sum(shown.values()) != 300 or \
+            shown != {key: own for key, (own, _) in children(*command[2:]).items()}:
+        return False
     b.open(url, "v=functions&f=focus:exe-pie:marked_first%0Afocus:exe-pie:main")
     return not b.text("command") and b.text("same").startswith("no command")
 
