@@ -60,6 +60,42 @@ else
 	skip "a function by its name" "this kernel has no uprobes"
 fi
 
+# Marks of a program, of which one is only reached while its semaphore says that somebody waits for it.
+cat >marked.c <<'END'
+#define _SDT_HAS_SEMAPHORES 1
+#include <sys/sdt.h>
+#include <unistd.h>
+#define SEMAPHORE __attribute__((used, section(".probes")))
+__extension__ unsigned short mine_plain_semaphore SEMAPHORE, mine_asked_semaphore SEMAPHORE;
+int main(void)
+{
+	alarm(120);
+	for (int i = 0; i < 40; i++) {
+		STAP_PROBE1(mine, plain, i);
+		if (*(volatile unsigned short *)&mine_asked_semaphore)
+			STAP_PROBE1(mine, asked, i);
+		usleep(5000);
+	}
+}
+END
+if [ -e /sys/bus/event_source/devices/uprobe ] && cc -o marked marked.c 2>/dev/null; then
+	for mark in plain asked; do
+		ok "the mark $mark" operf -e "usdt:$dir/marked:mine:$mark" -d "mark.$mark" ./marked
+		opreport --session-dir="mark.$mark" -l -n >"$dir/calls"
+		is "is sampled each time" "$(awk '{ print $1, $4 }' calls)" "40 main"
+	done
+	sed -i 's/i < 40/i >= 0/' marked.c
+	cc -o marked marked.c
+	./marked &
+	marked=$!
+	ok "the mark of a process that runs" operf --duration=3s -e "usdt:$dir/marked:mine:asked" -d running -p $marked
+	kill $marked
+	opreport --session-dir=running -l -n >"$dir/calls"
+	has "is sampled, too" "^[1-9][0-9]* .* main$" calls
+else
+	skip "the marks of a program" "needs cc and sys/sdt.h, and a kernel with uprobes"
+fi
+
 fails "one that is not there" 1 operf -e sched:sched_swich -d no true
 has "is named, and the one that was meant" "no tracepoint sched:sched_swich; did you mean sched:sched_switch?"
 fails "the driver bpf" 1 operf --driver=bpf -e $sleeps -d no true
