@@ -114,10 +114,13 @@ static void fold_lines(const struct report *r, struct stacks *s)
 
 /* --- stacks of a tree --- */
 
-/* The tree of chains by the texts of its nodes: two functions can have one. */
+/* The texts of the nodes of a tree of chains. Several children of a node can have one, as two
+ * functions can: these are a group, which is called like the first of its nodes. */
 struct texts {
-	struct call_tree tree; /* of numbers of texts */
-	uint32_t *depths;      /* by node */
+	const struct call_tree *tree;
+	uint32_t *of;	  /* by node: number of its text */
+	uint32_t *depths; /* by node */
+	uint32_t *same;	  /* by node: the next one of its group; 0: there is none */
 	struct map by_hash;
 	const char **list; /* by number, from 1 on */
 	size_t count, room;
@@ -128,10 +131,11 @@ struct texts {
 
 static void texts_done(struct texts *t)
 {
-	call_tree_done(&t->tree);
 	map_done(&t->by_hash);
 	arena_done(&t->arena);
+	free(t->of);
 	free(t->depths);
+	free(t->same);
 	free(t->list);
 	free(t->last);
 	free(t->inner);
@@ -170,25 +174,22 @@ static uint32_t text_of(struct texts *t, const struct report *r, uint32_t what, 
 	return rows[what] = number_of(t, &text);
 }
 
-/* Makes the tree of texts: parents precede their children. */
-static void plant_texts(struct texts *t, const struct report *r)
+/* Finds the text of each node: parents precede their children. */
+static void number_nodes(struct texts *t, const struct report *r)
 {
-	const struct call_tree *chains = &r->chains->tree;
 	_cleanup_free_ uint32_t *rows = xcalloc(r->chains->rows.count + 1, sizeof(*rows));
-	_cleanup_free_ uint32_t *places = xcalloc(chains->count, sizeof(*places));
 	uint32_t i;
 
-	call_tree_init(&t->tree, 0);
-	for (i = 1; i < chains->count; i++) {
-		const struct call_node *n = &chains->nodes[i];
+	t->tree = &r->chains->tree;
+	t->of = xcalloc(t->tree->count, sizeof(*t->of));
+	t->depths = xcalloc(t->tree->count, sizeof(*t->depths));
+	t->same = xcalloc(t->tree->count, sizeof(*t->same));
+	for (i = 1; i < t->tree->count; i++) {
+		const struct call_node *n = &t->tree->nodes[i];
 
-		places[i] =
-			call_tree_child(&t->tree, places[n->parent], text_of(t, r, n->what, rows));
-		t->tree.nodes[places[i]].self += n->self;
+		t->of[i] = text_of(t, r, n->what, rows);
+		t->depths[i] = t->depths[n->parent] + 1;
 	}
-	t->depths = xcalloc(t->tree.count, sizeof(*t->depths));
-	for (i = 1; i < t->tree.count; i++)
-		t->depths[i] = t->depths[t->tree.nodes[i].parent] + 1;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -252,28 +253,83 @@ static void add_turn(struct turns *t, struct turn turn)
 	t->list[t->count++] = turn;
 }
 
-static void add_children(const struct texts *t, uint32_t node, struct turns *turns)
+/* Adds the children of all nodes of a group, as if each were a group of its own. */
+static void add_nodes(const struct texts *t, uint32_t group, struct turns *turns)
 {
-	size_t first = turns->count;
 	uint32_t i;
 
-	for (i = t->tree.nodes[node].child; i; i = t->tree.nodes[i].sibling) {
-		const struct call_node *n = &t->tree.nodes[i];
+	do {
+		for (i = t->tree->nodes[group].child; i; i = t->tree->nodes[i].sibling)
+			add_turn(turns, (struct turn){ i, t->last[t->of[i]], true });
+	} while ((group = t->same[group]));
+}
 
-		if (n->self)
-			add_turn(turns, (struct turn){ i, t->last[n->what], true });
-		if (n->child)
-			add_turn(turns, (struct turn){ i, t->inner[n->what], false });
+static void sort_turns(struct turns *t, size_t first)
+{
+	if (t->count - first > 1)
+		qsort(t->list + first, t->count - first, sizeof(*t->list), compare_turns);
+}
+
+/* Makes groups of nodes that were added from @first on. */
+static void join_nodes(struct texts *t, struct turns *turns, size_t first)
+{
+	size_t i, n = first;
+
+	sort_turns(turns, first);
+	for (i = first; i < turns->count; i++) {
+		struct turn *turn = &turns->list[i];
+
+		if (n > first && turns->list[n - 1].rank == turn->rank) {
+			t->same[turn->node] = t->same[turns->list[n - 1].node];
+			t->same[turns->list[n - 1].node] = turn->node;
+		} else {
+			turns->list[n++] = *turn;
+		}
 	}
-	if (turns->count - first > 1)
-		qsort(turns->list + first, turns->count - first, sizeof(*turns->list),
-		      compare_turns);
+	turns->count = n;
+}
+
+static uint64_t own_samples(const struct texts *t, uint32_t group)
+{
+	uint64_t sum = 0;
+
+	do
+		sum += t->tree->nodes[group].self;
+	while ((group = t->same[group]));
+	return sum;
+}
+
+static bool has_children(const struct texts *t, uint32_t group)
+{
+	do
+		if (t->tree->nodes[group].child)
+			return true;
+	while ((group = t->same[group]));
+	return false;
+}
+
+/* Adds the turns of what is below a group. */
+static void add_children(struct texts *t, uint32_t group, struct turns *turns)
+{
+	size_t first = turns->count, i, count;
+
+	add_nodes(t, group, turns);
+	join_nodes(t, turns, first);
+	count = turns->count;
+	for (i = first; i < count; i++) {
+		uint32_t node = turns->list[i].node;
+
+		if (has_children(t, node))
+			add_turn(turns, (struct turn){ node, t->inner[t->of[node]], false });
+	}
+	sort_turns(turns, first);
 }
 
 /* Lists the stacks of the tree. */
-static void fold_tree(const struct texts *t, struct stacks *s)
+static void fold_tree(struct texts *t, struct stacks *s)
 {
 	struct turns turns = { 0 };
+	uint64_t samples;
 
 	add_turn(&turns, (struct turn){ 0 });
 	while (turns.count) {
@@ -283,10 +339,11 @@ static void fold_tree(const struct texts *t, struct stacks *s)
 			add_children(t, turn.node, &turns);
 			continue;
 		}
+		samples = own_samples(t, turn.node);
+		if (!samples)
+			continue;
 		array_grow(&s->list, s->count + 1, &s->room);
-		s->list[s->count++] =
-			(struct folded){ .node = turn.node,
-					 .samples.now = t->tree.nodes[turn.node].self };
+		s->list[s->count++] = (struct folded){ .node = turn.node, .samples.now = samples };
 	}
 	free(turns.list);
 }
@@ -312,14 +369,14 @@ static void write_stack(struct writing *w, uint32_t node)
 		w->way[had].node = 0;
 	for (i = depth; i && w->way[i].node != node; i--) {
 		w->way[i].node = node;
-		node = t->tree.nodes[node].parent;
+		node = t->tree->nodes[node].parent;
 	}
 	known = i;
 	strbuf_cut(&w->text, known ? w->way[known].end : 0);
 	for (i = known + 1; i <= depth; i++) {
 		if (i > 1)
 			strbuf_adds(&w->text, ";");
-		strbuf_adds(&w->text, t->list[t->tree.nodes[w->way[i].node].what]);
+		strbuf_adds(&w->text, t->list[t->of[w->way[i].node]]);
 		w->way[i].end = w->text.length;
 	}
 }
@@ -364,7 +421,7 @@ struct chains_rest chains_fold(const struct report *r, chains_stack *each, void 
 	size_t i;
 
 	if (r->chains->wants_tree) {
-		plant_texts(&texts, r);
+		number_nodes(&texts, r);
 		order_texts(&texts);
 		fold_tree(&texts, &stacks);
 	} else {
