@@ -12,8 +12,10 @@
 /* The symbols that are looked for. */
 enum symbol {
 	SYMBOL_VERSION, /* what it is recognised by */
-	SYMBOL_LOOP,	/* these two not in a stripped file since 3.3 */
+	SYMBOL_LOOP,	/* these two not in a stripped file since 3.3, */
 	SYMBOL_CURRENT,
+	SYMBOL_YIELD, /* but what leads there is */
+	SYMBOL_RECEIVER,
 	SYMBOL_NAME_OF,
 	SYMBOL_CORE, /* these two in no stripped file */
 	SYMBOL_SYMBOLS,
@@ -23,6 +25,7 @@ enum symbol {
 static const char *const symbol_names[] = {
 	[SYMBOL_LOOP] = "rb_vm_exec",	   [SYMBOL_CURRENT] = "ruby_current_ec",
 	[SYMBOL_VERSION] = "ruby_version", [SYMBOL_NAME_OF] = "rb_id2str",
+	[SYMBOL_YIELD] = "rb_yield",	   [SYMBOL_RECEIVER] = "rb_current_receiver",
 	[SYMBOL_CORE] = "vm_exec_core",	   [SYMBOL_SYMBOLS] = "ruby_global_symbols",
 };
 static_assert(ARRAY_SIZE(symbol_names) == SYMBOL_COUNT_, "one name each");
@@ -37,6 +40,13 @@ static const struct ruby_layout versions[] = {
 	  .line_bytes = 12,
 	  .last_operator = 169,
 	  .is_short = 1 },
+	{ .version = 0x0303,
+	  .frame_bytes = 56,
+	  .body_path = 64,
+	  .body_line = 88,
+	  .body_lines = 112,
+	  .line_bytes = 12,
+	  .last_operator = 169 },
 };
 
 /* The version in "3.1.2"; 0 if that is none. */
@@ -79,17 +89,22 @@ static bool needs_musl(const struct elffile *ef)
 
 /* Fills in where a thread has ruby_current_ec. Those of a program are at a fixed offset below its
  * thread pointer, on x86-64; those of a library where the dynamic linker puts them. */
-static bool find_current(const struct elffile *ef, const GElf_Sym *symbol, uint64_t base,
+static bool find_current(const struct elffile *ef, const GElf_Sym *s, uint64_t base,
 			 struct ruby_layout *ret)
 {
+	const GElf_Sym *symbol = &s[SYMBOL_CURRENT], *receiver = &s[SYMBOL_RECEIVER];
+	const bool is_named = GELF_ST_TYPE(symbol->st_info) == STT_TLS;
+	uint64_t module, align, current = symbol->st_value;
 	GElf_Phdr tls, interpreter;
-	uint64_t module, align;
 
-	if (elffile_header(ef)->e_machine != EM_X86_64 ||
-	    GELF_ST_TYPE(symbol->st_info) != STT_TLS || !find_header(ef, PT_TLS, &tls) ||
+	if (elffile_header(ef)->e_machine != EM_X86_64 || !find_header(ef, PT_TLS, &tls) ||
 	    tls.p_memsz > UINT32_MAX || tls.p_align > UINT32_MAX)
 		return false;
-	ret->current = (int64_t)symbol->st_value;
+	if (!is_named &&
+	    (!ruby_places_variable(ef, receiver->st_value, receiver->st_size, &current) ||
+	     current % 8 || current >= tls.p_memsz))
+		return false;
+	ret->current = (int64_t)current;
 	if (find_header(ef, PT_INTERP, &interpreter) || elffile_header(ef)->e_type == ET_EXEC) {
 		align = MAX(tls.p_align, (uint64_t)1);
 		ret->thread = RUBY_THREAD_FIXED;
@@ -106,16 +121,19 @@ static bool find_current(const struct elffile *ef, const GElf_Sym *symbol, uint6
 static void find_code(const struct elffile *ef, const GElf_Sym *s, uint64_t base,
 		      struct ruby_layout *ret)
 {
-	const GElf_Sym *loop = &s[SYMBOL_LOOP], *name_of = &s[SYMBOL_NAME_OF];
+	const GElf_Sym *yield = &s[SYMBOL_YIELD], *name_of = &s[SYMBOL_NAME_OF];
+	struct ruby_extent loop = { s[SYMBOL_LOOP].st_value, s[SYMBOL_LOOP].st_size };
 	struct ruby_extent core = { s[SYMBOL_CORE].st_value, s[SYMBOL_CORE].st_size };
 	uint64_t symbols = s[SYMBOL_SYMBOLS].st_value;
 
+	if (!loop.bytes)
+		(void)ruby_places_loop(ef, yield->st_value, yield->st_size, &loop, &core);
 	if (!core.bytes)
-		core = ruby_places_callee(ef, loop->st_value, loop->st_size);
+		core = ruby_places_callee(ef, loop.start, loop.bytes);
 	if (!symbols && name_of->st_value)
 		symbols = ruby_places_symbols(ef, name_of->st_value, name_of->st_size);
-	ret->loop_start = (int64_t)(loop->st_value - base);
-	ret->loop_bytes = (uint32_t)loop->st_size;
+	ret->loop_start = (int64_t)(loop.start - base);
+	ret->loop_bytes = (uint32_t)loop.bytes;
 	ret->core_start = (int64_t)(core.start - base);
 	ret->core_bytes = (uint32_t)core.bytes;
 	ret->symbols = symbols ? (int64_t)(symbols - base) : 0;
@@ -136,7 +154,7 @@ bool ruby_layout_read(const struct elffile *ef, uint64_t base, struct ruby_layou
 		if (versions[i].version != version)
 			continue;
 		layout = versions[i];
-		layout.is_known = find_current(ef, &s[SYMBOL_CURRENT], base, &layout);
+		layout.is_known = find_current(ef, s, base, &layout);
 		find_code(ef, s, base, &layout);
 	}
 	layout.version = version;

@@ -17,8 +17,8 @@
 struct elffile;
 
 /* Stores the layout of the interpreter in @ef, with addresses relative to @base. ->is_known is 0 if
- * the version is not supported, or symbols are missing: those of the loop, or of where a thread has
- * its state. False if the file contains no interpreter. */
+ * the version is not supported, or the loop, or where a thread has its state, has no symbol and is
+ * not found by the code. False if the file contains no interpreter. */
 bool ruby_layout_read(const struct elffile *ef, uint64_t base, struct ruby_layout *ret);
 /* Whether a layout, which may be forged, is one that the BPF program can use. */
 bool ruby_layout_makes_sense(const struct ruby_layout *layout);

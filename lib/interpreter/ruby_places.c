@@ -2,6 +2,7 @@
 #include "interpreter/ruby_places.h"
 
 #include "base/macro.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "elf/elffile.h"
 
@@ -14,6 +15,9 @@ enum {
 	JUMP = 0xe9,
 	JUMP_SHORT = 0xeb,
 	TARGETS_MAX = 16,
+	DISPATCHES = 100,  /* indirect jumps: more are in a loop that runs instructions */
+	LEVELS = 5,	   /* of calls, */
+	REACHED_MAX = 64,  /* and functions, that are searched for the loop */
 	NAMES_OFFSET = 16, /* of what the table of Symbols has the names in */
 };
 
@@ -114,6 +118,99 @@ struct ruby_extent ruby_places_callee(const struct elffile *ef, uint64_t start, 
 			largest = callee;
 	}
 	return largest;
+}
+
+/* Whether it is a loop that runs instructions: large, and each ends with an indirect jump. */
+static bool is_loop(const struct elffile *ef, const struct ruby_extent *f)
+{
+	const struct span code =
+		f->bytes >= LARGE_BYTES ? code_at(ef, f->start, f->bytes) : span_of(NULL, 0);
+	size_t i, jumps = 0;
+
+	/* jmp by a register or memory, but not one relative to the address: as in a PLT. */
+	for (i = 0; i + 1 < code.left; i++)
+		jumps += code.at[i] == 0xff && (code.at[i + 1] & 0x38) == 0x20 &&
+			 code.at[i + 1] != 0x25;
+	return jumps >= DISPATCHES;
+}
+
+/* Functions in the order in which they were reached. */
+struct reached {
+	struct ruby_extent all[REACHED_MAX];
+	size_t count;
+};
+
+/* Returns whether it is new, and there is room. */
+static bool reach(struct reached *r, const struct ruby_extent *f)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->all[i].start == f->start)
+			return false;
+	if (r->count == ARRAY_SIZE(r->all))
+		return false;
+	r->all[r->count++] = *f;
+	return true;
+}
+
+/* Adds what @caller calls. Returns whether one of them is the loop, stored in *@ret. */
+static bool reach_callees(const struct elffile *ef, const struct functions *f,
+			  const struct ruby_extent *caller, struct reached *r,
+			  struct ruby_extent *ret)
+{
+	const struct span code = code_at(ef, caller->start, caller->bytes);
+	struct ruby_extent callee;
+	size_t i;
+
+	for (i = 0; i < code.left; i++) {
+		callee = callee_at(f, caller->start, &code, i);
+		if (!callee.bytes || !reach(r, &callee) || !is_loop(ef, &callee))
+			continue;
+		*ret = callee;
+		return true;
+	}
+	return false;
+}
+
+bool ruby_places_loop(const struct elffile *ef, uint64_t start, uint64_t bytes,
+		      struct ruby_extent *ret_loop, struct ruby_extent *ret_core)
+{
+	_cleanup_free_ struct reached *r = xcalloc(1, sizeof(*r));
+	size_t i = 0, level, end;
+	struct functions f;
+
+	if (!start || !open_functions(ef, &f))
+		return false;
+	(void)reach(r, &(struct ruby_extent){ start, bytes });
+	for (level = 0; level < LEVELS; level++) {
+		for (end = r->count; i < end; i++) {
+			if (!reach_callees(ef, &f, &r->all[i], r, ret_core))
+				continue;
+			*ret_loop = r->all[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+bool ruby_places_variable(const struct elffile *ef, uint64_t start, uint64_t bytes, uint64_t *ret)
+{
+	const struct span code = code_at(ef, start, bytes);
+	size_t i;
+
+	/* call __tls_get_addr; mov OFFSET(%rax), REGISTER */
+	for (i = 0; i + 12 <= code.left; i++) {
+		const uint8_t *at = code.at + i;
+
+		if (at[0] != CALL || at[5] != 0x48 || at[6] != 0x8b)
+			continue;
+		if ((at[7] & 0xc7) != 0x40 && (at[7] & 0xc7) != 0x80)
+			return false;
+		*ret = (at[7] & 0xc7) == 0x40 ? at[8] : get_le32(at + 8);
+		return true;
+	}
+	return false;
 }
 
 /* Whether @address is one of variables. */

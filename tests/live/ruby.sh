@@ -7,7 +7,8 @@ OP_DRIVER=bpf
 need_sampling
 program=$OP_SOURCE_ROOT/tests/live/truth_ruby.rb
 ruby=$(command -v ruby) || skip_all "no Ruby"
-"$ruby" -e 'exit RUBY_ENGINE == "ruby" && RUBY_VERSION.start_with?("3.1.")' || skip_all "no Ruby 3.1"
+"$ruby" -e 'exit RUBY_ENGINE == "ruby" && RUBY_VERSION.start_with?("3.1.", "3.3.")' ||
+	skip_all "no Ruby 3.1 or 3.3"
 rate=1999
 export LC_ALL=C.UTF-8
 

@@ -35,6 +35,47 @@ static bool read_changed(const char *from, const char *to, uint64_t base, struct
 	return ruby_layout_read(ef, base, ret);
 }
 
+/* Reads the layout of that file with other names for the @count symbols @names. */
+static bool read_without(const char *const *names, size_t count, struct ruby_layout *ret)
+{
+	_cleanup_free_ char *path =
+		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_ruby.so");
+	_cleanup_free_ char *bytes = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	int64_t n = path_read("", path, &bytes, NULL);
+	size_t i;
+	char *at;
+
+	CHECK(n > 0);
+	for (i = 0; i < count; i++)
+		for (at = bytes;
+		     (at = memmem(at, (size_t)(bytes + n - at), names[i], strlen(names[i]) + 1));)
+			*at = 'X';
+	CHECK_EQ(elffile_open_memory(bytes, (size_t)n, "fake", &ef, NULL), 0);
+	return ruby_layout_read(ef, 0, ret);
+}
+
+/* Since 3.3 a library has neither the symbol of the loop nor that of the thread's state. */
+static void what_has_no_symbols_any_more_is_found(void)
+{
+	static const char *const names[] = { "rb_vm_exec", "ruby_current_ec", "rb_yield",
+					     "rb_current_receiver" };
+	struct ruby_layout named, l;
+
+	CHECK(read_without(names, 0, &named) && read_without(names, 2, &l));
+#ifdef __x86_64__
+	CHECK_EQ(l.is_known, 1);
+	CHECK_EQ(l.loop_start, named.loop_start);
+	CHECK(l.loop_bytes >= named.loop_bytes && l.loop_bytes < named.loop_bytes + 16);
+	CHECK_EQ(l.core_start, named.core_start);
+	CHECK_EQ(l.current, named.current);
+#endif
+	CHECK(read_without(names, 3, &l));
+	CHECK_EQ(l.is_known, 0);
+	CHECK(read_without(names, 4, &l));
+	CHECK_EQ(l.is_known, 0);
+}
+
 static void what_is_stripped_is_found(void)
 {
 	struct ruby_layout l, moved;
@@ -48,7 +89,7 @@ static void what_is_stripped_is_found(void)
 	CHECK_EQ(l.thread, RUBY_THREAD_GLIBC);
 	CHECK(l.core_bytes > 8192 && l.core_bytes < 12000);
 	CHECK(l.symbols > 0 && l.module > 0);
-	CHECK_EQ(l.current, 0);
+	CHECK(l.current == 0 || l.current == 8);
 	CHECK(read_changed(NULL, NULL, 0x1000, &moved));
 	CHECK_EQ(l.loop_start - moved.loop_start, 0x1000);
 	CHECK_EQ(l.core_start - moved.core_start, 0x1000);
@@ -78,10 +119,6 @@ static void a_file_without_its_symbols_has_no_frames(void)
 	struct ruby_layout l;
 
 	CHECK(!read_changed("ruby_version", "ruby_versiom", 0, &l));
-	CHECK(read_changed("rb_vm_exec", "rb_vm_exex", 0, &l));
-	CHECK_EQ(l.is_known, 0);
-	CHECK(read_changed("ruby_current_ec", "ruby_current_ed", 0, &l));
-	CHECK_EQ(l.is_known, 0);
 }
 
 static void a_forged_layout_is_refused(void)
@@ -241,7 +278,7 @@ static void files_have_names(void)
 	}
 }
 
-TESTS(T(what_is_stripped_is_found), T(an_unknown_version_is_named),
-      T(a_file_without_its_symbols_has_no_frames), T(a_forged_layout_is_refused),
-      T(each_word_has_the_line_of_its_entry), T(one_entry_needs_no_index),
-      T(what_has_no_entry_is_in_the_first_line), T(files_have_names))
+TESTS(T(what_is_stripped_is_found), T(what_has_no_symbols_any_more_is_found),
+      T(an_unknown_version_is_named), T(a_file_without_its_symbols_has_no_frames),
+      T(a_forged_layout_is_refused), T(each_word_has_the_line_of_its_entry),
+      T(one_entry_needs_no_index), T(what_has_no_entry_is_in_the_first_line), T(files_have_names))
