@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct errands {
 	uint64_t added, finished;
 	bool ends, is_left; /* the latter: the thread frees all */
 	enum errands_kind kind;
+	int nice; /* of the thread that started it */
 };
 
 static void put(struct queue *q, struct errand *e)
@@ -86,9 +88,12 @@ static void *serve(void *data)
 	struct errand *e;
 	bool is_left;
 
-	renounce(s->kind);
 	if (s->kind != ERRANDS_PROCESSES)
 		niceness_reset();
+	else if (s->nice < 0)
+		/* A real-time thread does not pass it on. */
+		(void)niceness_set(s->nice);
+	renounce(s->kind);
 	(void)pthread_mutex_lock(&s->lock);
 	while (!s->ends) {
 		e = take(&s->waiting);
@@ -134,6 +139,7 @@ int errands_new(enum errands_kind kind, struct errands **ret, struct error *err)
 	int r;
 
 	s->kind = kind;
+	s->nice = getpriority(PRIO_PROCESS, 0);
 	init_lock(s);
 	/* Another thread waits for signals; SIGSYS reports a refused system call. */
 	(void)sigfillset(&all);

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -154,6 +155,7 @@ static void the_thread_has_only_the_rights_that_it_needs(void)
 /* One that drains samples may start it. */
 static void the_thread_has_no_better_priority(void)
 {
+	const struct sched_param ordinary = { 0 };
 	int dropped = 0;
 	_cleanup_(errands_freep) struct errands *s = NULL;
 	_cleanup_free_ struct note *n = NULL;
@@ -167,7 +169,8 @@ static void the_thread_has_no_better_priority(void)
 	CHECK_EQ(getpriority(PRIO_PROCESS, 0), -5);
 	free(STEAL(n));
 	errands_free(STEAL(s));
-	/* But one that is waited for. */
+	/* But one that is waited for, whatever the scheduler lets threads inherit. */
+	CHECK_EQ(sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &ordinary), 0);
 	CHECK_EQ(errands_new(ERRANDS_PROCESSES, &s, NULL), 0);
 	CHECK(errands_wait(s, add(s, 1, -1, &dropped), 10000));
 	n = (struct note *)errands_take(s);
