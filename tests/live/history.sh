@@ -25,11 +25,14 @@ chains_of()
 }
 folded() { opreport --session-dir="$dir/$1" --folded "$2" 2>/dev/null | sort; }
 
-# Each driver samples its own programs, at the same time.
+# Each driver samples its own programs, at the same time. The windows are counted from when these began,
+# and reach no other program with the slice of 10 s at their edges.
 begin=$(date +%s)
 for driver in bpf perf; do
 	operf --session-dir="$dir/$driver" --driver=$driver --callgraph sh -c "
+		date +%s >'$dir/$driver.first'
 		timeout 23 '$dir/first' -c 'while :; do :; done'
+		date +%s >'$dir/$driver.second'
 		timeout 23 '$dir/second' -c 'while :; do :; done'; true" >"$dir/$driver.log" 2>&1 &
 	echo $! >"$dir/$driver.pid"
 done
@@ -38,24 +41,21 @@ for driver in bpf perf; do
 	status=$?
 	cp "$dir/$driver.log" "$dir/output"
 	result $status "driver $driver works"
-	opreport --session-dir="$dir/$driver" "time:$(at "$begin" 11)" | sed 's/^/# /' | head -8
-	is "$driver: the first part has none of the second" \
-		"$(samples_of $driver second "time:$(at "$begin" 3)..$(at "$begin" 11)")" 0
-	ok "  but those of the first" \
-		test "$(samples_of $driver first "time:$(at "$begin" 3)..$(at "$begin" 11)")" -gt 500
-	is "  the last part has none of the first" \
-		"$(samples_of $driver first "time:$(at "$begin" 36)..$(at "$begin" 40)")" 0
-	ok "  but those of the second" \
-		test "$(samples_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")" -gt 500
-	is "  nor of its call chains" \
-		"$(chains_of $driver first "time:$(at "$begin" 36)..$(at "$begin" 40)")" 0
+	early="time:$(at "$(cat "$dir/$driver.first")" 3)..$(at "$(cat "$dir/$driver.first")" 11)"
+	late="time:$(at "$(cat "$dir/$driver.second")" 13)..$(at "$(cat "$dir/$driver.second")" 17)"
+	opreport --session-dir="$dir/$driver" "$early" | sed 's/^/# /' | head -8
+	is "$driver: the first part has none of the second" "$(samples_of $driver second "$early")" 0
+	ok "  but those of the first" test "$(samples_of $driver first "$early")" -gt 100
+	is "  the last part has none of the first" "$(samples_of $driver first "$late")" 0
+	ok "  but those of the second" test "$(samples_of $driver second "$late")" -gt 100
+	is "  nor of its call chains" "$(chains_of $driver first "$late")" 0
 	is "  the call chains of that time are those of its samples" \
-		"$(chains_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")" \
-		"$(samples_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")"
+		"$(chains_of $driver second "$late")" \
+		"$(samples_of $driver second "$late")"
 	ok "  the call graph is that of the time" sh -c \
-		"opreport --session-dir='$dir/$driver' --callgraph 'time:$(at "$begin" 36)..' |
+		"opreport --session-dir='$dir/$driver' --callgraph '$late' |
 			grep -q second &&
-		! opreport --session-dir='$dir/$driver' --callgraph 'time:$(at "$begin" 36)..' |
+		! opreport --session-dir='$dir/$driver' --callgraph '$late' |
 			grep -q first"
 	folded $driver time:.. >"$dir/by-time"
 	folded $driver session:current >"$dir/whole"
