@@ -148,4 +148,25 @@ static void a_user_has_half_of_what_others_leave(void)
 	code_store_free(store);
 }
 
-TESTS(T(code_is_next_to_code), T(what_is_not_dense_fits), T(a_user_has_half_of_what_others_leave))
+static void a_large_process_leaves_a_quarter_to_others_of_its_user(void)
+{
+	const struct unwind_code_row rows[] = { row(0, 8) };
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s = open_sampler(&err);
+	struct code_store *store;
+	uint32_t all, i;
+
+	if (!s)
+		SKIP("no BPF here");
+	store = code_store_new(s);
+	all = sampler_codes_max(s);
+	for (i = 0; i < all; i++)
+		put(store, 100, (i + 1) << 10, 1024, rows, 1);
+	CHECK_EQ(code_store_refused(store), all - all / 2 / 4 * 3);
+	put(store, 101, 1 << 10, 1024, rows, 1);
+	CHECK_EQ(cfa_at(s, 101, 1 << 10), 8);
+	code_store_free(store);
+}
+
+TESTS(T(code_is_next_to_code), T(what_is_not_dense_fits), T(a_user_has_half_of_what_others_leave),
+      T(a_large_process_leaves_a_quarter_to_others_of_its_user))

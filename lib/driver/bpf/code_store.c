@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/share.h"
 
 #include <bpf/bpf.h>
 
@@ -220,12 +221,12 @@ static bool is_empty(const struct sample_code *part)
 	return !part->row_count || (part->row_count == 1 && unwind_is_hole(&part->rules[0]));
 }
 
-/* Whether the process may have one more part: its user may have half of what others leave. */
+/* Whether the process may have one more part. */
 static bool may_grow(const struct code_store *s, const struct process *process)
 {
-	size_t others = s->count - process->owner->parts;
+	uint64_t share = share_of_user(s->limit, s->count, process->owner->parts);
 
-	return process->owner->parts < (s->limit - MIN(s->limit, others)) / 2;
+	return process->owner->parts < share_of_process(share, process->parts.count);
 }
 
 /* Puts the part where the program finds it, or removes it there if it is empty. */

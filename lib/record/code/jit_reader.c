@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "file/open_regular.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
@@ -193,16 +194,9 @@ static void read_again(struct jit_process *p)
 
 /* --- limits --- */
 
-/* The share of @total of a user who has taken @own, when all have taken @all: half of what the
- * others leave. */
-static uint64_t share_of(uint64_t total, uint64_t all, uint64_t own)
-{
-	return (total - MIN(total, all - own)) / 2;
-}
-
 bool jit_process_may_wait(struct jit_process *p)
 {
-	if (p->user->waiting >= share_of(WAITING_MAX, p->reader->waiting, p->user->waiting))
+	if (p->user->waiting >= share_of_user(WAITING_MAX, p->reader->waiting, p->user->waiting))
 		return false;
 	p->user->waiting++;
 	p->reader->waiting++;
@@ -219,7 +213,8 @@ void jit_process_waited(struct jit_process *p, size_t count)
 static bool has_memory(struct jit_process *p)
 {
 	struct jit_reader *r = p->reader;
-	uint64_t own = p->user->bytes, share = share_of(r->memory, r->bytes, own);
+	uint64_t own = p->user->bytes, of_user = share_of_user(r->memory, r->bytes, own);
+	uint64_t share = share_of_process(of_user, p->bytes);
 
 	if (own < share) {
 		/* The last quarter is for names. */
@@ -229,9 +224,9 @@ static bool has_memory(struct jit_process *p)
 	}
 	if (!p->put_off) {
 		r->stats.jit_put_off++;
-		log_warn("process %u: the code of its user's processes takes %zu MiB of memory; it "
-			 "gets no more names until there is room",
-			 p->tgid, (size_t)own >> 20);
+		log_warn("process %u: its code takes %zu MiB of memory, that of its user's "
+			 "processes %zu; it gets no more names until there is room",
+			 p->tgid, p->bytes >> 20, (size_t)own >> 20);
 	}
 	p->put_off = true;
 	return false;

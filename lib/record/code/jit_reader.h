@@ -2,8 +2,8 @@
 /*
  * Reads what many processes write about their JIT code, in turns: in a call only so much and for so
  * long; each user gets its turn, and each process of a user. The code of all processes takes a
- * limited amount of memory. A user may take half of what the other users leave, so there is always
- * some for another one. What does not fit is read when there is memory again.
+ * limited amount of memory, which users and processes share (base/share.h). What does not fit is
+ * read when there is memory again.
  *
  * With an opener, which is asked in a thread, the files are searched for and read elsewhere, and
  * nobody waits for one that does not answer: its process gets no names meanwhile.
