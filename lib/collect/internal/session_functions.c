@@ -8,6 +8,7 @@
 #include "history/segment_tree.h"
 #include "sfile/manifest.h"
 #include "symbol/function_store.h"
+#include "symbol/kallsyms.h"
 #include "symbol/symtab.h"
 
 #include <string.h>
@@ -15,17 +16,22 @@
 /* A session of which tables are read. */
 struct tables {
 	char *directory;
+	char *samples;
 	struct manifest *manifest; /* NULL: it cannot be read */
-	struct map by_key;	   /* hash of FUNCTION_KEY to struct table */
-	size_t left;		   /* bytes of memory for further tables: then they are unknown */
+	struct kallsyms *kernel;   /* NULL: not read yet, or it cannot be */
+	bool has_kernel;	   /* ->kernel was tried */
+	struct map by_key; /* hash of FUNCTION_KEY, or of a kernel image's name, to struct table */
+	size_t left;	   /* bytes of memory for further tables: then they are unknown */
 };
 
 /* For all tables of a job. Anybody can have large ones kept, and the keeper's memory is limited. */
 enum { TABLES_MAX = 128 << 20 };
 
+/* The functions of a file, or of an image of the kernel. */
 struct table {
 	char key[FUNCTION_KEY];
-	struct symtab *symbols; /* NULL: there are none */
+	struct symtab *symbols;		     /* of a file; NULL: there are none */
+	const struct kallsyms_image *kernel; /* NULL: it is not of the kernel */
 };
 
 static void open_tables(const char *samples, struct segment_functions *f)
@@ -34,6 +40,7 @@ static void open_tables(const char *samples, struct segment_functions *f)
 
 	/* Below SESSION/samples/NAME. */
 	t->directory = path_join(samples, "../../symbols");
+	t->samples = xstrdup(samples);
 	(void)manifest_open(samples, false, &t->manifest, NULL);
 	t->left = TABLES_MAX;
 	f->data = t;
@@ -51,63 +58,116 @@ static void close_tables(struct segment_functions *f)
 	}
 	map_done(&t->by_key);
 	manifest_close(t->manifest);
+	kallsyms_free(t->kernel);
+	free(t->samples);
 	free(t->directory);
 	free(t);
 	f->data = NULL;
 }
 
-/* The image of a line of names; NULL: it is none, or not a file that the manifest has. */
-static const struct manifest_image *image_of(const struct tables *t, const char *line)
-{
-	_cleanup_(chain_names_closep) struct chain_names *names = chain_names_new();
-	_cleanup_free_ char *copy = xstrdup(line);
-	uint32_t image, context;
-
-	if (!t->manifest || chain_names_take(names, copy, &image, &context) < 0 || !image ||
-	    chain_names_is_kernel(names, image) ||
-	    chain_names_image_at(names, image)->kind != SNAME_ROOT)
-		return NULL;
-	return manifest_find(t->manifest, chain_names_image_at(names, image)->name);
-}
-
-static struct symtab *read_table(struct tables *t, const char *key, const char *name)
+/* The table @key, which is a new one without functions if *@ret_is_new. */
+static struct table *table_of(struct tables *t, const char *key, bool *ret_is_new)
 {
 	uint64_t hash = hash_bytes(key, strlen(key));
-	_cleanup_free_ char *path = NULL;
 	struct table *table;
-	size_t memory;
 
-	map_for_each_of(&t->by_key, hash,
-			table) if (!strcmp(table->key, key)) return table->symbols;
+	*ret_is_new = false;
+	map_for_each_of(&t->by_key, hash, table) if (!strcmp(table->key, key)) return table;
 	table = xcalloc(1, sizeof(*table));
 	memcpy(table->key, key, strlen(key) + 1);
-	path = path_join(t->directory, key);
-	memory = function_store_memory(path);
-	if (memory <= t->left && function_store_read(path, name, &table->symbols, NULL) == 0)
-		t->left -= memory;
 	map_add(&t->by_key, hash, table);
-	return table->symbols;
+	*ret_is_new = true;
+	return table;
+}
+
+static const struct table *table_of_file(struct tables *t, const char *name)
+{
+	const struct manifest_image *image = t->manifest ? manifest_find(t->manifest, name) : NULL;
+	_cleanup_free_ char *path = NULL;
+	char key[FUNCTION_KEY];
+	struct table *table;
+	size_t memory;
+	bool is_new;
+
+	if (!image || !function_key(&image->file, &image->version, key))
+		return NULL;
+	table = table_of(t, key, &is_new);
+	if (is_new) {
+		path = path_join(t->directory, key);
+		memory = function_store_memory(path);
+		if (memory <= t->left &&
+		    function_store_read(path, path_base(image->path), &table->symbols, NULL) == 0)
+			t->left -= memory;
+	}
+	return table->symbols ? table : NULL;
+}
+
+/* The functions of the kernel that the session has symbols of. */
+static const struct table *table_of_kernel(struct tables *t, const struct sname_image *image)
+{
+	bool is_module = image->kind == SNAME_KERN, is_new;
+	const char *name = image->name;
+	struct table *table;
+
+	if ((!is_module && strcmp(name, "/proc/kallsyms") != 0) || strlen(name) >= FUNCTION_KEY)
+		return NULL;
+	if (!t->has_kernel) {
+		_cleanup_free_ char *path = path_join(t->samples, "kallsyms");
+
+		t->has_kernel = true;
+		(void)kallsyms_load(path, &t->kernel, NULL);
+	}
+	table = table_of(t, name, &is_new);
+	if (is_new && t->kernel)
+		table->kernel = kallsyms_image(t->kernel, is_module ? name : "");
+	return table->kernel ? table : NULL;
 }
 
 static const void *functions_of_line(void *data, const char *line)
 {
+	_cleanup_(chain_names_closep) struct chain_names *names = chain_names_new();
+	_cleanup_free_ char *copy = xstrdup(line);
+	const struct sname_image *image;
 	struct tables *t = data;
-	const struct manifest_image *image = image_of(t, line);
-	char key[FUNCTION_KEY];
+	uint32_t number, context;
 
-	if (!image || !function_key(&image->file, &image->version, key))
+	if (chain_names_take(names, copy, &number, &context) < 0 || !number)
 		return NULL;
-	return read_table(t, key, path_base(image->path));
+	image = chain_names_image_at(names, number);
+	if (chain_names_is_kernel(names, number))
+		return table_of_kernel(t, image);
+	return image->kind == SNAME_ROOT ? table_of_file(t, image->name) : NULL;
+}
+
+/* The symbol of the kernel that @address is in; NULL: none. */
+static const struct kallsyms_symbol *find_in_kernel(const struct kallsyms_image *k,
+						    uint64_t address)
+{
+	size_t low = 0, high = k->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (k->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && (!k->end || address < k->end) ? &k->symbols[low - 1] : NULL;
 }
 
 static bool start_of(const void *functions, uint64_t key, uint64_t *ret)
 {
-	const struct symbol *piece = symtab_find(functions, key);
+	const struct table *t = functions;
+	const struct kallsyms_symbol *function =
+		t->kernel ? find_in_kernel(t->kernel, t->kernel->start + key) : NULL;
+	const struct symbol *piece = t->symbols ? symtab_find(t->symbols, key) : NULL;
 
-	if (!piece)
-		return false;
-	*ret = symtab_at(functions, piece->whole)->offset;
-	return true;
+	if (function)
+		*ret = function->address - t->kernel->start;
+	if (piece)
+		*ret = symtab_at(t->symbols, piece->whole)->offset;
+	return function || piece;
 }
 
 static void open_functions(const char *samples, struct segment_functions *f)
