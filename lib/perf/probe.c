@@ -265,10 +265,13 @@ static void probe_bpf(const char *root _unused_, struct probe_result *ret)
 	}
 	detail(ret, "bpf: %s (%s)", strerror(error), strerrorname_np(error));
 	verdict(ret, PROBE_WARN,
-		error == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON; the perf rings "
-				 "work without it"
-			       : "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS; the "
-				 "perf rings work without it");
+		error != EPERM ? "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS; the "
+				 "perf rings work without it"
+		/* Root lacks the rights in a container only. */
+		: geteuid() == 0 ? "start the container with --cap-add=BPF --cap-add=PERFMON; the "
+				   "perf rings work without BPF"
+				 : "run as root, or with CAP_BPF and CAP_PERFMON; the perf rings "
+				   "work without it");
 }
 
 static void probe_btf(const char *root, struct probe_result *ret)

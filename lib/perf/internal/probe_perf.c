@@ -71,9 +71,13 @@ void probe_system_wide(const char *root _unused_, struct probe_result *ret)
 	attr.exclude_idle = 1;
 	fd = perf_open(&attr, -1, MAX(sched_getcpu(), 0));
 	if (fd < 0) {
+		/* Root lacks the right in a container only. */
 		say_refused(errno,
-			    "run as root, or with CAP_PERFMON, or sysctl "
-			    "kernel.perf_event_paranoid=0",
+			    geteuid() == 0
+				    ? "start the container with --cap-add=PERFMON"
+				    : "run as root, or with CAP_PERFMON, or sysctl "
+				      "kernel.perf_event_paranoid=0; in a container the right is "
+				      "given to the container (--cap-add=PERFMON)",
 			    ret);
 		return;
 	}
