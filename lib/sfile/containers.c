@@ -115,7 +115,8 @@ void containers_read(struct containers *c, const char *samples)
 	size_t damaged = 0;
 
 	if (size < 0) {
-		if (size != -ENOENT)
+		/* A session that is none is told where its images are read. */
+		if (size != -ENOENT && size != -ENOTDIR)
 			log_warn("%s; the names of containers are missing", err.text);
 		return;
 	}
