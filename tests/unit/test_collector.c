@@ -428,10 +428,10 @@ static void count_turn(void *data _unused_)
 static void the_last_drain_of_a_session_is_a_turn_of_its_own(void)
 {
 	struct turn turn = { .between = count_turn };
+	struct driver_ops ops; /* both are used until the collector is freed */
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = recorded(dir);
 	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
-	struct driver_ops ops;
 
 	if (!c)
 		return;
