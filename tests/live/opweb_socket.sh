@@ -26,8 +26,9 @@ secret=$dir/secret
 
 serve()
 {
+	: >"$dir/log" # of an earlier one
 	systemd-socket-activate -l "127.0.0.1:$port" "$OP_BUILD_ROOT/tools/opweb" \
-		--session-dir="$dir" --secret-file="$secret" "$@" >"$dir/log" 2>&1 &
+		--session-dir="$dir" --secret-file="$secret" "$@" >>"$dir/log" 2>&1 &
 	service=$!
 	for _ in $(seq 100); do
 		! grep -q Listening "$dir/log" || return 0
