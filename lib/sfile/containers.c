@@ -115,7 +115,7 @@ void containers_read(struct containers *c, const char *samples)
 	size_t damaged = 0;
 
 	if (size < 0) {
-		/* A session that is none is told where its images are read. */
+		/* The warning about its images says what is wrong with a session that is none. */
 		if (size != -ENOENT && size != -ENOTDIR)
 			log_warn("%s; the names of containers are missing", err.text);
 		return;
