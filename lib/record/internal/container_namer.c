@@ -8,12 +8,14 @@
 #include "identity/runtime_name.h"
 #include "sfile/containers.h"
 
-#include <limits.h>
 #include <stdlib.h>
+
+/* How long the end of a session waits for names: the files may be on a file system that hangs. */
+enum { WAIT_MS = 100 };
 
 struct job {
 	struct errand errand;
-	const char *root, *samples, *id; /* borrowed */
+	char *root, *samples, *id;
 	int result;
 	struct error why;
 };
@@ -29,7 +31,12 @@ struct container_namer {
 
 static void drop(struct errand *e)
 {
-	free(e);
+	struct job *j = (struct job *)e;
+
+	free(j->root);
+	free(j->samples);
+	free(j->id);
+	free(j);
 }
 
 static void run(struct errand *e)
@@ -84,18 +91,25 @@ void container_namer_see(struct container_namer *n, const char *cgroup)
 		return;
 	j = xcalloc(1, sizeof(*j));
 	*j = (struct job){ .errand = { .run = run, .drop = drop },
-			   .root = n->root,
-			   .samples = n->samples,
-			   .id = intern(&n->ids, id) };
+			   .root = xstrdup(n->root),
+			   .samples = xstrdup(n->samples),
+			   .id = xstrdup(intern(&n->ids, id)) };
 	number = errands_add(n->errands, &j->errand);
 	n->last = number ?: n->last;
 }
 
+/* Waits for the thread, or leaves it to itself: a name that it adds later is as true in the next
+ * session. */
 static void await(struct container_namer *n)
 {
-	while (n->errands && !errands_wait(n->errands, n->last, INT_MAX))
-		;
+	bool is_done = !n->errands || errands_wait(n->errands, n->last, WAIT_MS);
+
 	settle(n);
+	if (is_done)
+		return;
+	log_warn("the names of containers cannot be read: some may be missing");
+	errands_leave(STEAL(n->errands));
+	n->last = 0;
 }
 
 void container_namer_forget(struct container_namer *n)

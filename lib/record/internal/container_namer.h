@@ -17,7 +17,7 @@ struct container_namer *container_namer_new(const char *root, const char *sample
 /* @cgroup has samples; for the first one of a container, begins to look for its name. Equal paths
  * are the same pointer, borrowed for good. The session's directory must exist. */
 void container_namer_see(struct container_namer *n, const char *cgroup);
-/* Waits for the thread. All containers are new again: the session is another one. */
+/* Waits for the thread, but not long. All containers are new again: the session is another one. */
 void container_namer_forget(struct container_namer *n);
-/* Waits for the thread. NULL is fine. */
+/* Waits for the thread, but not long. NULL is fine. */
 void container_namer_free(struct container_namer *n);
