@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- Kubernetes --- */
 
@@ -47,6 +48,8 @@ static char *find_in_logs(const char *root, const char *id)
 		name = name_of_log(e->d_name, id);
 	if (logs)
 		(void)closedir(logs);
+	else if (fd >= 0)
+		(void)close(fd);
 	return name;
 }
 
