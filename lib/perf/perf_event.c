@@ -125,15 +125,21 @@ int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event
 	return fd;
 }
 
+/* An event that counts nothing: it only has records. */
+static void dummy_attr(const struct perf_attrs *attrs, struct perf_event_attr *ret)
+{
+	common_attr(attrs, attrs->sideband_bytes, ret);
+	ret->type = PERF_TYPE_SOFTWARE;
+	ret->config = PERF_COUNT_SW_DUMMY;
+	ret->sample_period = 1;
+}
+
 int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	common_attr(attrs, attrs->sideband_bytes, &attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.sample_period = 1;
+	dummy_attr(attrs, &attr);
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	/* It counts nothing, but must not ask for more than an ordinary user may have. */
 	attr.exclude_kernel = attr.exclude_hv = 1;
@@ -154,10 +160,7 @@ int perf_event_open_mappings(const struct perf_attrs *attrs, unsigned int cpu)
 {
 	struct perf_event_attr attr;
 
-	common_attr(attrs, attrs->sideband_bytes, &attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.sample_period = 1;
+	dummy_attr(attrs, &attr);
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = 1;
 	attr.watermark = 1;
@@ -169,10 +172,7 @@ int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)
 {
 	struct perf_event_attr attr;
 
-	common_attr(attrs, attrs->sideband_bytes, &attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.sample_period = 1;
+	dummy_attr(attrs, &attr);
 	attr.context_switch = 1;
 	return open_within_limit(attrs, &attr, -1, cpu);
 }
