@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shares of something that is limited, so that there is always some for another user, and for
- * another process of the same user.
+ * Divides what is limited. There is always some left for another user, and for another process of
+ * the same user.
  *
  *	if (own < share_of_process(share_of_user(total, all, own), process))
  *		take one more
