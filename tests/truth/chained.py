@@ -110,8 +110,9 @@ def check_text(profile, options, report):
                 for chain in report["chains"]]
     got = [(samples, sum(times for _, times in frames)) for samples, frames in shown]
     profile.equal("chains text", len(got), len(expected))
-    for one, other in zip(got, expected):
-        profile.equal("chains text", one, other)
+    for i, (one, other) in enumerate(zip(got, expected)):
+        names = [frame.get("symbol") for frame in report["chains"][i]["frames"]] if one != other else None
+        profile.equal("chains text", one, other, shown[i][1], names)
 
 
 def check_quality(profile, report):
