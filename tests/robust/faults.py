@@ -11,8 +11,9 @@ program must not crash or hang. It must do all of its work, or say on standard e
 do, or exit with an error and the reason. Prints TAP.
 
 With --memory no system call fails, only allocations do. Without --long only some sites of each scenario
-are tried. The choice depends only on the site, so it is the same on every machine and day. Needs root,
-because the session is one of this machine."""
+are tried. The choice depends only on the site, so it is the same on every machine and day. With --long
+all are tried in a random order, as long as the scenario has CPU time. Needs root, because the session is
+one of this machine."""
 import collections
 import concurrent.futures
 import json
@@ -71,8 +72,11 @@ class Scenario:
 
 
 class Bench:
-    def __init__(self, build, long, only_memory):
-        self.build, self.long = pathlib.Path(build).resolve(), long
+    def __init__(self, build, long, only_memory, count):
+        """@count scenarios share the CPU time of a long form."""
+        self.build, self.long, self.count = pathlib.Path(build).resolve(), long, count
+        self.tap = robust.Tap()
+        self.chance = robust.seeded(self.tap) if long else None
         self.only_memory = only_memory
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="opfault."))
         self.env = dict(os.environ, LC_ALL="C", HOME=str(self.dir),
@@ -80,7 +84,7 @@ class Bench:
                         OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
         self.inject = self.build / "tests/robust/inject"
         self.nomem = self.build / "tests/robust/nomem.so"
-        self.tests = self.failed = self.runs = 0
+        self.runs = 0
 
     # --- running ---
 
@@ -215,36 +219,41 @@ class Bench:
         return wrong and (f"allocation {number} at {address}: {wrong} [{result.status}: "
                           f"{result.err.decode(errors='replace').strip()[-300:]}]")
 
+    def try_all(self, chosen, fail, name, where):
+        """Calls @fail with each of the failures, several at a time; what is wrong after any is the result."""
+        if self.chance:
+            self.chance.shuffle(chosen)
+        rounds = robust.Rounds(self.tap, chosen, len(chosen), share=1 / (2 * self.count))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            waiting, bad = set(), []
+            for one in rounds:
+                waiting.add(pool.submit(fail, *one))
+                if len(waiting) >= 2 * os.cpu_count():
+                    done, waiting = concurrent.futures.wait(
+                        waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+                    bad += [f.result() for f in done if f.result()]
+            bad += [f.result() for f in waiting if f.result()]
+        self.runs += rounds.done
+        self.tap.result(not bad, f"{name}: {rounds.done} {where}", *bad)
+
     def run_scenario(self, scenario):
         run, want, calls = self.calls(scenario)
         self.reference = run
         if want.status:
-            self.result(False, f"{scenario.name} works undisturbed", [want.err.decode()])
+            self.tap.result(False, f"{scenario.name} works undisturbed", want.err.decode())
             return
         sites, chosen = self.choose(calls)
         if scenario.only_memory or self.only_memory:
             chosen = []
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            bad = list(filter(None, pool.map(lambda c: self.one(scenario, *c, want), chosen)))
-        self.runs += len(chosen)
-        self.result(not bad, f"{scenario.name}: {len(chosen)} failures at {sites} call sites", bad)
+        self.try_all(chosen, lambda call, error: self.one(scenario, call, error, want), scenario.name,
+                     f"failures at {sites} call sites")
         if self.nomem.exists():
             self.run_starved(scenario, want)
 
     def run_starved(self, scenario, want):
         places, chosen = self.places(scenario)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            bad = list(filter(None, pool.map(lambda c: self.starve(scenario, *c, want), chosen)))
-        self.runs += len(chosen)
-        self.result(not bad, f"{scenario.name}: {len(chosen)} allocations fail at {places} places",
-                    bad)
-
-    def result(self, good, name, lines=()):
-        self.tests += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.tests} - {name}", flush=True)
-        for line in lines:
-            print("#", line.replace("\n", "\n# "), flush=True)
+        self.try_all(chosen, lambda place, number: self.starve(scenario, place, number, want),
+                     scenario.name, f"allocations fail at {places} places")
 
 
 # --- sessions ---
@@ -386,7 +395,8 @@ def main():
     options = [a for a in sys.argv[1:] if a.startswith("--")]
     build, = [a for a in sys.argv[1:] if not a.startswith("--")]
     only = [o[7:].split(",") for o in options if o.startswith("--only=")]
-    bench = Bench(build, "--long" in options, "--memory" in options)
+    scenarios = [s for s in SCENARIOS if not only or s.name in only[0]]
+    bench = Bench(build, "--long" in options, "--memory" in options, len(scenarios))
     robust.end_when_told()
     try:
         if os.geteuid() or not shutil.which("taskset") or not bench.inject.exists():
@@ -397,13 +407,11 @@ def main():
         if why:
             print("1..0 # SKIP", why.replace("\n", "; "))
             return 0
-        print(f"# {bench.base_samples} samples")
-        for scenario in SCENARIOS:
-            if not only or scenario.name in only[0]:
-                bench.run_scenario(scenario)
-        print(f"# {bench.runs} runs")
-        print(f"1..{bench.tests}")
-        return 1 if bench.failed else 0
+        bench.tap.note(f"{bench.base_samples} samples")
+        for scenario in scenarios:
+            bench.run_scenario(scenario)
+        bench.tap.note(f"{bench.runs} runs")
+        return bench.tap.done()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if "KEEP" not in os.environ:

@@ -4,8 +4,6 @@
 the daemon's files: blocks that were not flushed may be lost, in any order. Whatever was written when an
 hour was synced must be there afterwards, and nothing twice: in the flat history, in the slices of call
 chains, and in all chains."""
-import os
-import random
 import shutil
 import subprocess
 import sys
@@ -69,15 +67,14 @@ def main():
     tap, box = robust.begin(sys.argv[1])
     if not (box.build / "tests/robust/blocklog").exists() or not shutil.which("mkfs.ext4"):
         robust.skip_all("needs FUSE and mkfs.ext4")
-    seed = int(os.environ.get("OP_SEED", random.randrange(1 << 32)))
-    tap.note("OP_SEED", seed)
+    chance = robust.seeded(tap)
     disk = powercut.Disk(box)
     why = disk.begin()
     if why:
         robust.skip_all(why)
     an_hour = work(tap, box, disk)
     disk.end()
-    cuts = powercut.Cuts(box, disk, random.Random(seed), int(sys.argv[2]) if len(sys.argv) > 2 else 40)
+    cuts = powercut.Cuts(box, disk, chance, int(sys.argv[2]) if len(sys.argv) > 2 else 40)
     wrong = cuts.each(tap, lambda mount, marks, n: examine(box, mount, marks["samples"], an_hour))
     tap.result(not wrong, f"{cuts.done} power cuts lose nothing that was synced", *wrong[:10],
                f"{len(wrong)} in all")

@@ -4,7 +4,6 @@
 session. Each time all files must be undamaged, and no sample may be missing that was in them at the last
 dump."""
 import os
-import random
 import signal
 import sys
 import time
@@ -18,14 +17,13 @@ LONGEST_S = 0.4
 def main():
     times = int(sys.argv[2]) if len(sys.argv) > 2 else 12
     tap, box = robust.begin(sys.argv[1])
-    seed = int(os.environ.get("OP_SEED", random.randrange(1 << 32)))
-    chance = random.Random(seed)
-    tap.note("OP_SEED", seed)
+    chance = robust.seeded(tap)
     box.storm()
     box.busy()
     kept = chains = dumps = 0
     damaged, fewer, failed = [], [], []
-    for i in range(times):
+    rounds = robust.Rounds(tap, range(times), times, box.children)
+    for i in rounds:
         daemon = box.start(*OPTIONS, f"--driver={'perf' if i % 3 == 2 else 'auto'}")
         if not daemon.await_samples(chance.randrange(200)):
             failed.append((box.dir / "stderr").read_text())
@@ -42,11 +40,10 @@ def main():
         held, said, status = box.samples()
         if status:
             damaged.append(f"kill {i}: {status}: {said}")
-        tap.progress(i + 1, times)
         if held < kept:
             fewer.append(f"kill {i}: {held} samples, {kept} at the last dump")
     tap.result(not failed, "it starts again each time", *failed)
-    tap.result(not damaged, f"{times} kills leave no damage", *damaged)
+    tap.result(not damaged, f"{rounds.done} kills leave no damage", *damaged)
     tap.result(not fewer, f"and no sample fewer than at {dumps} dumps", *fewer)
     daemon = box.start(*OPTIONS)
     tap.result(daemon.await_samples(50) and daemon.end(), "it goes on as ever")

@@ -8,7 +8,8 @@ with an error and the reason, or report that it is out of memory and end. Everyt
 must still be there. When it gives up is not checked, because the order of events varies from run to
 run.
 
-Without --long a few failures are tried; with --limit=N that many, evenly spread. Prints TAP."""
+Without --long a few failures are tried; with it all in a random order, as long as there is CPU time; with
+--limit=N that many, evenly spread. Prints TAP."""
 import collections
 import os
 import re
@@ -146,13 +147,15 @@ class Bench:
             return
         bad = []
         runs = self.choose(sites, long, limit)
-        for i, (label, options) in enumerate(runs):
-            self.tap.progress(i, len(runs))
+        if long and not limit:
+            robust.seeded(self.tap).shuffle(runs)
+        rounds = robust.Rounds(self.tap, runs, len(runs), self.box.children, share=1 / 2)
+        for label, options in rounds:
             why = self.wrong(program(options))
             if why:
                 bad.append(f"{label}: {why}")
                 self.tap.note(bad[-1])
-        self.tap.result(not bad, f"{name}: {len(runs)} failures, at {len(sites)} call sites",
+        self.tap.result(not bad, f"{name}: {rounds.done} failures, at {len(sites)} call sites",
                         *bad)
 
 

@@ -10,7 +10,6 @@ does for programs that forget to."""
 import atexit
 import json
 import os
-import random
 import shutil
 import struct
 import subprocess
@@ -218,7 +217,8 @@ class Cuts:
         cut; returns what it found wrong."""
         wrong, mount, image = [], self.box.dir / "after", self.box.dir / "cut"
         mount.mkdir()
-        for n, (point, disk, marks, unflushed) in enumerate(self.states()):
+        rounds = robust.Rounds(tap, enumerate(self.states()), len(self.points), self.box.children)
+        for n, (point, disk, marks, unflushed) in rounds:
             image.write_bytes(disk)
             # As at boot: the journal is played, and what the file system lost of itself is repaired.
             run("e2fsck", "-fy", image)
@@ -228,10 +228,10 @@ class Cuts:
                 continue
             text = examine(mount, marks, n)
             run("umount", mount)
-            tap.progress(n + 1, self.done)
             if text:
                 wrong.append(f"cut at write {point} of {len(self.records)}, {unflushed} not flushed: "
                              f"{text[:600]}")
+        self.done = rounds.done
         return wrong
 
 
@@ -241,9 +241,7 @@ def main():
     tap, box = robust.begin(sys.argv[1])
     if not (box.build / "tests/robust/blocklog").exists() or not shutil.which("mkfs.ext4"):
         robust.skip_all("needs FUSE and mkfs.ext4")
-    seed = int(os.environ.get("OP_SEED", random.randrange(1 << 32)))
-    chance = random.Random(seed)
-    tap.note("OP_SEED", seed)
+    chance = robust.seeded(tap)
     disk = Disk(box)
     why = disk.begin()
     if why:

@@ -11,12 +11,15 @@ import atexit
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+CPU_MINUTES = 4  # of a long form, for its rounds
 
 
 class Tap:
@@ -35,11 +38,6 @@ class Tap:
     def note(self, *words):
         print("#", *words, flush=True)
 
-    def progress(self, done, of):
-        """Now and then a word of how far a long test is."""
-        if 0 < done < of and done % 50 == 0:
-            self.note(f"{done} of {of}")
-
     def skip(self, name, why):
         self.tests += 1
         print(f"ok {self.tests} - {name} # SKIP {why}", flush=True)
@@ -47,6 +45,48 @@ class Tap:
     def done(self):
         print(f"1..{self.tests}")
         sys.exit(1 if self.failed else 0)
+
+
+def seeded(tap):
+    """Chance, whose seed is printed; OP_SEED repeats a run."""
+    seed = int(os.environ.get("OP_SEED", random.randrange(1 << 32)))
+    tap.note("OP_SEED", seed)
+    return random.Random(seed)
+
+
+class Rounds:
+    """The rounds of a test, as long as it has CPU time. A long form ends on any machine; its rounds differ
+    each time, so repeating it covers more."""
+
+    def __init__(self, tap, rounds, count, children=(), share=1):
+        """@children are processes that run meanwhile, @share is the part of the time."""
+        self.tap, self.rounds, self.count, self.children, self.done = tap, rounds, count, children, 0
+        self.end = self.spent() + CPU_MINUTES * 60 * share
+
+    def spent(self):
+        """Seconds of CPU time of all processes that the test has started."""
+        times = os.times()
+        spent = times.children_user + times.children_system
+        for child in self.children:
+            try:
+                stat = pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue  # ended, and counted already
+            spent += sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
+        return spent
+
+    def left(self):
+        return self.spent() < self.end
+
+    def __iter__(self):
+        for each in self.rounds:
+            if not self.left():
+                self.tap.note(f"{self.done} of {self.count} rounds: the CPU time is over")
+                break
+            self.done += 1
+            yield each
+            if self.done % 50 == 0:
+                self.tap.note(f"{self.done} of {self.count}")
 
 
 def skip_all(why):
