@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "file/path.h"
+#include "file/trusted_dir.h"
 #include "rights.h"
 
 #include <dirent.h>
@@ -15,36 +16,6 @@
 static bool others_may_write(const struct stat *st)
 {
 	return st->st_mode & (S_IWGRP | S_IWOTH);
-}
-
-/* Returns whether only root can replace an entry of the directory. Not even the daemon's user may:
- * root would give it whatever it put there. */
-static bool is_safe_parent(const struct stat *st)
-{
-	return st->st_uid == 0 && (!(st->st_mode & S_IWOTH) || st->st_mode & S_ISVTX) &&
-	       (!(st->st_mode & S_IWGRP) || st->st_mode & S_ISVTX || st->st_gid == 0);
-}
-
-/* Checks all parents of @path, which contains no links. */
-static int check_parents(const char *path, struct error *err)
-{
-	_cleanup_free_ char *parent = xstrdup(path);
-	struct stat st;
-
-	while (parent[1]) {
-		*strrchr(parent, '/') = '\0';
-		if (!*parent)
-			(void)strcpy(parent, "/");
-		if (stat(parent, &st) < 0)
-			return error_errno(err, -errno, "%s", parent);
-		if (!is_safe_parent(&st))
-			return error_set(err, -EPERM,
-					 "%s: uid %u, or others who may write to %s, could "
-					 "redirect the daemon's writes; use another --session-dir, "
-					 "or the owner's name as --user",
-					 path, st.st_uid, parent);
-	}
-	return 0;
 }
 
 /* Directories that serve the whole system, and are never made a session, even if they are empty.
@@ -163,17 +134,33 @@ static int give(int directory, const char *path, mode_t mode, const struct right
 	return r < 0 ? error_errno(err, r, "cannot give %s to uid %u", path, who->uid) : 0;
 }
 
-int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
-			struct error *err)
+/* Opens the directory, after creating it if it is missing. As root, goes no way that another user
+ * could redirect, not even the daemon's: root would give it whatever that user put there. */
+static int open_directory(const char *session_dir, mode_t mode, const struct rights *who,
+			  struct error *err)
 {
-	char path[PATH_MAX];
-	_cleanup_close_ int directory = -1;
-	int r = path_make_parents(session_dir, 0755, err);
+	const struct dir_trust nobody = { 0 };
+	int r;
 
+	if (who->by_root)
+		return trusted_dir_open(session_dir, mode, &nobody, err);
+	r = path_make_parents(session_dir, 0755, err);
 	if (r == 0)
 		r = path_make_dirs(session_dir, mode, err);
 	if (r < 0)
 		return r;
+	r = open(session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return r < 0 ? error_errno(err, -errno, "%s", session_dir) : r;
+}
+
+int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
+			struct error *err)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int directory = open_directory(session_dir, mode, who, err);
+
+	if (directory < 0)
+		return directory;
 	if (!realpath(session_dir, path))
 		return error_errno(err, -errno, "%s", session_dir);
 	if (is_of_system(path))
@@ -181,16 +168,10 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 				 "%s: a directory of the system does not become a session; use a "
 				 "new directory as --session-dir",
 				 path);
-	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (directory < 0)
-		return error_errno(err, -errno, "%s", path);
-	if (!who->by_root) {
-		/* The directory of another user is left alone; whether it can be written shows
-		 * later. */
-		if (who->group == who->gid || fchown(directory, (uid_t)-1, who->group) == 0)
-			(void)fchmod(directory, mode);
-		return 0;
-	}
-	r = check_parents(path, err);
-	return r < 0 ? r : give(directory, path, mode, who, err);
+	if (who->by_root)
+		return give(directory, path, mode, who, err);
+	/* The directory of another user is left alone; whether it can be written shows later. */
+	if (who->group == who->gid || fchown(directory, (uid_t)-1, who->group) == 0)
+		(void)fchmod(directory, mode);
+	return 0;
 }

@@ -105,5 +105,14 @@ for place in ours link; do
 		operf --session-dir="$dir/$place" true
 	has "  and says so" "belongs to uid 65534"
 done
+for place in theirs/below theirs/below/new link/new; do
+	SUDO_UID= fails "nor where another user owns a directory above: $place" 1 \
+		operf --session-dir="$dir/$place" true
+	has "  and says which" "$dir/${place%%/*}: belongs to uid 65534"
+done
+ok "  and makes nothing there" test ! -e "$dir/theirs/below"
+mkdir -m 777 "$dir/open"
+SUDO_UID= fails "nor below a directory that all may write" 1 operf --session-dir="$dir/open/new" true
+has "  and says which" "$dir/open: can be written by others"
 ok "but where sudo's user asks for it" env SUDO_UID=65534 operf --session-dir="$dir/theirs" true
 done_testing

@@ -238,6 +238,27 @@ static void links_to_a_directory_count_as_it(void)
 	CHECK_EQ(session_dir_prepare(link, 0750, &daemon_user, &err), -EPERM);
 }
 
+static void links_of_others_are_not_followed(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *theirs = NULL, *link = NULL, *below = NULL;
+	TREE(t);
+
+	if (unusable(&t))
+		SKIP(unusable(&t));
+	theirs = path_join(t.top, "theirs");
+	link = path_join(theirs, "link");
+	below = path_join(link, "new");
+	set_directory(theirs, OTHER, OTHER, 0755);
+	set_directory(t.session, 0, 0, 0755);
+	/* Today it leads to a directory of root. */
+	CHECK_EQ(symlink(t.session, link), 0);
+	CHECK_EQ(session_dir_prepare(link, 0750, &daemon_user, &err), -EPERM);
+	CHECK(strstr(err.text, "theirs: belongs to uid 54323"));
+	CHECK_EQ(session_dir_prepare(below, 0750, &daemon_user, &err), -EPERM);
+	CHECK_EQ(rmdir(t.session), 0); /* nothing was made in it */
+}
+
 static void without_root_only_the_mode_is_set(void)
 {
 	const struct rights mine = { geteuid(), getegid(), getegid(), false };
@@ -359,5 +380,6 @@ static void no_thread_may_keep_what_was_dropped(void)
 TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
       T(what_is_not_only_a_session_is_kept), T(directories_of_the_system_are_kept),
       T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
-      T(without_root_only_the_mode_is_set), T(users_and_groups_are_looked_up),
-      T(rights_are_given_up_for_good), T(no_thread_may_keep_what_was_dropped))
+      T(links_of_others_are_not_followed), T(without_root_only_the_mode_is_set),
+      T(users_and_groups_are_looked_up), T(rights_are_given_up_for_good),
+      T(no_thread_may_keep_what_was_dropped))

@@ -3,42 +3,56 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
+#include "file/trusted_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-uid_t session_owner_uid(void)
+/* The number in the environment variable @name that sudo sets, else @other. */
+static unsigned int of_sudo(const char *name, unsigned int other)
 {
-	const char *sudo = getenv("SUDO_UID");
-	uint64_t uid;
+	const char *text = getenv(name);
+	uint64_t id;
 
-	return sudo && parse_u64(sudo, 0, UINT32_MAX, &uid) == 0 ? (uid_t)uid : geteuid();
+	return text && parse_u64(text, 0, UINT32_MAX, &id) == 0 ? (unsigned int)id : other;
 }
 
-/* Checks what @path is, not what a link there leads to: the owner of a link can redirect it. */
-static int check_one(const char *path, struct error *err)
+uid_t session_owner_uid(void)
+{
+	return of_sudo("SUDO_UID", geteuid());
+}
+
+/* Checks what @name in the session is, not what a link there leads to: the owner of a link can
+ * redirect it. */
+static int check_below(int session, const char *directory, const char *name, struct error *err)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || st.st_uid == 0 || st.st_uid == session_owner_uid())
+	if (fstatat(session, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid == 0 ||
+	    st.st_uid == session_owner_uid())
 		return 0;
 	return error_set(err, -EPERM,
-			 "%s: belongs to uid %u, who could redirect root's writes; use another "
+			 "%s/%s: belongs to uid %u, who could redirect root's writes; use another "
 			 "--session-dir",
-			 path, st.st_uid);
+			 directory, name, st.st_uid);
 }
 
 int session_owner_check(const char *directory, struct error *err)
 {
-	static const char *const below[] = { "", "/samples", "/samples/current" };
-	int r = 0;
+	const struct dir_trust who = { .uid = session_owner_uid(),
+				       .gid = of_sudo("SUDO_GID", getegid()),
+				       .last_too = true };
+	_cleanup_close_ int session = -1;
+	int r;
 
-	for (size_t i = 0; geteuid() == 0 && r == 0 && i < ARRAY_SIZE(below); i++) {
-		_cleanup_free_ char *path = xasprintf("%s%s", directory, below[i]);
-
-		r = check_one(path, err);
-	}
-	return r;
+	if (geteuid() != 0)
+		return 0;
+	session = trusted_dir_open(directory, 0750, &who, err);
+	if (session < 0)
+		return session;
+	r = check_below(session, directory, "samples", err);
+	return r < 0 ? r : check_below(session, directory, "samples/current", err);
 }

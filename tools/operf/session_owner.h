@@ -14,5 +14,7 @@
 
 /* The user who runs us, maybe through sudo. */
 uid_t session_owner_uid(void);
-/* Refuses to write as root where another user could plant links: 0, or -EPERM. */
+/* Creates @directory if it is missing, and refuses to write there as root if another user could
+ * plant links in the session, or owns or may write a directory above it: 0, -EPERM or -errno. Does
+ * nothing for other users. */
 int session_owner_check(const char *directory, struct error *err);
