@@ -262,6 +262,55 @@ def check_changes(root, _build):
     yield from calls_outside(root, call, lambda _: False, CHANGES)
 
 
+# Files and rooms (ending in a slash) of the product that look at files by their paths, and why they may.
+# The threads of the daemon and operf never do that with a path that a user chose: it may hang.
+LOOKS = {
+    "daemon/daemon_options.c": "the disk of its session",
+    "daemon/node_host.c": "/sys",
+    "daemon/oprofiled.c": "the session of --replay, before it becomes its owner",
+    "daemon/session_dir.c": "the session, to which only root can redirect it",
+    "lib/base/mem.c": "is a function to use",
+    "lib/chains/": "the session, with the rights of its owner",
+    "lib/collect/quota.c": "the disk of its session",
+    "lib/control/daemonrc.c": "its own file of settings",
+    "lib/driver/bpf/sampler_functions.c": "reads a link of /proc, and does not follow it",
+    "lib/elf/": "report tools, as the session's owner; the session's vdso",
+    "lib/event/": "/sys, files of events, and the program that an event names",
+    "lib/file/": "has the functions to use",
+    "lib/history/": "the session, with the rights of its owner",
+    "lib/identity/cookie_identify.c": "runs in the opener",
+    "lib/identity/internal/host_path.c": "runs in the opener",
+    "lib/identity/opener.c": "/proc",
+    "lib/import/": "what opimport was given, as its owner",
+    "lib/jit/jit_files.c": "/proc",
+    "lib/parser/": "/proc",
+    "lib/perf/": "/proc, /sys",
+    "lib/process/process_reading.c": "a link of /proc, whose file server is not asked",
+    "lib/profile/": "report tools, as the session's owner",
+    "lib/record/code/source_files.c": "its session",
+    "lib/sfile/": "the session, with the rights of its owner",
+    "lib/symbol/": "report tools, and files of this package",
+    "tools/": "what the user named, or the session as its owner",
+}
+
+
+def check_looks(root, _build):
+    """Paths are looked at only where nobody else chose them, or where the program may wait."""
+    call = (r"(?:l?stat|statx|e?access|euidaccess|readlink|realpath|statv?fs|scandir|n?ftw|glob|l?getxattr)"
+            r"\([^;]*?\)(?=[\s;,)])")
+
+    def is_harmless(c):
+        return re.match(r'\w+\((?:[\w>-]+, )?"(?:/|")', c)  # a fixed path, or a descriptor
+
+    rooms = tuple(name for name in LOOKS if name.endswith("/"))
+    used = set()
+    for path, wrong in calls_outside(root, call, is_harmless, {}):
+        allowed = path if path in LOOKS else next((r for r in rooms if path.startswith(r)), None)
+        used.update([allowed] if wrong else [])
+        yield path, [] if allowed else wrong
+    yield "LOOKS", [f"{name} is not needed any longer" for name in sorted(set(LOOKS) - used)]
+
+
 # Lines of a file, and of a function, and which files of the product may have more.
 FILE_LINES = 500
 FUNCTION_LINES = 50
@@ -515,6 +564,7 @@ CHECKS = {
     "lengths": check_lengths,
     "opens": check_opens,
     "changes": check_changes,
+    "looks": check_looks,
     "options": check_options,
     "exits": check_exits,
     "settings": check_settings,
