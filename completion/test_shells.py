@@ -12,7 +12,7 @@ import time
 OFFERS = [
     ("opreport --preci", {"--precision"}),
     ("opreport --color=", {"auto", "always", "never"}),
-    ("opreport --demangle=s", {"smart"}),
+    ("opreport --demangle=s", {"short", "smart"}),
     ("operf --callgraph-mode=", {"auto", "fp", "table"}),
     ("operf --separate-c", {"--separate-cpu", "--separate-cgroup", "--separate-comm"}),
     ("opcontrol --separate=lib", {"library"}),

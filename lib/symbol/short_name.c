@@ -80,6 +80,16 @@ static void leave_out(struct strbuf *b, size_t from, char kind)
 	strbuf_adds(b, at);
 }
 
+/* Whether the blank follows a type: not that in "operator<< <char>" or "operator new". */
+static bool follows_type(const char *text, const char *blank)
+{
+	static const char word[] = "operator";
+	size_t length = sizeof(word) - 1;
+
+	return blank[1] != '<' &&
+	       !((size_t)(blank - text) >= length && !memcmp(blank - length, word, length));
+}
+
 /* Removes the type that precedes the name of a function with parameters. */
 static void remove_return_type(struct strbuf *b, size_t from)
 {
@@ -87,8 +97,8 @@ static void remove_return_type(struct strbuf *b, size_t from)
 	const char *name = text, *at = text, *open, *close, *blank;
 
 	while (*(open = next_bracket(text, at))) {
-		while ((blank = memchr(at, ' ', (size_t)(open - at))))
-			name = at = blank + 1;
+		for (; (blank = memchr(at, ' ', (size_t)(open - at))); at = blank + 1)
+			name = follows_type(text, blank) ? blank + 1 : name;
 		close = closing_bracket(text, open);
 		if (!close)
 			return;
@@ -116,4 +126,65 @@ void short_name(struct strbuf *name, size_t from, unsigned int room)
 	if (!fits(name, from, room))
 		leave_out(name, from, '<');
 	text_cut(name, from, room);
+}
+
+/* Returns the length of a word at @at that may follow parameters; else 0. */
+static size_t qualifier_length(const char *at)
+{
+	static const char *const words[] = { " const", " volatile", " &&", " &" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strncmp(at, words[i], strlen(words[i])))
+			return strlen(words[i]);
+	return 0;
+}
+
+/* Whether parameters or arguments of a template begin at @at: not "(anonymous namespace)", nor the
+ * type that a name of Rust starts with, nor "(*T)" of Go. */
+static bool begins_arguments(const char *text, const char *at)
+{
+	if (at == text)
+		return false;
+	return *at == '<' || (*at == '(' && !strchr(".!:", at[-1]));
+}
+
+/* Returns the end of the arguments that begin at @at; NULL if they have none. */
+static const char *end_of_arguments(const char *text, const char *at)
+{
+	const char *end = closing_bracket(text, at);
+	size_t skip;
+
+	if (!end++)
+		return NULL;
+	while (*at == '(' && (skip = qualifier_length(end)))
+		end += skip;
+	return end;
+}
+
+void short_name_bare(struct strbuf *name, size_t from)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *at, *end;
+	size_t kept;
+
+	remove_return_type(name, from);
+	text = xstrdup(strbuf_text(name) + from);
+	strbuf_cut(name, from);
+	for (at = text; *at; at = end) {
+		if (!begins_arguments(text, at)) {
+			kept = operator_length(text, at) ?: 1;
+			strbuf_add(name, at, kept);
+			end = at + kept;
+			continue;
+		}
+		/* The blank in "operator<< <char>". */
+		if (name->length > from && name->text[name->length - 1] == ' ')
+			strbuf_cut(name, name->length - 1);
+		end = end_of_arguments(text, at);
+		if (!end) {
+			strbuf_adds(name, at);
+			return;
+		}
+	}
 }

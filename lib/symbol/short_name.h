@@ -6,6 +6,7 @@
  *
  *	strbuf_adds(&text, "std::vector<int> ns::find<int>(std::map<int, int> const&) const");
  *	short_name(&text, 0, 20);			"ns::find<int>(...)"
+ *	short_name_bare(&text, 0);			"ns::find"
  */
 #pragma once
 
@@ -16,3 +17,6 @@ struct strbuf;
 /* Shortens the name in @name from byte @from on to at most @room characters (at least 3); a name
  * that is too long all the same ends with three dots. Does nothing to one that fits. */
 void short_name(struct strbuf *name, size_t from, unsigned int room);
+/* Reduces the name to that of the function and what it is declared in: without the type that it
+ * returns, parameters and arguments of templates. */
+void short_name_bare(struct strbuf *name, size_t from);

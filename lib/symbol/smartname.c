@@ -6,6 +6,7 @@
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "symbol/demangle.h"
+#include "symbol/short_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -348,6 +349,8 @@ bool name_style_add(const struct name_style *style, struct strbuf *out, const ch
 
 	if (style->mangled || !demangle_add(out, name))
 		return false;
+	if (style->bare)
+		short_name_bare(out, from);
 	if (style->rules)
 		smart_rules_apply(style->rules, out, from);
 	return true;

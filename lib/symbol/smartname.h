@@ -40,6 +40,7 @@ void smart_rules_apply(const struct smart_rules *rules, struct strbuf *name, siz
 /* How names are shown. */
 struct name_style {
 	bool mangled;			 /* as linked */
+	bool bare;			 /* only the function's own, see short_name_bare() */
 	const struct smart_rules *rules; /* NULL: as demangled */
 };
 

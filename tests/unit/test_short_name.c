@@ -64,4 +64,41 @@ static void brackets_of_names_stay(void)
 	}
 }
 
-TESTS(T(parts_go_in_order), T(brackets_of_names_stay));
+static void bare_names_are_those_of_functions(void)
+{
+	static const struct {
+		const char *name, *expect;
+	} rows[] = {
+		{ "std::vector<int> ns::find<int>(std::map<int, int> const&) const", "ns::find" },
+		{ "std::vector<int, std::allocator<int> >::push_back(int const&)",
+		  "std::vector::push_back" },
+		{ "(anonymous namespace)::sum(int, long)", "(anonymous namespace)::sum" },
+		{ "<alloc::vec::Vec<T> as core::Index>::index<u8, u16>",
+		  "<alloc::vec::Vec as core::Index>::index" },
+		{ "main::{lambda(std::pair<int, int> const&)#1}::operator()(int) const",
+		  "main::{lambda#1}::operator()" },
+		{ "std::ostream& operator<< <char>(std::ostream&, int)", "operator<<" },
+		{ "Ns::operator->(int)", "Ns::operator->" },
+		{ "operator new(unsigned long)", "operator new" },
+		{ "outer(int) const &::inner::call(int, long) [clone .isra.0]",
+		  "outer::inner::call [clone .isra.0]" },
+		{ "void Shop.sort(java.util.Random)", "Shop.sort" },
+		{ "gopkg.in/yaml.v3.(*parser).parse", "gopkg.in/yaml.v3.(*parser).parse" },
+		{ "std.conv.to!(int).to(immutable(char)[])", "std.conv.to!(int).to" },
+		{ "memcpy@plt", "memcpy@plt" },
+		{ "never(closed<", "never(closed<" },
+		{ "", "" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		strbuf_adds(&text, "a <b> ");
+		strbuf_adds(&text, rows[i].name);
+		short_name_bare(&text, 6);
+		CHECK_STR(strbuf_text(&text) + 6, rows[i].expect);
+	}
+}
+
+TESTS(T(parts_go_in_order), T(brackets_of_names_stay), T(bare_names_are_those_of_functions));

@@ -44,24 +44,30 @@ static int load_rules(struct smart_rules **ret, struct error *err)
 int reporting_set_demangle(const char *arg, void *target, struct error *err)
 {
 	static struct smart_rules *rules;
-	struct name_style *style = target;
+	struct name_style style = { .mangled = !strcmp(arg, "none"),
+				    .bare = !strcmp(arg, "short") };
+	bool smart = !strcmp(arg, "smart");
 	int r = 0;
 
-	if (!strcmp(arg, "smart") && !rules)
+	if (smart && !rules)
 		r = load_rules(&rules, err);
-	else if (strcmp(arg, "none") && strcmp(arg, "normal") && strcmp(arg, "smart"))
-		r = error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal, smart",
-			      arg);
+	else if (!smart && !style.mangled && !style.bare && strcmp(arg, "normal") != 0)
+		r = error_set(err, -EINVAL,
+			      "--demangle: '%s' is not one of none, normal, smart, short", arg);
 	if (r < 0)
 		return r;
-	style->mangled = !strcmp(arg, "none");
-	style->rules = !strcmp(arg, "smart") ? rules : NULL;
+	style.rules = smart ? rules : NULL;
+	*(struct name_style *)target = style;
 	return 0;
 }
 
 const char *reporting_demangle(const struct name_style *style)
 {
-	return style->mangled ? "none" : style->rules ? "smart" : "normal";
+	if (style->mangled)
+		return "none";
+	if (style->bare)
+		return "short";
+	return style->rules ? "smart" : "normal";
 }
 
 char *reporting_shell_words(size_t count, char *const *words)

@@ -25,7 +25,7 @@ struct profile_config;
 
 /* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
 int reporting_set_threshold(const char *arg, void *target, struct error *err);
-/* Sets the struct name_style @target to "none", "normal" or "smart"; 0, -EINVAL, or the error of
+/* Sets the struct name_style @target to "none", "normal", "smart" or "short"; 0, -EINVAL, or the error of
  * reading the rules, which live as long as the tool. */
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
 /* The option that reporting_set_demangle() was given for this style. */
@@ -69,8 +69,8 @@ int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 #define REPORTING_DEMANGLE(target)                                                                 \
 	{                                                                                          \
 		'D', "demangle", OPT_CALL, &(target), "KIND",                                      \
-			"none, normal (default) or smart (leaves out default arguments and the "   \
-			"like)",                                                                   \
+			"none, normal (default), smart (leaves out default arguments and the "     \
+			"like) or short (also parameters and template arguments)",                 \
 			reporting_set_demangle                                                     \
 	}
 
