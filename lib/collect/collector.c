@@ -64,7 +64,7 @@ void collector_complete_drive(struct collector *c, const struct collector_config
 	ret->sink_data = &c->intake;
 	ret->turn = c->turn;
 	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
-	ret->comms = config->record.separate & RECORD_SEPARATE_COMM;
+	ret->comms = config->record.separate & (RECORD_SEPARATE_COMM | RECORD_SEPARATE_THREAD);
 }
 
 int collector_open_driver(struct collector *c, const struct collector_config *config,

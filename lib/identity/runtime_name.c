@@ -4,7 +4,7 @@
 #include "base/json_strings.h"
 #include "base/mem.h"
 #include "file/path.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,12 +19,12 @@
  * container. No part has "_" in it. */
 static char *name_of_log(const char *log, const char *id)
 {
-	size_t length = strlen(log), tail = 1 + CONTAINERS_ID + strlen(".log");
+	size_t length = strlen(log), tail = 1 + SESSION_NAMES_ID + strlen(".log");
 	_cleanup_free_ char *pod = NULL;
 	char *space, *container;
 
 	if (length <= tail || log[length - tail] != '-' ||
-	    memcmp(log + length - tail + 1, id, CONTAINERS_ID) != 0 ||
+	    memcmp(log + length - tail + 1, id, SESSION_NAMES_ID) != 0 ||
 	    strcmp(log + length - strlen(".log"), ".log") != 0)
 		return NULL;
 	pod = xstrndup(log, length - tail);
@@ -68,7 +68,7 @@ static int take_docker_name(const struct json_string *s, void *data)
 static char *find_in_docker(const char *root, const char *id)
 {
 	_cleanup_free_ char *path = xasprintf("/var/lib/docker/containers/%.*s/config.v2.json",
-					      CONTAINERS_ID, id),
+					      SESSION_NAMES_ID, id),
 			    *text = NULL;
 	char *name = NULL;
 	ssize_t size = path_read(root, path, &text, NULL);
@@ -92,7 +92,7 @@ static int take_podman_name(const struct json_string *s, void *data)
 	struct podman_search *search = data;
 
 	if (s->depth == 2 && !strcmp(s->key, "id"))
-		search->is_it = !strncmp(s->value, search->id, CONTAINERS_ID);
+		search->is_it = !strncmp(s->value, search->id, SESSION_NAMES_ID);
 	if (!search->is_it || s->depth != 3 || strcmp(s->key, "names") != 0)
 		return 0;
 	search->name = xstrdup(s->value);

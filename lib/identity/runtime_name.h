@@ -4,7 +4,7 @@
  * those of Kubernetes, Docker and Podman, run by root, where they are by default. Others cannot
  * write these files, so nobody can make the reader wait.
  *
- *	name = runtime_name(root, containers_id(path));	"web-1", or of a pod
+ *	name = runtime_name(root, session_names_id(path));	"web-1", or of a pod
  *	free(name);						"shop/web-7d4b9c6f5-x2x9p/nginx"
  */
 #pragma once

@@ -21,6 +21,7 @@
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/container_namer.h"
+#include "record/internal/thread_namer.h"
 #include "record/internal/transient.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
@@ -196,6 +197,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	open_kernel(rec, config);
 	if (rec->separate & RECORD_SEPARATE_CGROUP)
 		rec->containers = container_namer_new(rec->root, rec->samples);
+	if (rec->separate & RECORD_SEPARATE_THREAD)
+		rec->threads = thread_namer_new(rec->samples);
 	if (config->jit)
 		open_jitting(rec, config);
 	*ret = STEAL(rec);
@@ -218,6 +221,7 @@ void record_free(struct record *rec)
 	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
 	container_namer_free(rec->containers);
+	thread_namer_free(rec->threads);
 	intern_done(&rec->cgroups);
 	intern_done(&rec->comms);
 	stat_writer_free(rec->stat_writer);
@@ -370,6 +374,8 @@ int record_close_files(struct record *rec, struct error *err)
 	kernel_images_forget(rec->kernel);
 	if (rec->containers)
 		container_namer_forget(rec->containers);
+	if (rec->threads)
+		thread_namer_forget(rec->threads);
 	sampled_image_forget(rec->binaries);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;

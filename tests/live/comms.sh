@@ -59,4 +59,9 @@ ok "a profile by name and cgroup" operf --driver="$OP_DRIVER" -d both --rate=$ra
 	--separate-cgroup ./named
 ok "  has the names below the cgroups" sh -c \
 	'find both/samples/current -path "*/{cgroup}/*{comm}/hot_1/{root}*" -name "TIMER.*" | grep -q .'
+ok "a profile by thread" operf --driver="$OP_DRIVER" -d t --rate=$rate --separate-thread ./named
+opreport --session-dir=t >threads
+sed 's/^/# /' threads
+is "  has the names of threads" "$(sed -n 's/^Thread [0-9]*, //p' threads | grep -v named | sort | xargs)" \
+	"cold hot_1 hot_1"
 done_testing

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "profile/select/cgroup_label.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 
 #define ID  "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
 #define POD "12345678_9abc_def0_1234_56789abcdef0"
@@ -67,12 +67,13 @@ static void the_names_of_the_session_are_used(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_directory_ char *dir = test_directory();
-		_cleanup_(containers_freep) struct containers *names = containers_new();
+		_cleanup_(session_names_freep) struct session_names *names = session_names_new();
 		_cleanup_free_ char *label = NULL;
 
-		CHECK_EQ(containers_add(dir, ID, "before", NULL), 0);
-		CHECK_EQ(containers_add(dir, ID, rows[i].name, NULL), 0);
-		containers_read(names, dir);
+		CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, dir, ID, "before", NULL), 0);
+		CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, dir, ID, rows[i].name, NULL),
+			 0);
+		session_names_read(names, dir);
 		label = cgroup_label(names, rows[i].path);
 		if (!CHECK(!label == !rows[i].label && !strcmp(label ?: "", rows[i].label ?: "")))
 			printf("# %s is '%s'\n", rows[i].path, label ?: "(none)");

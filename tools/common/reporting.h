@@ -25,8 +25,8 @@ struct profile_config;
 
 /* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
 int reporting_set_threshold(const char *arg, void *target, struct error *err);
-/* Sets the struct name_style @target to "none", "normal", "smart" or "short"; 0, -EINVAL, or the error of
- * reading the rules, which live as long as the tool. */
+/* Sets the struct name_style @target to "none", "normal", "smart" or "short"; 0, -EINVAL, or the
+ * error of reading the rules, which live as long as the tool. */
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
 /* The option that reporting_set_demangle() was given for this style. */
 const char *reporting_demangle(const struct name_style *style);

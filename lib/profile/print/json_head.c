@@ -80,7 +80,7 @@ static void write_number_or_all(struct json *j, const char *name, int64_t value)
 
 static void write_cgroup(const struct report *r, struct json *j, const char *path)
 {
-	_cleanup_free_ char *label = path ? cgroup_label(r->gather->containers, path) : NULL;
+	_cleanup_free_ char *label = path ? cgroup_label(r->gather->session_names, path) : NULL;
 
 	if (path)
 		json_string(j, "cgroup", path);
@@ -110,6 +110,8 @@ static void write_classes(const struct report *r, struct json *j)
 		write_number_or_all(j, "tgid", c->task.tgid);
 		write_number_or_all(j, "tid", c->task.tid);
 		write_number_or_all(j, "cpu", c->task.cpu);
+		if (c->comm)
+			json_string(j, "thread_name", c->comm);
 		if (report_is_time(r, i))
 			json_string(j, "unit", "us");
 		json_string(j, "text", text);

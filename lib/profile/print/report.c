@@ -222,10 +222,19 @@ const char *report_colour(double percent)
 
 void report_class_name(const struct report *r, size_t class, size_t width, char *text)
 {
-	const char *name = r->classes->classes[class].name;
-	const char *tail = strrchr(name, ':');
+	static const char cgroup[] = "cgroup:";
+	const struct class *c = &r->classes->classes[class];
+	_cleanup_(strbuf_done) struct strbuf whole = STRBUF_INIT;
+	const char *name = c->name, *tail = c->comm ? NULL : strrchr(name, ':');
 	size_t keep = tail ? strlen(tail) : 0;
 
+	if (c->comm && (r->classes->axes & (1U << AXIS_TGID | 1U << AXIS_TID))) {
+		strbuf_addf(&whole, "%s ", name);
+		text_visible(&whole, c->comm);
+		name = strbuf_text(&whole);
+	}
+	if (strlen(name) > width && !strncmp(name, cgroup, strlen(cgroup)))
+		name += strlen(cgroup);
 	if (strlen(name) <= width) {
 		(void)strcpy(text, name);
 		return;

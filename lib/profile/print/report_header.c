@@ -111,7 +111,7 @@ uint64_t report_header_timer_hz(const struct gather *g)
 
 static void print_cgroup(const struct report *r, const char *path, FILE *out)
 {
-	_cleanup_free_ char *label = path ? cgroup_label(r->gather->containers, path) : NULL;
+	_cleanup_free_ char *label = path ? cgroup_label(r->gather->session_names, path) : NULL;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
 	text_visible(&text, path ?: "all");
@@ -120,6 +120,18 @@ static void print_cgroup(const struct report *r, const char *path, FILE *out)
 		text_visible(&text, label);
 	}
 	(void)fprintf(out, "Processes in the cgroup %s\n", strbuf_text(&text));
+}
+
+static void print_task(const char *what, int64_t id, const char *comm, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%s %" PRId64, what, id);
+	if (comm) {
+		strbuf_adds(&text, ", ");
+		text_visible(&text, comm);
+	}
+	(void)fprintf(out, "%s\n", strbuf_text(&text));
 }
 
 /* Prints what the columns differ in, if it is not the event. */
@@ -138,12 +150,10 @@ static void print_axis(const struct report *r, FILE *out)
 			(void)fprintf(out, "Threads with the name %s\n", c->task.comm ?: "all");
 			break;
 		case AXIS_TGID:
-			(void)fprintf(out, "Processes with a thread group ID of %" PRId64 "\n",
-				      c->task.tgid);
+			print_task("Process", c->task.tgid, c->comm, out);
 			break;
 		case AXIS_TID:
-			(void)fprintf(out, "Processes with a thread ID of %" PRId64 "\n",
-				      c->task.tid);
+			print_task("Thread", c->task.tid, c->comm, out);
 			break;
 		case AXIS_CPU:
 			(void)fprintf(out, "Samples on CPU %" PRId64 "\n", c->task.cpu);

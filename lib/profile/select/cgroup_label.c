@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void add_id(struct strbuf *out, const char *kind, const char *id, const c
 }
 
 /* Adds "KIND:NAME", or the id, if the part, below one called @parent, is that of a container. */
-static bool add_container(struct strbuf *out, const struct containers *names,
+static bool add_container(struct strbuf *out, const struct session_names *names,
 			  const struct part *part, const struct part *parent, bool in_pod)
 {
 	bool of_docker = parent->length == 6 && !strncmp(parent->text, "docker", 6);
@@ -75,10 +75,10 @@ static bool add_container(struct strbuf *out, const struct containers *names,
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		const char *prefix = runtimes[i].prefix, *id = part->text + strlen(prefix);
 
-		if (!starts_with(part, prefix) || hex_digits(id) != CONTAINERS_ID)
+		if (!starts_with(part, prefix) || hex_digits(id) != SESSION_NAMES_ID)
 			continue;
 		add_id(out, !*prefix && of_docker ? "docker" : runtimes[i].kind, id,
-		       containers_name(names, id), in_pod);
+		       session_names_container(names, id), in_pod);
 		return true;
 	}
 	return false;
@@ -124,7 +124,7 @@ static bool add_machine(struct strbuf *out, const struct part *part)
 	return false;
 }
 
-char *cgroup_label(const struct containers *names, const char *path)
+char *cgroup_label(const struct session_names *names, const char *path)
 {
 	_cleanup_(strbuf_done) struct strbuf label = STRBUF_INIT;
 	struct part parent = { "", 0 };
@@ -147,7 +147,7 @@ char *cgroup_label(const struct containers *names, const char *path)
 	return label.length ? strbuf_take(&label) : NULL;
 }
 
-char *cgroup_short_name(const struct containers *names, const char *path)
+char *cgroup_short_name(const struct session_names *names, const char *path)
 {
 	char *label = cgroup_label(names, path);
 

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "profile/select/cgroup_label.h"
 #include "profile/select/gather.h"
+#include "sfile/session_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -207,7 +208,7 @@ static bool tid_follows_tgid(const struct classes *c)
 
 /* What the cgroup of each class is called: short if no other one is called so, because columns are
  * narrow. The strings are in @texts; caller frees the array. */
-static const char **name_cgroups(const struct classes *c, const struct containers *containers,
+static const char **name_cgroups(const struct classes *c, const struct session_names *containers,
 				 struct intern *texts)
 {
 	const char **names = xcalloc(c->count + 1, sizeof(*names));
@@ -397,14 +398,16 @@ static char *class_name(const struct classes *c, const struct class *class, cons
 	return strbuf_take(&name);
 }
 
-static void name_classes(struct classes *c, const struct containers *containers)
+static void name_classes(struct classes *c, const struct session_names *names)
 {
 	struct intern texts = INTERN_INIT;
-	_cleanup_free_ const char **cgroups = name_cgroups(c, containers, &texts);
-	size_t i;
+	_cleanup_free_ const char **cgroups = name_cgroups(c, names, &texts);
+	struct class *class;
 
-	for (i = 0; i < c->count; i++)
-		c->classes[i].name = class_name(c, &c->classes[i], cgroups[i]);
+	for (class = c->classes; class < c->classes + c->count; class ++) {
+		class->name = class_name(c, class, cgroups[class - c->classes]);
+		class->comm = session_names_thread(names, class->task.tgid, class->task.tid);
+	}
 	intern_done(&texts);
 }
 
@@ -453,7 +456,7 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 		classes_done(&c);
 		return r;
 	}
-	name_classes(&c, g->containers);
+	name_classes(&c, g->session_names);
 	c.of_file = xcalloc(g->file_count + 1, sizeof(*c.of_file));
 	for (i = 0; i < g->file_count; i++) {
 		struct class want = template_of(&g->files[i], merge);
@@ -488,9 +491,7 @@ bool class_same_event(const struct class *a, const struct class *b)
 
 void classes_done(struct classes *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++)
 		free(c->classes[i].name);
 	free(c->classes);
 	free(c->of_file);

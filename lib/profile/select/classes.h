@@ -52,6 +52,7 @@ struct class
 	int64_t count, unit_mask;
 	struct sname_task task; /* merged parts are as if they were not separated */
 	char *name;		/* for the head of the column: the event, "cpu:0", "tid:7" */
+	const char *comm; /* the name of that thread or process, if known; else NULL; borrowed */
 };
 
 struct classes {

@@ -9,7 +9,7 @@
 #include "chains/chain_arcs.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 #include "sfile/idle.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
@@ -458,7 +458,7 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	_cleanup_(spec_explain_done) struct spec_explain why = { 0 };
 	int r;
 
-	*g = (struct gather){ .slots = 1, .containers = spec->containers };
+	*g = (struct gather){ .slots = 1, .session_names = spec->session_names };
 	r = add_sessions(g, spec, directory, err);
 	if (r == 0 && spec->division.most)
 		r = divide_time(g, spec, err);
@@ -467,7 +467,7 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	for (size_t i = 0; r == 0 && i < g->session_count; i++) {
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
-		containers_read(spec->containers, g->sessions[i].samples);
+		session_names_read(spec->session_names, g->sessions[i].samples);
 		r = spec_window(spec) ? add_past(&w, spec_window(spec), err) : add_present(&w, err);
 		if (r == 0 && calls)
 			add_arcs(&w);

@@ -28,7 +28,7 @@
 struct chain_arcs;
 struct chain_arcs_file;
 struct chain_skipped;
-struct containers;
+struct session_names;
 struct history;
 struct history_file;
 struct manifest;
@@ -96,9 +96,9 @@ struct gather {
 	uint32_t slots;
 	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
-	struct map image_by_hash;	     /* index + 1 */
-	struct intern names;		     /* of events, cgroups, threads */
-	const struct containers *containers; /* those of the specification */
+	struct map image_by_hash;		   /* index + 1 */
+	struct intern names;			   /* of events, cgroups, threads */
+	const struct session_names *session_names; /* those of the specification */
 };
 
 /* Collects what @spec, which must outlive the gather, selects in the sessions below @session_dir

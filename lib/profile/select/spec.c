@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "file/path.h"
 #include "profile/select/cgroup_label.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
@@ -195,7 +195,7 @@ int spec_parse(char *const *words, size_t count, struct spec *ret, struct error 
 	size_t i;
 	int r = 0;
 
-	spec.containers = containers_new();
+	spec.session_names = session_names_new();
 	for (i = 0; r == 0 && i < count; i++)
 		r = parse_word(words[i], &spec, err);
 	if (r < 0) {
@@ -216,7 +216,7 @@ void spec_done(struct spec *spec)
 		free(spec->of[i].values);
 		free(spec->of[i].used);
 	}
-	containers_free(spec->containers);
+	session_names_free(spec->session_names);
 	*spec = (struct spec){ 0 };
 }
 
@@ -397,7 +397,7 @@ static bool is_in_cgroup(const struct spec *spec, const char *pattern, const cha
 	const char *at = cgroup;
 
 	if (is_label(pattern, cgroup_label(NULL, cgroup)) ||
-	    is_label(pattern, cgroup_label(spec->containers, cgroup)))
+	    is_label(pattern, cgroup_label(spec->session_names, cgroup)))
 		return true;
 	if (!strcmp(pattern, "/") || !strcmp(pattern, cgroup))
 		return true;

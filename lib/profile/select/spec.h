@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct containers;
+struct session_names;
 struct sname;
 
 /* Tags in the order in which they are tried: name, what it selects by (for messages), kind of its
@@ -63,8 +63,8 @@ struct spec_division {
 
 struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
-	struct containers *containers; /* gather_files() adds those of the sessions */
-	struct window window;	       /* of the tag time, if it was given */
+	struct session_names *session_names; /* gather_files() adds those of the sessions */
+	struct window window;		     /* of the tag time, if it was given */
 	struct spec_division division;
 	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
 	bool sums_only;	   /* the offsets of samples do not matter: gather.h */

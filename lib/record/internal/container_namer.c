@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "helper/errands.h"
 #include "identity/runtime_name.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 
 #include <stdlib.h>
 
@@ -45,7 +45,8 @@ static void run(struct errand *e)
 	_cleanup_free_ char *name = runtime_name(j->root, j->id);
 
 	if (name)
-		j->result = containers_add(j->samples, j->id, name, &j->why);
+		j->result = session_names_add(SESSION_NAMES_CONTAINERS, j->samples, j->id, name,
+					      &j->why);
 }
 
 /* Takes back what the thread is done with. */
@@ -82,8 +83,8 @@ void container_namer_see(struct container_namer *n, const char *cgroup)
 	if (map_get(&n->seen, (uintptr_t)cgroup))
 		return;
 	(void)map_set(&n->seen, (uintptr_t)cgroup, n);
-	at = containers_id(cgroup);
-	id = at ? xstrndup(at, CONTAINERS_ID) : NULL;
+	at = session_names_id(cgroup);
+	id = at ? xstrndup(at, SESSION_NAMES_ID) : NULL;
 	if (!id || intern_has(&n->ids, id))
 		return;
 	settle(n);

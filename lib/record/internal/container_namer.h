@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Notes the names of the containers that are sampled, in the session's file of them
- * (sfile/containers.h), at the first sample of each: afterwards it may be gone. A thread reads the
- * files of the runtimes and writes that of the session.
+ * (sfile/session_names.h), at the first sample of each: afterwards it may be gone. A thread reads
+ * the files of the runtimes and writes that of the session.
  *
  *	struct container_namer *n = container_namer_new(root, samples);
  *	container_namer_see(n, "/system.slice/docker-0a1b....scope");

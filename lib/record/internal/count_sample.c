@@ -12,6 +12,7 @@
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/container_namer.h"
+#include "record/internal/thread_namer.h"
 #include "record/record.h"
 
 /* The place that a sample counts at, or the counter of its loss. */
@@ -141,6 +142,8 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 		find_app(rec, current_app(rec), f);
 	if (rec->containers && rec->trans.cgroup)
 		container_namer_see(rec->containers, rec->trans.cgroup);
+	if (rec->threads && rec->trans.comm && !(rec->shed & RECORD_SHED_THREADS))
+		thread_namer_see(rec->threads, rec->trans.tgid, rec->trans.tid, rec->trans.comm);
 }
 
 /* The cgroup that samples are counted under; NULL if they are not separated by cgroup. */

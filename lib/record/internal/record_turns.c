@@ -7,6 +7,7 @@
 #include "record/code/source_files.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/kernel_images.h"
+#include "record/internal/thread_namer.h"
 #include "record/internal/transient.h"
 #include "record/store/sampled_image.h"
 #include "record/store/store.h"
@@ -94,6 +95,8 @@ static bool tend(struct record *rec)
 {
 	bool is_left = record_tend_files(rec);
 
+	if (rec->threads)
+		thread_namer_write(rec->threads);
 	turn_stage(rec->turn, TURN_FILES);
 	is_left |= rec->jitting && jitting_tend(rec->jitting, clock_now_ns());
 	turn_stage(rec->turn, TURN_JIT);

@@ -14,6 +14,7 @@
 #include "record/internal/chain_recorder.h"
 
 struct container_namer;
+struct thread_namer;
 struct sampled_image;
 struct feature;
 struct store;
@@ -81,6 +82,7 @@ struct record {
 	const struct cookie_table *cookies;
 	struct intern cgroups, comms;
 	struct container_namer *containers; /* NULL: cgroups are not separated */
+	struct thread_namer *threads;	    /* NULL: threads are not */
 	size_t comm_count;
 	struct event *events; /* events of the configuration, then of the feature */
 	size_t derived_count; /* the latter */

@@ -206,8 +206,9 @@ static void add_thing(struct text *t, const struct timeline_row *row)
 {
 	const struct report *r = t->r;
 	const char *cgroup = r->timeline->by == TIMELINE_CGROUP ? row->class->task.cgroup : NULL;
-	_cleanup_free_ char *label =
-		cgroup && !r->view->long_names ? cgroup_label(r->gather->containers, cgroup) : NULL;
+	_cleanup_free_ char *label = cgroup && !r->view->long_names
+					     ? cgroup_label(r->gather->session_names, cgroup)
+					     : NULL;
 
 	text_visible(&t->line, label ?: thing_name(r, row, r->view->long_names));
 }

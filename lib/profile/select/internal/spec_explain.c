@@ -20,7 +20,7 @@ static char *number_or_all(int64_t value)
 
 static char *cgroup_value(const struct spec *spec, const char *path)
 {
-	char *label = cgroup_label(spec->containers, path);
+	char *label = cgroup_label(spec->session_names, path);
 
 	return label ?: xstrdup(path);
 }

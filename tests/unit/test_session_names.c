@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of a session, and the files of runtimes: lib/sfile/containers.c,
+/* The file of a session, and the files of runtimes: lib/sfile/session_names.c,
  * lib/identity/runtime_name.c. */
 #include "test.h"
 
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "identity/runtime_name.h"
-#include "sfile/containers.h"
+#include "sfile/session_names.h"
 
 #include <errno.h>
 
@@ -21,33 +21,54 @@ static void ids_are_found_in_paths(void)
 					       "/a/docker-0a1b.scope" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(with); i++) {
-		const char *id = containers_id(with[i]);
+		const char *id = session_names_id(with[i]);
 
-		if (!CHECK(id && !strncmp(id, ID, CONTAINERS_ID)))
+		if (!CHECK(id && !strncmp(id, ID, SESSION_NAMES_ID)))
 			printf("# %s\n", with[i]);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
-		if (!CHECK(!containers_id(without[i])))
+		if (!CHECK(!session_names_id(without[i])))
 			printf("# %s\n", without[i]);
 }
 
-static void names_are_kept_with_the_session(void)
+static void names_of_containers_are_kept(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_(containers_freep) struct containers *c = containers_new();
+	_cleanup_(session_names_freep) struct session_names *c = session_names_new();
 	struct error err = ERROR_INIT;
 
-	containers_read(c, dir);
-	CHECK(!containers_name(c, ID));
-	CHECK_EQ(containers_add(dir, ID "/below", "a", &err), 0);
-	CHECK_EQ(containers_add(dir, OTHER, "tab\tline\n\033", &err), 0);
-	CHECK_EQ(containers_add(dir, ID, "b", &err), 0);
-	containers_read(c, dir);
-	CHECK_STR(containers_name(c, ID ".scope"), "b");
-	CHECK_STR(containers_name(c, OTHER), "tab\tline\n\033");
-	CHECK(!containers_name(c, NULL));
-	CHECK(!containers_name(NULL, ID));
-	CHECK_EQ(containers_add("/nonexistent", ID, "b", &err), -ENOENT);
+	session_names_read(c, dir);
+	CHECK(!session_names_container(c, ID));
+	CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, dir, ID, "a", &err), 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, dir, OTHER, "tab\tline\n\033", &err),
+		 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, dir, ID, "b", &err), 0);
+	session_names_read(c, dir);
+	CHECK_STR(session_names_container(c, ID ".scope"), "b");
+	CHECK_STR(session_names_container(c, OTHER), "tab\tline\n\033");
+	CHECK(!session_names_container(c, NULL));
+	CHECK(!session_names_container(NULL, ID));
+	CHECK_EQ(session_names_add(SESSION_NAMES_CONTAINERS, "/nonexistent", ID, "b", &err),
+		 -ENOENT);
+}
+
+static void names_of_threads_are_kept(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(session_names_freep) struct session_names *n = session_names_new();
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
+
+	session_names_line(&lines, "70.71", "a worker");
+	session_names_line(&lines, "70.70", "main\t");
+	CHECK_EQ(session_names_append(SESSION_NAMES_THREADS, dir, &lines, NULL), 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, dir, "70.71", "renamed", NULL), 0);
+	session_names_read(n, dir);
+	CHECK_STR(session_names_thread(n, 70, 71), "renamed");
+	CHECK_STR(session_names_thread(n, 70, 70), "main\t");
+	CHECK_STR(session_names_thread(n, 70, -1), "main\t");
+	CHECK(!session_names_thread(n, 70, 7));
+	CHECK(!session_names_thread(n, -1, 71));
+	CHECK(!session_names_thread(NULL, 70, 71));
 }
 
 static void count_warning(enum log_level level _unused_, const char *text _unused_, void *data)
@@ -58,20 +79,24 @@ static void count_warning(enum log_level level _unused_, const char *text _unuse
 static void damaged_lines_are_skipped(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_(containers_freep) struct containers *c = containers_new();
-	_cleanup_free_ char *path = path_join(dir, "containers");
+	_cleanup_(session_names_freep) struct session_names *c = session_names_new();
+	_cleanup_free_ char *path = path_join(dir, "containers"),
+			    *threads = path_join(dir, "threads");
 	int warnings = 0;
 
 	CHECK_EQ(path_write(path,
 			    "\nx\ty\n" ID "\t\n" ID "\tbad\\q\n" ID "0\ta\n" OTHER "\tok\n" ID,
 			    0644, NULL),
 		 0);
+	CHECK_EQ(path_write(threads, "1\ta\n1.\ta\n.1\ta\n1.2.3\ta\n-1.2\ta\n1.2\tok", 0644, NULL),
+		 0);
 	log_to(LOG_LEVEL_WARNING, count_warning, &warnings);
-	containers_read(c, dir);
+	session_names_read(c, dir);
 	log_to(LOG_LEVEL_WARNING, NULL, NULL);
-	CHECK_EQ(warnings, 1);
-	CHECK(!containers_name(c, ID));
-	CHECK_STR(containers_name(c, OTHER), "ok");
+	CHECK_EQ(warnings, 2);
+	CHECK(!session_names_container(c, ID));
+	CHECK_STR(session_names_container(c, OTHER), "ok");
+	CHECK_STR(session_names_thread(c, 1, 2), "ok");
 }
 
 /* Writes the file @below with its directories. */
@@ -121,5 +146,5 @@ static void runtimes_know_their_names(void)
 	}
 }
 
-TESTS(T(ids_are_found_in_paths), T(names_are_kept_with_the_session), T(damaged_lines_are_skipped),
-      T(runtimes_know_their_names))
+TESTS(T(ids_are_found_in_paths), T(names_of_containers_are_kept), T(names_of_threads_are_kept),
+      T(damaged_lines_are_skipped), T(runtimes_know_their_names))
