@@ -50,7 +50,9 @@ static struct errand *take(struct queue *q)
 	return e;
 }
 
-/* Gives up the capabilities of this thread that errands of @kind do not need. */
+/* Gives up the capabilities of this thread that errands of @kind do not need. Without
+ * CAP_SYS_PTRACE, as in a container, a thread may only look at processes that have no more
+ * capabilities than it has: then it keeps them to read /proc. */
 static void renounce(enum errands_kind kind)
 {
 	static const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH;
@@ -62,6 +64,8 @@ static void renounce(enum errands_kind kind)
 	struct __user_cap_data_struct now[2] = { 0 }, then[2] = { 0 };
 
 	(void)syscall(SYS_capget, &head, now);
+	if (kind == ERRANDS_PROCESSES && !(now[0].effective & CAP_TO_MASK(CAP_SYS_PTRACE)))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(then); i++) {
 		uint32_t mask = (uint32_t)(kept[kind] >> 32 * i);
 

@@ -40,8 +40,8 @@ enum errands_kind {
 	ERRANDS_OUTSIDE,   /* they talk to others: the thread has no capabilities */
 	ERRANDS_FILES,	   /* they use own files: it keeps those that override the modes of files */
 	ERRANDS_KERNEL,	   /* the same, and they see the addresses of the kernel */
-	ERRANDS_PROCESSES, /* they read /proc, soon waited for: it keeps the right to, and its
-			    * priority */
+	ERRANDS_PROCESSES, /* they read /proc, soon waited for: it keeps the right to, or all if the
+			    * caller has none for other processes, and its priority */
 };
 
 /* Starts the thread. 0, caller frees; or -errno. */
