@@ -122,6 +122,18 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 	rm -f /tmp/perf-1.map
 	report map
 	has "has names" "jit first" map.report
+	# What a container has by default: neither the right to trace, nor one that goes with it.
+	few=-sys_ptrace,-sys_admin,-perfmon,-bpf,-checkpoint_restore,-syslog
+	cat >inside <<-END
+		"$live/truth_chains_static" 8 25 75 & program=\$!
+		operf --driver=perf -d attached --duration=2s --pid=\$program 2>attached.log
+		kill \$program
+	END
+	ok "a process that runs in a container" unshare -pf --mount-proc \
+		setpriv --bounding-set=$few sh inside
+	fails "  its samples are not lost" 1 grep "their process was not known" attached.log
+	report attached
+	named "  and have names" attached
 fi
 
 # A map that nobody outside can see, by any path. The program itself may lie below /tmp.
