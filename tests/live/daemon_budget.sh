@@ -18,7 +18,7 @@ samples_of()
 
 for driver in bpf perf; do
 	rm -rf "$session"
-	if ! opcontrol --session-dir="$session" --driver=$driver --event=TIMER:$hz --budget=0.3% \
+	if ! opcontrol --session-dir="$session" --driver=$driver --event=TIMER:$hz --budget=0.1% \
 		--start >"$dir/output" 2>&1; then
 		skip "$driver" "$(tail -n 1 "$dir/output")"
 		continue
@@ -26,7 +26,7 @@ for driver in bpf perf; do
 	keep_busy
 	ok "$driver: more than the budget is sampled more rarely" wait_for is_stretched
 	ok "  and status says so" opcontrol --status
-	has "  with the budget" "^Budget: *0.3 % of each CPU's time, kept by sampling less often: each"
+	has "  with the budget" "^Budget: *0.1 % of each CPU's time, kept by sampling less often: each"
 	has "  and the cost" "^Own cost: *[0-9.]* % of the CPUs' time; the daemon"
 	kill "$worker"
 	truth_chains $seconds 25 75 >/dev/null

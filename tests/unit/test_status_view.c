@@ -60,10 +60,10 @@ static void a_budget_is_shown_with_what_it_takes(void)
 
 	CHECK(strstr(text,
 		     "Own cost:      0.49 % of the CPUs' time; the daemon 0.25 % of a CPU, "));
-	CHECK(strstr(text,
-		     "Budget:        0.12345678 % of each CPU's time, kept by sampling less "
-		     "often: each sample counts for 3.5 (at most 8.2); the first minute's may "
-		     "be spent at the start\n"));
+	CHECK(strstr(text, "Budget:        0.12345678 % of each CPU's time, kept by sampling less "
+			   "often: each sample counts for 3.5 (at most 8.2); that of the first "
+			   "five minutes may "
+			   "be spent at the start\n"));
 	CHECK(strstr(json, "\"budget_percent\": 0.12345678,\n  \"budget_starting\": 1,\n  "
 			   "\"cost_percent\": 0.487,"));
 	CHECK(strstr(text, "Samples:       1241 taken, which stand for 7869, 12 lost; 398 "));

@@ -307,7 +307,7 @@ static void budget_row(const char *lines, struct strbuf *out)
 			", kept by sampling less often: each sample counts for %.1f (at most %.1f)",
 			mean, number_of(lines, "stretch_highest"));
 	if (has_value(lines, "budget_starting"))
-		strbuf_adds(out, "; the first minute's may be spent at the start");
+		strbuf_adds(out, "; that of the first five minutes may be spent at the start");
 	if (has_value(lines, "budget_exceeded"))
 		strbuf_adds(out, "; it cannot be kept; use fewer events, or no call chains");
 }
