@@ -155,9 +155,9 @@ static const char *end_of_arguments(const char *text, const char *at)
 	const char *end = closing_bracket(text, at);
 	size_t skip;
 
-	if (!end++)
+	if (!end)
 		return NULL;
-	while (*at == '(' && (skip = qualifier_length(end)))
+	for (end++; *at == '(' && (skip = qualifier_length(end));)
 		end += skip;
 	return end;
 }
