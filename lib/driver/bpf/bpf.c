@@ -84,8 +84,10 @@ static int check(const struct driver_config *config, struct error *err)
 		    *config->events[i].probed)
 			return error_set(err, -ENOTSUP, "tracepoints and probes " BY_PERF);
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
-		return error_set(err, -ENOTSUP,
-				 "a process in a PID namespace of its own cannot be followed");
+		return error_set(
+			err, -ENOTSUP,
+			"it cannot follow a process in a PID namespace other than the first; "
+			"use the driver perf, or profile the whole machine");
 	return 0;
 }
 
