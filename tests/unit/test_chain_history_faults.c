@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The history of call chains through kills, full disks, damage and repairs. */
 #include "chain_past.h"
+#include "killed.h"
 
 #include "chains/chain_merge.h"
 #include "history/history_source.h"
@@ -11,26 +12,17 @@
 
 /* --- interruptions --- */
 
-static unsigned int kill_upkeep(const struct past *p, unsigned int times)
+static void work(const void *past)
 {
-	unsigned int killed = 0, i;
+	(void)upkeep(past, 0, 0);
+}
 
-	for (i = 0; i < times; i++) {
-		pid_t pid = fork();
-		int status;
+static void check(const void *past)
+{
+	const struct past *p = past;
 
-		if (pid == 0) {
-			(void)upkeep(p, 0, 0);
-			_exit(0);
-		}
-		(void)usleep((useconds_t)(rand() % 5000));
-		(void)kill(pid, SIGKILL);
-		CHECK_EQ(waitpid(pid, &status, 0), pid);
-		killed += WIFSIGNALED(status);
-		CHECK_EQ(read_chains(p->dir, NULL, NULL).all, p->all);
-		CHECK_EQ(read_chains(p->dir, &WINDOW_ALL, NULL).all, p->all);
-	}
-	return killed;
+	CHECK_EQ(read_chains(p->dir, NULL, NULL).all, p->all);
+	CHECK_EQ(read_chains(p->dir, &WINDOW_ALL, NULL).all, p->all);
 }
 
 static void a_kill_at_any_time_changes_no_sum(void)
@@ -46,7 +38,7 @@ static void a_kill_at_any_time_changes_no_sum(void)
 			write_busy_hour(&p);
 		/* Much is due at once after some hours, as after a pause. */
 		if (hour % 16 == 15)
-			killed += kill_upkeep(&p, 16);
+			killed += kill_often(&(struct killed_work){ work, check, &p, 5000 });
 	}
 	CHECK(killed > 0);
 	(void)upkeep(&p, 0, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The upkeep of a history that is killed, read meanwhile, on a full disk, or damaged. */
 #include "history_past.h"
+#include "killed.h"
 
 #include "history/history_check.h"
 #include "history/history_kind.h"
@@ -18,26 +19,14 @@
 
 /* --- interruptions --- */
 
-/* Kills the upkeep at a random time, again and again; returns how often it was killed. */
-static unsigned int kill_upkeep(const struct past *p, unsigned int times)
+static void work(const void *past)
 {
-	unsigned int killed = 0, i;
+	(void)upkeep(past, 0);
+}
 
-	for (i = 0; i < times; i++) {
-		pid_t pid = fork();
-		int status;
-
-		if (pid == 0) {
-			(void)upkeep(p, 0);
-			_exit(0);
-		}
-		(void)usleep((useconds_t)(rand() % 3000));
-		(void)kill(pid, SIGKILL);
-		CHECK_EQ(waitpid(pid, &status, 0), pid);
-		killed += WIFSIGNALED(status);
-		check_sums(p);
-	}
-	return killed;
+static void check(const void *past)
+{
+	check_sums(past);
 }
 
 static void a_kill_at_any_time_changes_no_sum(void)
@@ -50,7 +39,7 @@ static void a_kill_at_any_time_changes_no_sum(void)
 		write_hour(&p, 20 * MINUTE);
 		/* Much is due at once after some hours, as after a pause. */
 		if (hour % 16 == 15)
-			killed += kill_upkeep(&p, 16);
+			killed += kill_often(&(struct killed_work){ work, check, &p, 3000 });
 	}
 	CHECK(killed > 0);
 	(void)upkeep(&p, 0);
