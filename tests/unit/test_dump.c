@@ -20,6 +20,15 @@ static void count_threads(struct bench *b)
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
 }
 
+/* Begins a session whose samples go through @intake. */
+static void start_with(struct bench *b, struct intake *intake)
+{
+	bench_start(b);
+	evbuf_free(b->buffer);
+	b->buffer = evbuf_new(256, intake_words, intake);
+	*intake = (struct intake){ .cookies = b->cookies, .record = b->rec };
+}
+
 static size_t count_lines(const struct bench *b)
 {
 	_cleanup_free_ char *lines = sample_lines(b->session, "current");
@@ -50,12 +59,9 @@ static void a_dump_ends_when_all_is_written(void)
 static void what_comes_during_a_dump_waits(void)
 {
 	BENCH(b);
-	struct intake intake = { .cookies = b.cookies };
+	struct intake intake;
 
-	bench_start(&b);
-	evbuf_free(b.buffer);
-	b.buffer = evbuf_new(256, intake_words, &intake);
-	intake.record = b.rec;
+	start_with(&b, &intake);
 	intake.holds = true;
 	count_threads(&b);
 	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
@@ -69,12 +75,9 @@ static void what_comes_during_a_dump_waits(void)
 static void what_a_turn_has_no_time_for_waits_for_the_next(void)
 {
 	BENCH(b);
-	struct intake intake = { .cookies = b.cookies };
+	struct intake intake;
 
-	bench_start(&b);
-	evbuf_free(b.buffer);
-	b.buffer = evbuf_new(256, intake_words, &intake);
-	intake.record = b.rec;
+	start_with(&b, &intake);
 	intake.until_ns = 1; /* long ago */
 	count_threads(&b);
 	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
@@ -89,12 +92,9 @@ static void what_a_turn_has_no_time_for_waits_for_the_next(void)
 static void a_dump_records_what_was_drained_before_it(void)
 {
 	BENCH(b);
-	struct intake intake = { .cookies = b.cookies };
+	struct intake intake;
 
-	bench_start(&b);
-	evbuf_free(b.buffer);
-	b.buffer = evbuf_new(256, intake_words, &intake);
-	intake.record = b.rec;
+	start_with(&b, &intake);
 	intake.holds = true;
 	count_threads(&b);
 	intake_mark(&intake);

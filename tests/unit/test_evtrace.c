@@ -39,6 +39,32 @@ static void fill(const char *root)
 	add(root, "syscalls/sys_enter_read", "700\n");
 }
 
+/* Parses @spec, which must mean @text. */
+static struct event parse(const char *root, const char *spec, const char *text)
+{
+	_cleanup_free_ char *its = NULL;
+	struct error err = ERROR_INIT;
+	struct event event = { 0 };
+
+	CHECK_EQ(event_parse_at(root, spec, &event, &err), 0);
+	if (err.code)
+		printf("# %s: %s\n", spec, err.text);
+	its = event_text(&event);
+	CHECK_STR(its, text);
+	return event;
+}
+
+/* Parses @spec, which must be refused with a message that has @says. */
+static void check_refused(const char *root, const char *spec, const char *says)
+{
+	struct error err = ERROR_INIT;
+	struct event event;
+
+	CHECK_EQ(event_parse_at(root, spec, &event, &err), -EINVAL);
+	if (!CHECK(strstr(err.text, says)))
+		printf("# %s gives '%s'\n", spec, err.text);
+}
+
 static void names_as_in_perf_are_accepted(void)
 {
 	static const struct {
@@ -56,15 +82,8 @@ static void names_as_in_perf_are_accepted(void)
 
 	fill(root);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_free_ char *text = NULL;
-		struct error err = ERROR_INIT;
-		struct event event = { 0 };
+		struct event event = parse(root, rows[i].spec, rows[i].text);
 
-		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), 0);
-		if (err.code)
-			printf("# %s: %s\n", rows[i].spec, err.text);
-		text = event_text(&event);
-		CHECK_STR(text, rows[i].text);
 		CHECK_EQ(event.perf_type, PERF_TYPE_TRACEPOINT);
 		CHECK_EQ(event.perf_config, rows[i].id);
 	}
@@ -95,15 +114,8 @@ static void functions_of_the_kernel_are_probes(void)
 	fill(root);
 	add_kprobes(root);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_free_ char *text = NULL;
-		struct error err = ERROR_INIT;
-		struct event event = { 0 };
+		struct event event = parse(root, rows[i].spec, rows[i].text);
 
-		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), 0);
-		if (err.code)
-			printf("# %s: %s\n", rows[i].spec, err.text);
-		text = event_text(&event);
-		CHECK_STR(text, rows[i].text);
 		CHECK_STR(event.probed, rows[i].function);
 		CHECK_EQ(event.perf_type, 6);
 		CHECK_EQ(event.perf_config, rows[i].config);
@@ -126,12 +138,7 @@ static void probes_need_a_kernel_with_them(void)
 
 	fill(root);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct error err = ERROR_INIT;
-		struct event event;
-
-		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), -EINVAL);
-		if (!CHECK(strstr(err.text, rows[i].says)))
-			printf("# %s gives '%s'\n", rows[i].spec, err.text);
+		check_refused(root, rows[i].spec, rows[i].says);
 		add_kprobes(root);
 	}
 }
@@ -154,14 +161,8 @@ static void mistakes_are_named(void)
 	size_t i;
 
 	fill(root);
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct error err = ERROR_INIT;
-		struct event event;
-
-		CHECK_EQ(event_parse_at(root, rows[i].spec, &event, &err), -EINVAL);
-		if (!CHECK(strstr(err.text, rows[i].says)))
-			printf("# %s gives '%s'\n", rows[i].spec, err.text);
-	}
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		check_refused(root, rows[i].spec, rows[i].says);
 }
 
 static void add_name(const char *group, const char *name, void *data)
