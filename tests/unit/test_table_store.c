@@ -13,11 +13,56 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static struct sampler *open_sampler(const struct sampler_config *config, struct error *err)
-{
-	struct sampler *s = NULL;
+/* A program in the kernel and its tables. */
+struct stage {
+	struct sampler *sampler; /* NULL: cannot be had */
+	struct table_store *store;
+};
 
-	return sampler_new(config, &s, err) < 0 ? NULL : s;
+/* @bytes: of the chunks, at most; @tables: how many there can be, 0: as many as usual. */
+static struct stage stage_open(size_t bytes, uint32_t tables)
+{
+	const struct sampler_config config = { .keys = 4096, .depth = 64, .tables = tables };
+	struct stage stage = { 0 };
+	struct error err = ERROR_INIT;
+
+	if (sampler_new(&config, &stage.sampler, &err) < 0)
+		return (struct stage){ 0 };
+	CHECK_EQ(table_store_new(stage.sampler, NULL, bytes, &stage.store, &err), 0);
+	return stage;
+}
+
+static void stage_done(struct stage *stage)
+{
+	table_store_free(stage->store);
+	sampler_free(stage->sampler);
+}
+
+/* Declares the sampler @s and its store @t; skips the test if they cannot be had. */
+#define STAGE(s, t, bytes, tables)                                                                 \
+	_cleanup_(stage_done) struct stage stage = stage_open(bytes, tables);                      \
+	_unused_ struct sampler *s = stage.sampler;                                                \
+	struct table_store *t = stage.store;                                                       \
+	if (!s)                                                                                    \
+	SKIP("no BPF here")
+
+/* A library for these tests; the caller frees. */
+static char *fake_path(const char *name)
+{
+	return xasprintf("%s/tests/unit/lib%s.so", getenv("OP_BUILD_ROOT"), name);
+}
+
+static struct unwind_counters counters_of(const struct table_store *t)
+{
+	struct table_store_stats stats;
+
+	table_store_stats(t, &stats);
+	return stats.counters;
+}
+
+static const uint64_t *counter_in(const struct unwind_counters *c, size_t offset)
+{
+	return (const uint64_t *)(const void *)((const char *)c + offset);
 }
 
 /* Loads the unwind table of @path as that of file number @number. */
@@ -61,17 +106,11 @@ static void drain_often(struct sampler *s)
 
 static void tables_beyond_the_budget_are_refused(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	struct table_store *t = NULL;
+	STAGE(s, t, sizeof(struct sample_chunk), 0);
 	struct table_store_stats stats;
 	uint64_t i;
 
-	if (!s)
-		SKIP("no BPF here");
 	/* Of one chunk: this program fits some times, not so often. */
-	CHECK_EQ(table_store_new(s, NULL, sizeof(struct sample_chunk), &t, &err), 0);
 	for (i = 1; i <= 200; i++)
 		load(t, "/proc/self/exe", i);
 	table_store_load(t, &(struct sample_file){ 0 }, -1); /* the vdso */
@@ -97,7 +136,6 @@ static void tables_beyond_the_budget_are_refused(void)
 	load(t, "/proc/self/exe", 200);
 	table_store_retry(t);
 	CHECK(table_store_refuses(t));
-	table_store_free(t);
 }
 
 /* A hash of all rows of the table, with their rules. */
@@ -134,40 +172,27 @@ static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 
 static void chunks_stand_ready(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	struct table_store *t = NULL;
+	STAGE(s, t, 64 << 20, 0);
 	uint64_t before;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
 	before = bytes_at_rest(t);
 	CHECK(before >= sizeof(struct sample_chunk));
 	load(t, "/proc/self/exe", 1);
 	CHECK(bytes_at_rest(t) > before);
-	table_store_free(t);
 }
 
 static void tables_go_that_were_not_used_for_longest(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	STAGE(s, t, 4 * sizeof(struct sample_chunk), 0);
 	size_t bytes = SAMPLE_TABLES_MAX * sizeof(struct sample_table);
 	struct sample_table *tables;
-	struct table_store *t = NULL;
 	struct table_store_stats before, after;
 	struct sample_table used;
 	uint32_t number;
 	uint64_t i, rows;
 
-	if (!s)
-		SKIP("no BPF here");
 	tables = sampler_map_memory(sampler_maps(s)->tables, bytes);
 	CHECK(tables != NULL);
-	CHECK_EQ(table_store_new(s, NULL, 4 * sizeof(struct sample_chunk), &t, &err), 0);
 	for (i = 1; !t || !table_store_refuses(t); i++)
 		load(t, "/proc/self/exe", i);
 	table_store_stats(t, &before);
@@ -201,7 +226,6 @@ static void tables_go_that_were_not_used_for_longest(void)
 	load(t, "/proc/self/exe", i / 2);
 	CHECK_EQ(number_of(s, i / 2), number);
 	CHECK_EQ(bytes_at_rest(t), 4 * sizeof(struct sample_chunk));
-	table_store_free(t);
 	(void)munmap(tables, bytes);
 }
 
@@ -211,16 +235,10 @@ enum { FEW = 64 };
  * is: with a table if @built, else with none. */
 static void check_many_files(const char *path, bool built)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s = open_sampler(
-		&(struct sampler_config){ .keys = 4096, .depth = 64, .tables = FEW }, &err);
-	struct table_store *t = NULL;
+	STAGE(s, t, 64 << 20, FEW);
 	struct table_store_stats stats;
 	uint64_t i;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
 	for (i = 1; i <= 10 * FEW; i++) {
 		drain_often(s);
 		load(t, path, i);
@@ -235,7 +253,6 @@ static void check_many_files(const char *path, bool built)
 	CHECK_EQ(stats.counters.unwind_none, built ? 0 : 10 * FEW);
 	CHECK_EQ(stats.counters.unwind_refused, 0);
 	CHECK_EQ(stats.counters.unwind_evicted > 8 * FEW, built);
-	table_store_free(t);
 }
 
 static void tables_make_way_for_those_of_new_files(void)
@@ -252,8 +269,7 @@ static void files_without_a_table_leave_room_for_others(void)
 static int open_many_rules(uint32_t number, uint32_t count)
 {
 	static const uint8_t step[] = { 0x41, 0x0e, 0xff, 0xff, 0x01 };
-	_cleanup_free_ char *path =
-		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libmany_rules.so");
+	_cleanup_free_ char *path = fake_path("many_rules");
 	_cleanup_free_ char *text = NULL;
 	ssize_t size = path_read("", path, &text, NULL);
 	uint8_t *at = size > 0 ? memmem(text, (size_t)size, step, sizeof(step)) : NULL;
@@ -273,16 +289,10 @@ static int open_many_rules(uint32_t number, uint32_t count)
 
 static void rules_of_dropped_tables_make_way(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	struct table_store *t = NULL;
+	STAGE(s, t, 64 << 20, 0);
 	struct table_store_stats stats;
 	uint32_t i;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
 	for (i = 1; i <= 200; i++) {
 		_cleanup_close_ int fd = open_many_rules(i, 1300);
 
@@ -294,27 +304,19 @@ static void rules_of_dropped_tables_make_way(void)
 	CHECK_EQ(stats.counters.unwind_built, 200);
 	CHECK_EQ(stats.counters.unwind_partial, 0);
 	CHECK(stats.counters.unwind_evicted > 100);
-	table_store_free(t);
 }
 
 static void a_file_with_too_many_rules_is_counted(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	STAGE(s, t, 64 << 20, 0);
 	_cleanup_close_ int fd = open_many_rules(1, 3000);
-	struct table_store *t = NULL;
 	struct table_store_stats stats;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
 	table_store_load(t, &(struct sample_file){ .inode = 1 }, fd);
 	load(t, "/proc/self/exe", 2);
 	table_store_stats(t, &stats);
 	CHECK_EQ(stats.counters.unwind_built, 2);
 	CHECK_EQ(stats.counters.unwind_partial, 1);
-	table_store_free(t);
 }
 
 /* Loads a copy of the file @path in which the @size bytes @known are @other. */
@@ -323,8 +325,7 @@ static void load_changed(struct table_store *t, const char *path, const void *kn
 {
 	_cleanup_free_ char *bytes = NULL;
 	_cleanup_close_ int fd = memfd_create("changed", MFD_CLOEXEC);
-	struct error err = ERROR_INIT;
-	int64_t n = path_read("", path, &bytes, &err);
+	int64_t n = path_read("", path, &bytes, NULL);
 	void *at = n > 0 ? memmem(bytes, (size_t)n, known, size) : NULL;
 
 	if (!CHECK(at != NULL))
@@ -334,117 +335,59 @@ static void load_changed(struct table_store *t, const char *path, const void *kn
 	table_store_load(t, &(struct sample_file){ .inode = 2 }, fd);
 }
 
-static void an_unknown_python_is_counted(void)
+/* A runtime of a version that is not known has a table, but no frames of its own. */
+static void unknown_runtimes_are_counted(void)
 {
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	_cleanup_free_ char *path =
-		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_python.so");
-	const uint64_t known = 0x030d00f0, unknown = 0x03ff00f0;
-	struct table_store *t = NULL;
-	struct table_store_stats stats;
+	static const uint64_t python = 0x030d00f0, no_python = 0x03ff00f0;
+	static const struct {
+		const char *name;
+		const void *known, *other;
+		size_t size, counter;
+	} rows[] = {
+		{ "fake_python", &python, &no_python, sizeof(python),
+		  offsetof(struct unwind_counters, python_unknown) },
+		{ "fake_php", "PHP/8.2.36", "PHP/8.9.36", strlen("PHP/8.2.36"),
+		  offsetof(struct unwind_counters, php_unknown) },
+		{ "fake_ruby", "3.1.2", "3.9.2", strlen("3.1.2"),
+		  offsetof(struct unwind_counters, ruby_unknown) },
+		{ "fake_java_25", "CodeHeap", "codeHeap", sizeof("CodeHeap"),
+		  offsetof(struct unwind_counters, java_unknown) },
+	};
+	size_t i, k;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
-	load(t, path, 1);
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.python_unknown, 0);
-	load_changed(t, path, &known, &unknown, sizeof(known));
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.unwind_built, 2);
-	CHECK_EQ(stats.counters.python_unknown, 1);
-	table_store_free(t);
-}
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		STAGE(s, t, 64 << 20, 0);
+		_cleanup_free_ char *path = fake_path(rows[i].name);
+		struct unwind_counters counters;
 
-static void an_unknown_php_is_counted(void)
-{
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	_cleanup_free_ char *path = path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_php.so");
-	static const char known[] = "PHP/8.2.36", unknown[] = "PHP/8.9.36";
-	struct table_store *t = NULL;
-	struct table_store_stats stats;
-
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
-	load(t, path, 1);
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.php_unknown, 0);
-	load_changed(t, path, known, unknown, strlen(known));
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.php_unknown, 1);
-	CHECK_EQ(stats.counters.python_unknown, 0);
-	table_store_free(t);
-}
-
-static void an_unknown_ruby_is_counted(void)
-{
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	_cleanup_free_ char *path =
-		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_ruby.so");
-	static const char known[] = "3.1.2", unknown[] = "3.9.2";
-	struct table_store *t = NULL;
-	struct table_store_stats stats;
-
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
-	load(t, path, 1);
-	load_changed(t, path, known, unknown, strlen(known));
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.ruby_unknown, 1);
-	CHECK_EQ(stats.counters.php_unknown, 0);
-	table_store_free(t);
-}
-
-static void an_unknown_java_is_counted(void)
-{
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	_cleanup_free_ char *path =
-		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_java_25.so");
-	struct table_store *t = NULL;
-	struct table_store_stats stats;
-
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
-	load_changed(t, path, "CodeHeap", "codeHeap", sizeof("CodeHeap"));
-	table_store_stats(t, &stats);
-	CHECK_EQ(stats.counters.java_unknown, 1);
-	table_store_free(t);
+		load(t, path, 1);
+		counters = counters_of(t);
+		for (k = 0; k < ARRAY_SIZE(rows); k++)
+			CHECK_EQ(*counter_in(&counters, rows[k].counter), 0);
+		load_changed(t, path, rows[i].known, rows[i].other, rows[i].size);
+		counters = counters_of(t);
+		for (k = 0; k < ARRAY_SIZE(rows); k++)
+			CHECK_EQ(*counter_in(&counters, rows[k].counter), k == i);
+		CHECK_EQ(counters.unwind_built, 2);
+	}
 }
 
 /* There is room for 63; those unused for longest make way. */
 static void many_pythons_make_way(void)
 {
 	enum { PYTHONS = 70, RUNTIME = 632 };
-	struct error err = ERROR_INIT;
-	_cleanup_(sampler_freep) struct sampler *s =
-		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
-	_cleanup_free_ char *path =
-		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libfake_python.so");
+	STAGE(s, t, 64 << 20, 0);
+	_cleanup_free_ char *path = fake_path("fake_python");
 	_cleanup_free_ char *bytes = NULL;
-	struct table_store *t = NULL;
 	struct table_store_stats stats;
 	const struct sample_table *tables;
 	uint64_t interpreters = RUNTIME, i;
 	char *at;
 	int64_t n;
 
-	if (!s)
-		SKIP("no BPF here");
-	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
 	tables = sampler_map_memory(sampler_maps(s)->tables, SAMPLE_TABLES_MAX * sizeof(*tables));
 	CHECK(tables != NULL);
-	n = path_read("", path, &bytes, &err);
+	n = path_read("", path, &bytes, NULL);
 	at = memmem(bytes, (size_t)n, &interpreters, sizeof(interpreters));
 	for (i = 1; i <= PYTHONS; i++) {
 		_cleanup_close_ int fd = memfd_create("python", MFD_CLOEXEC);
@@ -460,11 +403,9 @@ static void many_pythons_make_way(void)
 	table_store_stats(t, &stats);
 	CHECK(stats.counters.unwind_evicted >= 30 && stats.counters.unwind_evicted < PYTHONS);
 	CHECK_EQ(stats.counters.unwind_refused, 0);
-	table_store_free(t);
 }
 
-TESTS(T(many_pythons_make_way), T(an_unknown_python_is_counted), T(an_unknown_php_is_counted),
-      T(an_unknown_ruby_is_counted), T(an_unknown_java_is_counted),
+TESTS(T(many_pythons_make_way), T(unknown_runtimes_are_counted),
       T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
       T(tables_go_that_were_not_used_for_longest), T(tables_make_way_for_those_of_new_files),
       T(rules_of_dropped_tables_make_way), T(a_file_with_too_many_rules_is_counted),
