@@ -28,36 +28,39 @@ static struct slicing_totals totals_of(const struct collector *c)
 
 void collector_begin_slice(struct collector *c)
 {
+	struct slicing_clock now = slicing_clock_read();
 	struct slicing_totals totals;
 
 	if (!c->has_history)
 		return;
 	totals = totals_of(c);
-	slicing_begin(&c->slicing, &totals);
+	slicing_begin(&c->slicing, &now, &totals);
 }
 
 /* Whether the slice ends with the samples taken before @until_ns. */
-static bool slice_ends(const struct collector *c, uint64_t until_ns, enum slice_end when)
+static bool slice_ends(const struct collector *c, const struct slicing_clock *now,
+		       uint64_t until_ns, enum slice_end when)
 {
 	enum { REQUESTED_SLICE_MS = 500 };
 	uint64_t length_ms = when == SLICE_ON_REQUEST ? REQUESTED_SLICE_MS : HISTORY_SLICE_MS;
 
-	return when == SLICE_LAST || slicing_is_due(&c->slicing, until_ns, length_ms) ||
+	return when == SLICE_LAST || slicing_is_due(&c->slicing, now, until_ns, length_ms) ||
 	       record_slice_is_full(c->record);
 }
 
 void collector_end_slice(struct collector *c, enum slice_end when)
 {
 	uint64_t until_ns = c->has_history ? c->ops->taken_until_ns(c->driver) : 0;
+	struct slicing_clock now = slicing_clock_read();
 	struct slicing_totals totals;
 	struct error err = ERROR_INIT;
 	struct slice slice;
 
 	if (until_ns <= c->slicing.begin_ns || !c->slicing.begin_ns ||
-	    !slice_ends(c, until_ns, when))
+	    !slice_ends(c, &now, until_ns, when))
 		return;
 	totals = totals_of(c);
-	slicing_end(&c->slicing, until_ns, &totals, &slice);
+	slicing_end(&c->slicing, &now, until_ns, &totals, &slice);
 	if (record_end_slice(c->record, &slice, &err) < 0)
 		log_error("%s: %" PRId64 " ms are missing in the history", err.text,
 			  slice.span.end_ms - slice.span.begin_ms);

@@ -4,9 +4,11 @@
  * slice are those between which its samples were taken, not when they were recorded. The caller
  * embeds the struct, all-zero at first.
  *
- *	slicing_begin(&s, &totals);
- *	if (slicing_is_due(&s, until_ns, HISTORY_SLICE_MS))
- *		slicing_end(&s, until_ns, &totals, &slice);
+ *	struct slicing_clock now = slicing_clock_read();
+ *
+ *	slicing_begin(&s, &now, &totals);
+ *	if (slicing_is_due(&s, &now, until_ns, HISTORY_SLICE_MS))
+ *		slicing_end(&s, &now, until_ns, &totals, &slice);
  */
 #pragma once
 
@@ -20,17 +22,29 @@ struct slicing_totals {
 	uint64_t lost;
 };
 
+/* What time it is. */
+struct slicing_clock {
+	uint64_t now_ns;       /* CLOCK_MONOTONIC */
+	uint64_t suspended_ns; /* how long the machine was suspended since it was started */
+	int64_t day_ms;	       /* the time of day, as in struct window */
+};
+
 struct slicing {
 	uint64_t begin_ns;	    /* CLOCK_MONOTONIC; 0: no slice has begun */
+	uint64_t suspended_ns;	    /* when the slice began */
 	struct slicing_totals then; /* when the slice began */
 	double taken; /* share of the samples received last that were not skipped; 0: none yet */
 };
 
+struct slicing_clock slicing_clock_read(void);
 /* Begins the first slice: samples are taken from now on. */
-void slicing_begin(struct slicing *s, const struct slicing_totals *totals);
+void slicing_begin(struct slicing *s, const struct slicing_clock *now,
+		   const struct slicing_totals *totals);
 /* Whether the slice is at least @length_ms long, if the samples taken before @until_ns are
- * recorded. */
-bool slicing_is_due(const struct slicing *s, uint64_t until_ns, uint64_t length_ms);
-/* Ends the slice, which contains the samples taken before @until_ns, and begins the next one. */
-void slicing_end(struct slicing *s, uint64_t until_ns, const struct slicing_totals *totals,
-		 struct slice *ret);
+ * recorded, or the machine was suspended since it began. */
+bool slicing_is_due(const struct slicing *s, const struct slicing_clock *now, uint64_t until_ns,
+		    uint64_t length_ms);
+/* Ends the slice, which contains the samples taken before @until_ns, and begins the next one. If
+ * the machine was suspended, this was in between. */
+void slicing_end(struct slicing *s, const struct slicing_clock *now, uint64_t until_ns,
+		 const struct slicing_totals *totals, struct slice *ret);
