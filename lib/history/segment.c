@@ -225,16 +225,19 @@ struct segment *segment_of(struct segment_made *m)
 	return s;
 }
 
-static void unload(struct segment *s)
+void segment_unload(struct segment *s)
 {
-	free(s->text);
-	free(s->lines);
-	free(s->nodes);
-	free(s->places);
-	s->text = NULL;
-	s->lines = NULL;
-	s->nodes = NULL;
-	s->places = NULL;
+	if (s->made)
+		return;
+	free(STEAL(s->text));
+	free(STEAL(s->lines));
+	free(STEAL(s->nodes));
+	free(STEAL(s->places));
+	free(STEAL(s->totals));
+	free(STEAL(s->ids));
+	free(STEAL(s->counts));
+	s->ids_room = s->counts_room = 0;
+	segment_columns_done(&s->columns);
 }
 
 void segment_free(struct segment *s)
@@ -253,11 +256,7 @@ void segment_free(struct segment *s)
 	free(s->name);
 	free(s->index);
 	free(s->slices);
-	unload(s);
-	segment_columns_done(&s->columns);
-	free(s->totals);
-	free(s->ids);
-	free(s->counts);
+	segment_unload(s);
 	free(s);
 }
 
@@ -385,7 +384,7 @@ int segment_load(struct segment *s, struct error *err)
 		r = load_nodes(s);
 	if (r == 0)
 		return 0;
-	unload(s);
+	segment_unload(s);
 	return error_set(err, r, "%s: the names are damaged", s->name);
 }
 

@@ -48,6 +48,8 @@ const char *segment_name(const struct segment *s);
 const struct segment_slice *segment_slice_at(const struct segment *s, size_t i);
 /* Reads names and nodes. 0 or -errno. */
 int segment_load(struct segment *s, struct error *err);
+/* Frees what was read of a segment that is a file but its index. Counts can be read as before. */
+void segment_unload(struct segment *s);
 /* The name with number @i, from 1 on; after segment_load(). */
 const char *segment_line(const struct segment *s, uint32_t i);
 /* The nodes, from 1 on; after segment_load(). */
@@ -56,7 +58,7 @@ const struct segment_node *segment_nodes(const struct segment *s);
 uint32_t segment_place(const struct segment *s, uint32_t node);
 /* Reads the counts of slice @i, which are valid until the next call. 0 or -errno. */
 int segment_counts(struct segment *s, size_t i, struct segment_counts *ret);
-/* Reads the sums of all slices, by node from 1 on, valid until segment_free(). 0 or -errno. */
+/* Reads the sums of all slices, by node from 1 on, valid until segment_unload(). 0 or -errno. */
 int segment_totals(struct segment *s, const uint64_t **ret, struct error *err);
 /* Whether the totals are the sums of the slices, and the header's sums those of both. 0 or -errno,
  * -EBADMSG if not. */

@@ -38,6 +38,7 @@ static int open_part(void *data, size_t i, struct segment **ret)
 
 /* Some inputs that are rolled up together. */
 struct batch {
+	struct segment_roll *roll;
 	struct segment **segments;
 	size_t count, room;
 };
@@ -49,13 +50,16 @@ static void batch_done(struct batch *b)
 	for (i = 0; i < b->count; i++)
 		segment_free(b->segments[i]);
 	free(b->segments);
+	segment_roll_free(b->roll);
 }
 
-/* Opens inputs from @*at on, at least two if there are so many, until they have enough nodes. */
-static int open_batch(const struct roll_inputs *from, size_t *at, struct batch *b)
+/* Adds inputs from @*at on, at least two if there are so many, until they have enough nodes. Only
+ * one at a time has its own in memory. */
+static int add_batch(const struct roll_inputs *from, size_t *at, struct batch *b)
 {
 	size_t nodes = 0;
 
+	b->roll = segment_roll_new();
 	while (*at < from->count && (b->count < 2 || nodes < NODES_AT_ONCE)) {
 		struct segment *s = NULL;
 		int r = from->open(from->data, (*at)++, &s);
@@ -63,10 +67,11 @@ static int open_batch(const struct roll_inputs *from, size_t *at, struct batch *
 		if (s) {
 			array_grow(&b->segments, b->count + 1, &b->room);
 			b->segments[b->count++] = s;
-			nodes += segment_about(s)->nodes;
 		}
 		if (r < 0)
 			return r;
+		if (s)
+			nodes = segment_roll_add(b->roll, s);
 	}
 	return 0;
 }
@@ -85,15 +90,14 @@ static int roll_round(const struct segment_rolling *how, const struct roll_input
 	do {
 		_cleanup_(batch_done) struct batch b = { 0 };
 		bool is_all;
-		int r = open_batch(from, &at, &b);
+		int r = add_batch(from, &at, &b);
 
 		if (r < 0)
 			return r;
 		is_all = at == from->count && !ret->count;
 		array_grow(&ret->bytes, ret->count + 1, &ret->room);
 		ret->bytes[ret->count++] = STRBUF_INIT;
-		r = segment_roll(is_all ? how : &finer, b.segments, b.count,
-				 &ret->bytes[ret->count - 1]);
+		r = segment_roll_end(b.roll, is_all ? how : &finer, &ret->bytes[ret->count - 1]);
 		if (r < 0)
 			return r;
 		damaged += r;

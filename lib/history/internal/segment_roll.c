@@ -6,13 +6,18 @@
 
 #include <stdlib.h>
 
-struct roll {
+/* What is rolled up. */
+struct input {
+	struct segment *segment;
+	uint32_t *numbers; /* in the tree, by node */
+};
+
+struct segment_roll {
 	const struct segment_rolling *how;
-	struct segment *const *inputs;
-	size_t count;
+	struct input *inputs;
+	size_t count, inputs_room;
 	struct segment_tree tree;
-	uint32_t **numbers; /* in the tree, by input and node */
-	int damaged;	    /* slices */
+	int damaged; /* slices */
 
 	/* The slice that is being added up. */
 	struct segment_writer *writer;
@@ -23,10 +28,9 @@ struct roll {
 	size_t counted, room;
 };
 
-/* Adds the tree of an input. */
-static void merge_tree(struct roll *r, size_t input)
+/* Adds the tree of a segment; returns the numbers of its nodes, caller frees. */
+static uint32_t *merge_tree(struct segment_roll *r, const struct segment *s)
 {
-	const struct segment *s = r->inputs[input];
 	const struct segment_about *about = segment_about(s);
 	_cleanup_free_ uint32_t *lines = xcalloc(about->lines + 1, sizeof(*lines));
 	uint32_t *numbers = xcalloc(about->nodes + 1, sizeof(*numbers)), i;
@@ -34,14 +38,14 @@ static void merge_tree(struct roll *r, size_t input)
 	for (i = 1; i <= about->lines; i++)
 		lines[i] = segment_tree_line(&r->tree, segment_line(s, i));
 	segment_tree_merge(&r->tree, segment_nodes(s), about->nodes, lines, numbers);
-	r->numbers[input] = numbers;
+	return numbers;
 }
 
 /* Adds the counts of an input to the tree. They are those of its slices, not its totals: if one is
  * damaged, the new totals are the sum of the others. */
-static void add_counts(struct roll *r, size_t input)
+static void add_counts(struct segment_roll *r, const struct input *input)
 {
-	struct segment *s = r->inputs[input];
+	struct segment *s = input->segment;
 	struct segment_counts c;
 	size_t i, k;
 
@@ -51,11 +55,11 @@ static void add_counts(struct roll *r, size_t input)
 			continue;
 		}
 		for (k = 0; k < c.count; k++)
-			segment_tree_count(&r->tree, r->numbers[input][c.nodes[k]], c.counts[k]);
+			segment_tree_count(&r->tree, input->numbers[c.nodes[k]], c.counts[k]);
 	}
 }
 
-static void end_slice(struct roll *r)
+static void end_slice(struct segment_roll *r)
 {
 	if (r->has_slice)
 		segment_writer_slice(r->writer, &r->slice, r->counts, r->counted);
@@ -64,7 +68,7 @@ static void end_slice(struct roll *r)
 }
 
 /* Adds the numbers of a slice to those of the new one, or begins a new one. */
-static void join_slice(struct roll *r, const struct segment_slice *next)
+static void join_slice(struct segment_roll *r, const struct segment_slice *next)
 {
 	int64_t period = next->slice.span.begin_ms / r->how->slice_ms;
 	struct segment_slice *s = &r->slice;
@@ -86,9 +90,9 @@ static void join_slice(struct roll *r, const struct segment_slice *next)
 	s->covered_ms += next->covered_ms;
 }
 
-static void roll_slices(struct roll *r, size_t input)
+static void roll_slices(struct segment_roll *r, const struct input *input)
 {
-	struct segment *s = r->inputs[input];
+	struct segment *s = input->segment;
 	struct segment_counts c;
 	size_t i, k;
 
@@ -99,9 +103,9 @@ static void roll_slices(struct roll *r, size_t input)
 		array_grow(&r->counts, r->counted + c.count + 1, &r->room);
 		for (k = 0; k < c.count; k++)
 			r->counts[r->counted++] =
-				(struct segment_count){ r->numbers[input][c.nodes[k]],
-							c.counts[k] };
+				(struct segment_count){ input->numbers[c.nodes[k]], c.counts[k] };
 	}
+	segment_unload(s);
 }
 
 /* The sum of all counts. */
@@ -117,13 +121,13 @@ static uint64_t sum_of(const struct segment_tree *t)
 }
 
 /* About how many slices there will be: as many as fit. */
-static size_t slices_of(const struct roll *r)
+static size_t slices_of(const struct segment_roll *r)
 {
 	struct window span = { INT64_MAX, INT64_MIN };
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {
-		const struct segment_about *about = segment_about(r->inputs[i]);
+		const struct segment_about *about = segment_about(r->inputs[i].segment);
 
 		if (!about->slices)
 			continue;
@@ -135,7 +139,7 @@ static size_t slices_of(const struct roll *r)
 		       : 1;
 }
 
-static int write_segment(struct roll *r, struct strbuf *out)
+static int write_segment(struct segment_roll *r, struct strbuf *out)
 {
 	const struct segment_folding folding = {
 		.threshold = r->how->part ? sum_of(&r->tree) / r->how->part : 0,
@@ -152,29 +156,60 @@ static int write_segment(struct roll *r, struct strbuf *out)
 	segment_tree_end(&r->tree);
 	r->writer = w = segment_writer_new(&r->tree, to, count, counts ? &forecast : NULL);
 	for (i = 0; i < r->count; i++)
-		roll_slices(r, i);
+		roll_slices(r, &r->inputs[i]);
 	end_slice(r);
 	return segment_writer_finish(w, &r->how->about, out);
+}
+
+struct segment_roll *segment_roll_new(void)
+{
+	struct segment_roll *r = xcalloc(1, sizeof(*r));
+
+	segment_tree_init(&r->tree);
+	return r;
+}
+
+void segment_roll_free(struct segment_roll *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->count; i++)
+		free(r->inputs[i].numbers);
+	free(r->inputs);
+	free(r->counts);
+	segment_tree_done(&r->tree);
+	free(r);
+}
+
+size_t segment_roll_add(struct segment_roll *r, struct segment *s)
+{
+	const struct input input = { s, merge_tree(r, s) };
+
+	add_counts(r, &input);
+	segment_unload(s);
+	array_grow(&r->inputs, r->count + 1, &r->inputs_room);
+	r->inputs[r->count++] = input;
+	return r->tree.count;
+}
+
+int segment_roll_end(struct segment_roll *r, const struct segment_rolling *how, struct strbuf *out)
+{
+	int status;
+
+	r->how = how;
+	status = write_segment(r, out);
+	return status < 0 ? status : r->damaged;
 }
 
 int segment_roll(const struct segment_rolling *how, struct segment *const *inputs, size_t count,
 		 struct strbuf *out)
 {
-	struct roll r = { .how = how, .inputs = inputs, .count = count };
+	_cleanup_(segment_roll_freep) struct segment_roll *r = segment_roll_new();
 	size_t i;
-	int status;
 
-	segment_tree_init(&r.tree);
-	r.numbers = xcalloc(count + 1, sizeof(*r.numbers));
-	for (i = 0; i < count; i++) {
-		merge_tree(&r, i);
-		add_counts(&r, i);
-	}
-	status = write_segment(&r, out);
 	for (i = 0; i < count; i++)
-		free(r.numbers[i]);
-	free(r.numbers);
-	free(r.counts);
-	segment_tree_done(&r.tree);
-	return status < 0 ? status : r.damaged;
+		(void)segment_roll_add(r, inputs[i]);
+	return segment_roll_end(r, how, out);
 }

@@ -6,15 +6,25 @@
  *
  *	struct segment_rolling how = { .slice_ms = 60000, .part = 1000000, .other = other };
  *	segment_roll(&how, inputs, count, &bytes);
+ *
+ * The same with one segment in memory at a time:
+ *
+ *	r = segment_roll_new();
+ *	segment_roll_add(r, first);
+ *	segment_roll_add(r, second);
+ *	segment_roll_end(r, &how, &bytes);
+ *	segment_roll_free(r);
  */
 #pragma once
 
 #include "base/error.h"
+#include "base/macro.h"
 #include "history/segment.h"
 #include "history/segment_tree.h"
 
 #include <stddef.h>
 
+struct segment_roll;
 struct strbuf;
 
 struct segment_rolling {
@@ -26,7 +36,19 @@ struct segment_rolling {
 	const struct segment_functions *functions; /* what rare leaves are folded into; or NULL */
 };
 
-/* Adds the bytes of the segment made of @inputs, in order, to @out. Slices that are damaged are
- * left out; returns how many, or -errno. */
+/* Adds the bytes of the segment made of @inputs, which must be loaded and are unloaded then, in
+ * order, to @out. Slices that are damaged are left out; returns how many, or -errno. */
 int segment_roll(const struct segment_rolling *how, struct segment *const *inputs, size_t count,
 		 struct strbuf *out);
+
+/* Begins a roll-up; the caller frees. */
+struct segment_roll *segment_roll_new(void);
+/* NULL is allowed. */
+void segment_roll_free(struct segment_roll *r);
+DEFINE_CLEANUP(struct segment_roll *, segment_roll_free);
+/* Merges the tree of @s, which must be loaded, and unloads it. @s is borrowed: segment_roll_end()
+ * reads its counts. Returns how many nodes there are in all. */
+size_t segment_roll_add(struct segment_roll *r, struct segment *s);
+/* Adds the bytes of the segment made of all that was added, in this order, to @out; once only.
+ * Slices that are damaged are left out; returns how many, or -errno. */
+int segment_roll_end(struct segment_roll *r, const struct segment_rolling *how, struct strbuf *out);
