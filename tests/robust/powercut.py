@@ -75,7 +75,7 @@ class Disk:
         if self.loop:
             run("losetup", "-d", self.loop)
         run("fusermount3", "-u", self.under)
-        self.server.wait(30)
+        self.server.wait(300)
 
 
 def small_files(box):
