@@ -29,7 +29,7 @@
 enum {
 	LOWEST = 19,	     /* nice(2) */
 	IDLE_DISK = 3 << 13, /* ioprio_set(2): when nobody else uses the disk */
-	HEAP_MAX = 1 << 30,  /* hours of 1.5 million nodes take 570 MiB */
+	HEAP_MAX = 1 << 30,  /* hours of 2.2 million nodes take 300 MiB */
 	TEXT_MAX = 16 << 10,
 	LIMIT_MS = 4 * 3600 * 1000, /* it has a quarter of a CPU, see RUN_MS */
 	RUN_MS = 25, /* of CPU time, then it rests: the unit's CPUQuota is for the daemon, too */

@@ -10,7 +10,7 @@
 
 enum {
 	NODES_AT_ONCE = 1000000, /* each takes up to 150 bytes of memory */
-	FINER = 4,		 /* what is folded at first has less samples by this factor */
+	FINER = 2,		 /* what is folded at first has less samples by this factor */
 };
 
 /* Segments in memory, each made of some inputs. */
