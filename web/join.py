@@ -4,7 +4,8 @@
 given in the order in which they need each other, to one HTML file that needs nothing else, and writes
 it, compressed, as a C header. With an OUT of another name, writes the page itself.
 
-Imports and the word "export" are removed, so names at the top level must differ: this is checked.
+Imports and the word "export" are removed, so names at the top level must differ: this is checked. Comments that
+have lines of their own and indentation are removed, too: each page contains the program.
 """
 import base64
 import gzip
@@ -17,6 +18,15 @@ import sys
 def read(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
+
+
+def packed(text):
+    """The text without indentation and comments."""
+    for line in text.splitlines():
+        if line.count("`") % 2:
+            sys.exit(f"join.py: text between backquotes must be in one line: {line}")
+    text = re.sub(r"^\s+", "", text, flags=re.M)
+    return re.sub(r"^(?://.*|/\*(?:(?!\*/)[\s\S])*\*/)\n", "", text, flags=re.M)
 
 
 def declared(text):
@@ -48,7 +58,7 @@ def join_modules(paths):
     joined = "".join(parts)
     if "</script" in joined or re.search(r"\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write", joined):
         sys.exit("join.py: the modules must not contain </script or write HTML")
-    return joined
+    return packed(joined)
 
 
 def digest(text):
@@ -56,7 +66,7 @@ def digest(text):
 
 
 def join(page, style, modules):
-    style, script = read(style), join_modules(modules)
+    style, script = packed(read(style)), join_modules(modules)
     policy = (f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
               "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'")
     text = read(page)
