@@ -477,15 +477,15 @@ function hottest() {
 /** The name of a function as a pattern of opreport and opannotate; of an inlined one, that of the function which
  * Source shows for it. */
 function patternOf(f) {
-	const isWithin = source?.wanted?.f === f && source.code.address !== profile.func.address[f];
+	const isWithin = source?.wanted?.f === f && source.code.address !== profile.address(f);
 	const name = isWithin ? source.code.link : profile.func.link[f] ?? profile.func.name[f] ?? '';
 	return `${name.replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
 }
 
 /** The functions with the most own samples that may have code to show, the hottest first. */
 function hottestCode(most) {
-	const { kind, address } = profile.func, { self } = page.functions, list = [];
-	for (let f = 1; f < profile.count - 1; f++) if (self[f] && address[f] && kind[f] !== KIND_KERNEL) list.push(f);
+	const { kind } = profile.func, { self } = page.functions, list = [];
+	for (let f = 1; f < profile.count - 1; f++) if (self[f] && kind[f] !== KIND_KERNEL && profile.hasSymbol(f)) list.push(f);
 	return list.sort((a, b) => self[b] - self[a] || a - b).slice(0, most);
 }
 
@@ -516,7 +516,7 @@ function sourceNote(address, isKept) {
 
 /** Shows the source of the chosen function, or the hottest one, in the window: from the page, or the server. */
 function renderSource() {
-	const f = sourceFunction(), address = profile.func.address[f];
+	const f = sourceFunction(), address = profile.address(f);
 	const image = profile.head.images[profile.func.image[f]]?.path, kept = sources.functions.get(`${address}/${image}`);
 	const question = `${address}/${page.window && isServed ? windowText(page.window) : 'all'}/${image}`;
 	const isShown = asked === question;
@@ -533,7 +533,7 @@ function renderSource() {
 }
 
 function showSource(code, f) {
-	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), image: imagePath(profile, f), address: profile.func.address[f] });
+	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), image: imagePath(profile, f), address: profile.address(f) });
 	showCommand();
 	document.body.dataset.source = asked;
 }

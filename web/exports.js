@@ -12,8 +12,8 @@ function plainName(profile, f) {
 
 /** The name of a function as opreport has it in folded stacks: code without a symbol is its image. */
 function foldedName(profile, f) {
-	const { kind, address, image, mark } = profile.func, isFunction = ![KIND_APPLICATION, KIND_CUT, KIND_REST].includes(kind[f]);
-	const file = isFunction && !address[f] ? groupName(profile, 'image', image[f]) : '';
+	const { kind, image, mark } = profile.func, isFunction = ![KIND_APPLICATION, KIND_CUT, KIND_REST].includes(kind[f]);
+	const file = isFunction && !profile.hasSymbol(f) ? groupName(profile, 'image', image[f]) : '';
 	return (!file ? plainName(profile, f) : file[0] === '[' ? file : `[${file}]`).replace(/;/g, ':') + (mark[f] ?? '');
 }
 
@@ -91,7 +91,7 @@ export function pprofOf(page) {
 		m.message(3, [1, i], [5, text(visible(head.images[i].path))], [6, text(head.images[i].build_id ?? '')], [7, 1]);
 	for (const f of used) {
 		const line = new Message().number(1, f).bytes;
-		m.block(4, new Message().number(1, f).number(2, func.image[f]).number(3, func.address[f] ?? 0).block(4, line).bytes);
+		m.block(4, new Message().number(1, f).number(2, func.image[f]).number(3, profile.address(f) ?? 0).block(4, line).bytes);
 		m.message(5, [1, f], [2, text(plainName(profile, f))], [3, text(func.link[f] ?? plainName(profile, f))]);
 	}
 	for (const s of texts.keys()) m.block(6, new TextEncoder().encode(s));

@@ -117,6 +117,7 @@ export class Profile {
 	constructor(head, columns) {
 		this.head = head;
 		this.columns = columns;
+		this.addresses = [0, 1, 2, 3, 4, 5, 6, 7].map(k => columns[`address${k}`]);
 		this.func = head.functions;
 		this.count = this.func.name.length;
 		this.rest = this.count - 1;
@@ -191,6 +192,16 @@ export class Profile {
 			byKey.set(own, i);
 		}
 		return (this.late.keys = { key, byKey });
+	}
+
+	hasSymbol(f) {
+		return this.addresses.some(bytes => bytes[f - 1]);
+	}
+
+	/** The address of a function as "0x1f2e"; null if it has no symbol. */
+	address(f) {
+		const next = this.addresses.reduceRight((sum, bytes) => sum << 8n | BigInt(bytes[f - 1] ?? 0), 0n);
+		return next ? `0x${(next - 1n).toString(16)}` : null;
 	}
 
 	/** The names in lower case. */
@@ -421,13 +432,27 @@ export class Profile {
 	}
 }
 
+/** Sets the nodes of the moments, at, and the samples of each node, self, which are written as differences. */
+function placeMoments(columns) {
+	const { after, count, untimed } = columns, at = new Uint32Array(after.length), self = Float64Array.from(untimed);
+	let node = 0;
+	for (let i = 0; i < after.length; i++) {
+		node += after[i];
+		at[i] = node;
+		self[node] += count[i];
+	}
+	return Object.assign(columns, { at, self });
+}
+
 /** Reads the data: length of the head, head, columns of little-endian numbers. */
 export function decode(buffer) {
 	const length = new DataView(buffer).getUint32(0, true);
 	const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
 	const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }, columns = {};
-	if (head.format !== 'oprofile-page-1') throw new Error(`its format is ${head.format}`);
+	if (head.format !== 'oprofile-page-2') throw new Error(`its format is ${head.format}`);
 	for (const [name, width, at, count] of head.columns)
 		columns[name] = new types[width](buffer, 4 + length + at, count);
-	return new Profile(head, columns);
+	head.functions.name = head.functions.names.filter((_, i) => i % 2 === 0);
+	head.functions.link = head.functions.names.filter((_, i) => i % 2);
+	return new Profile(head, placeMoments(columns));
 }

@@ -182,7 +182,8 @@ def make_pruned(path, pruned):
     head, columns = read_page(path)
     own, everywhere = totals(columns)
     functions, numbers, listed = list(columns["func"]), b"", []
-    head["hidden"] = {"below": 300, "nodes": 1, "samples": columns["self"][-1]}
+    head["hidden"] = {"below": 300, "nodes": 1, "samples": columns.pop("self")[-1]}
+    del columns["at"]
     functions[-1] = len(head["functions"]["name"]) - 1
     count = range(1, len(head["functions"]["address"]))
     columns.update(func=functions, func_self=[own.get(f, 0) for f in count], func_total=[everywhere.get(f, 0) for f in count])
@@ -200,7 +201,7 @@ def make_hostile(path, hostile):
         data = gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', f.read())[1]))
     length, = struct.unpack_from("<I", data)
     for i in range(1, len(head["functions"]["name"]) - 1):
-        head["functions"]["name"][i] = NAMES[(i - 1) % len(NAMES)]
+        head["functions"]["names"][2 * i] = NAMES[(i - 1) % len(NAMES)]
     for image in head["images"][1:]:
         image["path"] = "/" + HOSTILE[0]
     write_page(path, hostile, head, data[4 + length:])

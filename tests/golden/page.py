@@ -12,13 +12,23 @@ import sys
 
 
 def read_data(data):
-    """The head, and the columns by name, of the data of a page."""
+    """The head, and the columns by name, of the data of a page; and what these say of nodes (at, self) and functions
+    (name, link, address)."""
     length, = struct.unpack_from("<I", data)
     head = json.loads(data[4:4 + length])
     columns = {}
     for name, width, at, count in head["columns"]:
         numbers = struct.unpack_from(f"<{count}{ {1: 'B', 2: 'H', 4: 'I'}[width] }", data, 4 + length + at)
         columns[name] = numbers
+    nodes, own, at = [], list(columns["untimed"]), 0
+    for after, count in zip(columns["after"], columns["count"]):
+        at += after
+        nodes.append(at)
+        own[at] += count
+    columns.update(at=nodes, self=own)
+    head["functions"].update(name=head["functions"]["names"][::2], link=head["functions"]["names"][1::2])
+    head["functions"]["address"] = [None] + [None if not any(b) else hex(int.from_bytes(b, "little") - 1)
+                                             for b in zip(*(columns[f"address{k}"] for k in range(8)))]
     return head, columns
 
 

@@ -2,6 +2,7 @@
 #include "profile/page/page.h"
 
 #include "base/json.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "history/history.h"
 #include "profile/page/internal/page_columns.h"
@@ -12,6 +13,7 @@
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +188,20 @@ static uint32_t function_of(const struct page *p, size_t i)
 				      : page_functions_find(&p->functions, what);
 }
 
-/* Of each node, in preorder: depth, function, and the samples in the node itself, of any time. */
+/* Leaves those samples in the nodes that no moment has. */
+static void subtract_moments(struct page *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->moments.count; i++) {
+		uint32_t *self = &p->tree.items[p->moments.list[i].place].self;
+
+		*self -= MIN(*self, p->moments.list[i].samples);
+	}
+}
+
+/* Of each node, in preorder: depth, function, and the samples in the node itself that no moment
+ * has. */
 static void add_nodes(struct page *p)
 {
 	size_t count = p->tree.shown, i;
@@ -199,21 +214,23 @@ static void add_nodes(struct page *p)
 	for (i = 0; i < count; i++)
 		numbers[i] = function_of(p, i);
 	page_columns_end(&p->columns);
-	numbers = page_columns_begin(&p->columns, "self", count);
+	subtract_moments(p);
+	numbers = page_columns_begin(&p->columns, "untimed", count);
 	for (i = 0; i < count; i++)
 		numbers[i] = p->tree.items[i].self;
 	page_columns_end(&p->columns);
 }
 
-/* Of each moment: node, step, samples and, if samples are divided by task, task. */
+/* Of each moment: how many nodes after the one before, which compresses better than its node; step,
+ * samples and, if samples are divided by task, task. */
 static void add_moment_columns(struct page *p)
 {
 	size_t count = p->moments.count, i;
 	const struct page_moment *list = p->moments.list;
-	uint32_t *numbers = page_columns_begin(&p->columns, "at", count);
+	uint32_t *numbers = page_columns_begin(&p->columns, "after", count);
 
 	for (i = 0; i < count; i++)
-		numbers[i] = list[i].place;
+		numbers[i] = list[i].place - (i ? list[i - 1].place : 0);
 	page_columns_end(&p->columns);
 	numbers = page_columns_begin(&p->columns, "step", count);
 	for (i = 0; i < count; i++)
@@ -247,6 +264,27 @@ static void add_functions(struct page *p)
 		numbers[i] = saturated(totals ? totals[page_functions_row(&p->functions, i)->id]
 					      : own_samples(p, i));
 	page_columns_end(&p->columns);
+}
+
+/* Of each function: its address plus one, 0 if it has no symbol, as columns of its bytes. The upper
+ * ones are nearly all equal. */
+static void add_addresses(struct page *p)
+{
+	static const char *const names[] = { "address0", "address1", "address2", "address3",
+					     "address4", "address5", "address6", "address7" };
+	size_t count = p->report->container->count, i, k;
+
+	for (k = 0; k < ARRAY_SIZE(names); k++) {
+		uint32_t *numbers = page_columns_begin(&p->columns, names[k], count);
+
+		for (i = 0; i < count; i++) {
+			const struct row *row = page_functions_row(&p->functions, i);
+
+			if (row->kind == ROW_SYMBOL)
+				numbers[i] = (row->address + 1) >> (CHAR_BIT * k) & UINT8_MAX;
+		}
+		page_columns_end(&p->columns);
+	}
 }
 
 /* The head, padded with blanks; caller frees. */
@@ -289,6 +327,7 @@ void page_data(const struct report *r, FILE *out)
 	add_moment_columns(&p);
 	page_moments_done(&p.moments);
 	add_functions(&p);
+	add_addresses(&p);
 	head = make_head(&p);
 	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);

@@ -19,7 +19,7 @@
 
 struct json;
 
-enum { PAGE_COLUMNS_MAX = 12 };
+enum { PAGE_COLUMNS_MAX = 20 };
 
 struct page_columns {
 	struct page_column {

@@ -161,39 +161,36 @@ static const char *image_label(const struct gather *g, uint32_t image)
 	return i->kernel ?: path_base(gather_image_name(g, image, true));
 }
 
+/* Writes a name, and the linker's, if it is another one: both have much in common, so they are next
+ * to each other to be compressed. */
+static void write_name(struct json *j, const char *name, const char *link)
+{
+	write_cut(j, name);
+	if (link && strcmp(link, name) != 0)
+		write_cut(j, link);
+	else
+		json_string(j, NULL, NULL);
+}
+
 static void write_names(const struct page_functions *f, struct json *j)
 {
 	const struct report *r = f->report;
 	size_t i;
 
-	json_open(j, "name", '[');
-	json_string(j, NULL, "all");
-	for (i = 0; i < r->container->count; i++)
-		write_cut(j, page_functions_row(f, i)->text);
-	for (i = 0; i < f->count; i++)
-		write_cut(j, f->extras[i].image == GATHER_NONE
-				     ? r->chains->ends[f->extras[i].end].mark
-				     : image_label(r->gather, f->extras[i].image));
-	json_string(j, NULL, "(each too small to show)");
-	json_close(j, ']');
-}
-
-/* The name that the linker knows, if it is not the one for people. */
-static void write_links(const struct page_functions *f, struct json *j)
-{
-	const struct report *r = f->report;
-	size_t i;
-
-	json_open(j, "link", '[');
-	json_string(j, NULL, NULL);
+	json_open(j, "names", '[');
+	write_name(j, "all", NULL);
 	for (i = 0; i < r->container->count; i++) {
 		const struct row *row = page_functions_row(f, i);
 
-		if (row->kind == ROW_SYMBOL && strcmp(row->symbol->name, row->text) != 0)
-			write_cut(j, row->symbol->name);
-		else
-			json_string(j, NULL, NULL);
+		write_name(j, row->text, row->kind == ROW_SYMBOL ? row->symbol->name : NULL);
 	}
+	for (i = 0; i < f->count; i++)
+		write_name(j,
+			   f->extras[i].image == GATHER_NONE
+				   ? r->chains->ends[f->extras[i].end].mark
+				   : image_label(r->gather, f->extras[i].image),
+			   NULL);
+	write_name(j, "(each too small to show)", NULL);
 	json_close(j, ']');
 }
 
@@ -248,20 +245,6 @@ static void write_image_numbers(const struct page_functions *f, const uint32_t *
 	json_close(j, ']');
 }
 
-static void write_addresses(const struct page_functions *f, struct json *j)
-{
-	size_t i;
-
-	json_open(j, "address", '[');
-	json_string(j, NULL, NULL);
-	for (i = 0; i < f->report->container->count; i++)
-		if (page_functions_row(f, i)->kind == ROW_SYMBOL)
-			json_hex(j, NULL, page_functions_row(f, i)->address);
-		else
-			json_string(j, NULL, NULL);
-	json_close(j, ']');
-}
-
 static void write_image(const struct report *r, uint32_t image, struct json *j)
 {
 	const struct gather_image *i = &r->gather->images[image];
@@ -313,13 +296,9 @@ void page_functions_write(const struct page_functions *f, struct json *j)
 	json_open(j, "functions", '{');
 	write_names(f, j);
 	json_line(j);
-	write_links(f, j);
-	json_line(j);
 	write_kinds(f, j);
 	json_line(j);
 	write_image_numbers(f, numbers, j);
-	json_line(j);
-	write_addresses(f, j);
 	json_line(j);
 	write_marks(f, j);
 	json_close(j, '}');

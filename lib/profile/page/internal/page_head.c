@@ -320,7 +320,7 @@ void page_head_write(const struct report *r, struct json *j)
 	_cleanup_free_ char *event = NULL;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
 
-	json_string(j, "format", "oprofile-page-1");
+	json_string(j, "format", "oprofile-page-2");
 	json_string(j, "cpu", cpu);
 	if (r->classes->count)
 		event = report_header_class(r, 0);
