@@ -81,7 +81,8 @@ struct job {
 static char *print_function(struct job *job, const struct annotate_view *view, uint64_t address)
 {
 	const struct annotate_symbol *symbol = annotate_symbol_at(view, address);
-	struct annotate_json_output to = { NULL, job->sources };
+	struct annotate_json_output to = { .sources = job->sources,
+					   .code_max = ANNOTATE_PAGE_CODE_MAX };
 	char *text = NULL;
 	size_t size = 0;
 

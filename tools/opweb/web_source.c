@@ -47,7 +47,9 @@ static bool print_from(struct annotate *a, size_t image, const struct question *
 		       const struct profile *p)
 {
 	_cleanup_(sources_freep) struct sources *sources = sources_new(p->root, NULL, NULL);
-	const struct annotate_json_output to = { stdout, sources };
+	const struct annotate_json_output to = { .out = stdout,
+						 .sources = sources,
+						 .code_max = ANNOTATE_PAGE_CODE_MAX };
 	const struct annotate_symbol *symbol;
 	struct annotate_view view;
 

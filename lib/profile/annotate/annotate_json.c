@@ -183,11 +183,15 @@ static void write_sources(struct writer *w)
 	json_close(&w->j, ']');
 }
 
-/* Opens what instructions need; NULL, or why there are none. */
-static const char *open_code(struct writer *w, struct error *err)
+/* Opens what instructions of a symbol need; NULL, or why there are none. */
+static const char *open_code(struct writer *w, const struct annotate_symbol *sym, struct error *err)
 {
 	const struct binary *b = &w->view->binary;
 
+	if (w->to->code_max && b->symtab &&
+	    symtab_at(b->symtab, sym->last)->end - sym->symbol->offset > w->to->code_max)
+		return "more code than a page shows, perhaps because other functions in it have no "
+		       "symbols";
 	if (!b->file)
 		return b->no_code ?: "symbols only, no file with code";
 	w->lines = lines_new(b->file, b->debug);
@@ -201,7 +205,7 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 {
 	_cleanup_(writer_done) struct writer w = { .a = a, .view = v, .to = to };
 	struct error err = ERROR_INIT;
-	const char *why = open_code(&w, &err);
+	const char *why = open_code(&w, sym, &err);
 
 	w.j = JSON_INIT(to->out);
 	json_open(&w.j, NULL, '{');

@@ -11,10 +11,15 @@
 
 struct sources;
 
+/* The most code that a page shows: what is all of a program that was stripped, to the last of its
+ * few symbols, can have 100 MB. */
+enum { ANNOTATE_PAGE_CODE_MAX = 256 << 10 };
+
 struct annotate_json_output {
 	FILE *out;
 	struct sources *sources;
 	const char *image; /* named in the function's object; NULL: not */
+	uint64_t code_max; /* bytes of code, above which a function has "why", too; 0: any */
 };
 
 /* Prints one object; a function whose code is not there has "why" instead of instructions. */
