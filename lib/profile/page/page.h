@@ -19,13 +19,16 @@ struct report;
 enum { PAGE_NODES_MAX = 150000, PAGE_NODES_SERVED_MAX = 2000000 };
 /* The most counts of a node in a step of time; the tree gets fewer nodes if there were more. */
 enum { PAGE_MOMENTS_MAX = 2000000 };
-/* What sources of functions may make the file as large as; data alone may be larger. */
-enum { PAGE_BYTES_MAX = 2000000 };
+/* How large the file may become: the tree gets fewer nodes if it were larger. Only names may make
+ * it larger. Of these bytes, some are kept for sources of functions. */
+enum { PAGE_BYTES_MAX = 2000000, PAGE_SOURCE_BYTES = 150000 };
 /* The most steps of time. */
 enum { PAGE_STEPS_MAX = 600 };
 
-/* Prints the data: head and columns. */
+/* Prints the data that are served: head and columns. */
 void page_data(const struct report *r, FILE *out);
+/* The same, with at most @nodes of the tree. */
+void page_data_within(const struct report *r, size_t nodes, FILE *out);
 /* Prints the HTML file, with those of the report's sources that fit, the first ones. */
 void page_html(const struct report *r, FILE *out);
 /* The page without data, compressed by gzip: returns its size, and sets @ret, static. Its program

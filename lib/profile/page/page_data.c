@@ -137,10 +137,9 @@ static void arrange(struct page *p, const struct page_limits *limits)
 	p->tree.places = NULL;
 }
 
-static void page_make(const struct report *r, struct page *ret)
+static void page_make(const struct report *r, size_t nodes, struct page *ret)
 {
-	static const struct page_limits in_file = { PAGE_NODES_MAX, PAGE_MOMENTS_MAX };
-	static const struct page_limits served = { PAGE_NODES_SERVED_MAX, PAGE_MOMENTS_MAX };
+	const struct page_limits limits = { nodes, PAGE_MOMENTS_MAX };
 
 	*ret = (struct page){ .report = r };
 	page_functions_init(&ret->functions, r, r->view->form == REPORT_HTML);
@@ -153,7 +152,7 @@ static void page_make(const struct report *r, struct page *ret)
 		add_rows(ret, r);
 	}
 	number_extras(ret);
-	arrange(ret, r->view->form == REPORT_DATA ? &served : &in_file);
+	arrange(ret, &limits);
 }
 
 static void page_done(struct page *p)
@@ -316,12 +315,12 @@ static char *make_head(const struct page *p)
 	return text;
 }
 
-void page_data(const struct report *r, FILE *out)
+void page_data_within(const struct report *r, size_t nodes, FILE *out)
 {
 	_cleanup_(page_done) struct page p;
 	_cleanup_free_ char *head = NULL;
 
-	page_make(r, &p);
+	page_make(r, nodes, &p);
 	add_nodes(&p);
 	page_tree_done(&p.tree);
 	add_moment_columns(&p);
@@ -332,4 +331,9 @@ void page_data(const struct report *r, FILE *out)
 	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);
 	page_columns_print(&p.columns, out);
+}
+
+void page_data(const struct report *r, FILE *out)
+{
+	page_data_within(r, PAGE_NODES_SERVED_MAX, out);
 }

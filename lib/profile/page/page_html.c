@@ -2,6 +2,7 @@
 #include "profile/page/page.h"
 
 #include "base/json.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "profile/print/gzip.h"
 #include "profile/print/report.h"
@@ -14,6 +15,9 @@
 
 /* Where the data go, in the page, and then the sources. */
 static const char place_of_data[] = "@DATA@", place_of_sources[] = "@SOURCES@";
+
+/* Sources are never compressed to less than one of so many bytes. */
+enum { PACKED_TO = 20 };
 
 /* A gzip header and trailer, for inflateInit2(). */
 enum { GZIP_WINDOW = 15 + 16 };
@@ -64,15 +68,37 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 	}
 }
 
-static void print_data(const struct report *r, FILE *out)
+/* Packs the data, with at most @nodes of the tree; caller frees. */
+static char *pack_data(const struct report *r, size_t nodes, size_t *ret_size)
 {
 	_cleanup_free_ char *data = NULL;
+	char *packed = NULL;
 	size_t size = 0;
 	FILE *memory = xmemstream(&data, &size);
 
-	page_data(r, memory);
+	page_data_within(r, nodes, memory);
 	xmemstream_close(memory, &data);
-	gzip_print(data, size, print_base64, out);
+	memory = xmemstream(&packed, ret_size);
+	gzip_print(data, size, print_base64, memory);
+	xmemstream_close(memory, &packed);
+	return packed;
+}
+
+/* The same, of as many nodes as fit into @room bytes, but not fewer than some. */
+static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
+{
+	enum { NODES_LEAST = PAGE_NODES_MAX / 4 };
+	size_t nodes = PAGE_NODES_MAX;
+
+	for (;;) {
+		_cleanup_free_ char *packed = pack_data(r, nodes, ret_size);
+		double part = (double)room / (double)*ret_size;
+
+		if (part >= 1 || nodes == NODES_LEAST)
+			return STEAL(packed);
+		/* Names remain, so nodes have to become fewer by more than what is too much. */
+		nodes = MAX((size_t)((double)nodes * part * part), (size_t)NODES_LEAST);
+	}
 }
 
 /* --- sources --- */
@@ -96,8 +122,10 @@ static void print_sources(const struct report *r, size_t count, FILE *out)
 /* The sources of as many functions as fit into @room bytes, packed; caller frees. */
 static char *pack_sources(const struct report *r, size_t room)
 {
-	size_t count = r->source_count;
+	size_t count = 0, raw = 0;
 
+	while (count < r->source_count && raw / PACKED_TO <= room)
+		raw += strlen(r->sources[count++].json);
 	for (;; count -= (count + 3) / 4) {
 		_cleanup_free_ char *text = NULL, *packed = NULL;
 		size_t text_size = 0, size = 0;
@@ -115,15 +143,13 @@ static char *pack_sources(const struct report *r, size_t room)
 
 void page_html(const struct report *r, FILE *out)
 {
+	const size_t room = PAGE_BYTES_MAX - WEB_PAGE_LENGTH;
 	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
 	char *at = strstr(page, place_of_data), *sources_at = strstr(at, place_of_sources);
-	size_t size = 0, used;
-	FILE *memory = xmemstream(&data, &size);
+	size_t size = 0;
 
-	print_data(r, memory);
-	xmemstream_close(memory, &data);
-	used = size + WEB_PAGE_LENGTH;
-	sources = pack_sources(r, used < PAGE_BYTES_MAX ? PAGE_BYTES_MAX - used : 0);
+	data = pack_fitting_data(r, room - (r->source_count ? PAGE_SOURCE_BYTES : 0), &size);
+	sources = pack_sources(r, size < room ? room - size : 0);
 	(void)fwrite(page, 1, (size_t)(at - page), out);
 	(void)fwrite(data, 1, size, out);
 	at += strlen(place_of_data);
