@@ -8,7 +8,7 @@ import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { differenceKey, frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { cgroupName, differenceKey, frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadSource, loadSources } from './provider.js';
 import { Source } from './source.js';
@@ -363,7 +363,7 @@ function renderBar() {
 	$('chips').replaceChildren(
 		chip('A', windowLabel(page.window), 'Drag over the timeline to choose a window', page.window ? () => go({ a: '' }) : null),
 		...(page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
-		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${visible(c.value)}`, 'Only these samples', () => removeTask(c))),
+		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
 	$('compare').hidden = profile.steps < 2;
 	$('compare').setAttribute('aria-pressed', String(isComparing));
@@ -614,6 +614,11 @@ function filterOptions(application = '') {
 const SUMMARIES = { application: '--merge=cgroup,comm,cpu,tid,tgid', image: '--merge=all', cgroup: '--merge=comm,cpu,tid,tgid', process: '--merge=cgroup,comm,cpu,tid', thread: '--merge=cgroup,comm,cpu',
 	cpu: '--merge=cgroup,comm,tid,tgid' };
 
+/** What a table of groups is of; '': no such table is shown. */
+function groupingShown() {
+	return state.v === 'overview' ? state.g : state.v === 'functions' && state.by !== 'function' ? state.by : '';
+}
+
 /** The specification of the page without these tags, which the caller adds: a tag is given once. */
 function selectionWords(tags) {
 	return tags.reduce((words, tag) => words.replace(new RegExp(` (?:'${tag}:(?:[^']|'\\\\'')*'|${tag}:\\S+)`, 'g'), ''), visible(profile.head.selection));
@@ -626,21 +631,22 @@ function flatForm() {
 
 /** The command that prints the same numbers, or in Difference compares the same windows; '' if there is none. */
 function command() {
+	const grouping = groupingShown();
 	const tasks = state.v === 'source' ? '' : taskWords(), chosen = tasks ? chosenTasks().map(c => TAGS[c.part]) : [];
 	const application = applicationWord(), tags = [...chosen, ...page.window ? ['time'] : [], ...application ? ['image'] : []];
 	const where = selectionWords(tags) + (tasks ?? '') + application, time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
-	if (tasks === null || (state.v === 'overview' && !hasGrouping(profile, state.g))) return '';
+	if (tasks === null || (grouping && !hasGrouping(profile, grouping))) return '';
 	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
 	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
 	const options = filterOptions(application);
-	const isMissing = profile.head.hidden && page.isPart && (state.v === 'functions' || (state.v === 'overview' && state.g !== 'application'));
-	if (options === null || isMissing || (state.v === 'functions' && state.by !== 'function') || (state.v === 'overview' && state.g === 'kind')) return '';
-	const summary = SUMMARIES[state.g] ?? '';
+	const isMissing = profile.head.hidden && page.isPart && (grouping ? grouping !== 'application' : state.v === 'functions');
+	if (options === null || isMissing || (grouping && (grouping === 'kind' || (state.v === 'functions' && grouping === 'image')))) return '';
+	const summary = SUMMARIES[grouping] ?? '';
 	if (state.v === 'diff' && !page.other) return '';
 	if (state.v === 'diff' && page.other) return `opreport ${flatForm()}${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
-	const form = { flame: '--chains', functions: '--children', overview: summary, quality: '--children --quality', diff: '--children' };
-	const shown = profile.head.chains ? form[state.v] : state.v === 'overview' ? summary : flatForm();
-	return `opreport ${shown}${state.v === 'overview' ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
+	const form = { flame: '--chains', functions: grouping ? summary : '--children', overview: summary, quality: '--children --quality', diff: '--children' };
+	const shown = profile.head.chains ? form[state.v] : grouping ? summary : flatForm();
+	return `opreport ${shown}${grouping ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
 }
 
 function showCommand() {

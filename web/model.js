@@ -122,6 +122,8 @@ export class Profile {
 		this.count = this.func.name.length;
 		this.rest = this.count - 1;
 		this.tasks = head.tasks || [];
+		/** The names of containers, by their cgroups. */
+		this.containers = new Map(this.tasks.filter(t => t[4]).map(t => [t[0], t[4]]));
 		this.grouped = new Map();
 		this.late = /** @type {any} */ ({});
 		/** @type {Float64Array | null} */

@@ -10,6 +10,8 @@ export const VIEWS = {
 export const FUNCTION_GROUPS = ['image', 'kind'];
 /** What the timeline and Overview add samples up by. */
 export const GROUPINGS = ['application', ...FUNCTION_GROUPS, ...TASK_PARTS, 'event'];
+/** What has a row in Functions. */
+const ROWS = ['function', 'application', ...FUNCTION_GROUPS, ...TASK_PARTS];
 
 /** v view, a and b windows "FROM..TO", f filters "focus:KEY" in a list, who tasks "cgroup:PATH" in a list, fn function, dir direction, z zoom
  * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, sort, opt options, e event, theme. */
@@ -41,7 +43,7 @@ export function readState() {
 	if (!(next.v in VIEWS)) next.v = '';
 	if (!['down', 'up', 'sandwich'].includes(next.dir)) next.dir = 'down';
 	if (!GROUPINGS.includes(next.g)) next.g = 'application';
-	if (!['function', ...FUNCTION_GROUPS].includes(next.by)) next.by = 'function';
+	if (!ROWS.includes(next.by)) next.by = 'function';
 	state = next;
 }
 

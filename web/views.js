@@ -5,7 +5,7 @@ import { amount, count, el, int, lengthOf, pct, shorten, styled, visible } from 
 import { compareShares, independent, largestSure, wilson } from './statistics.js';
 import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
 import { TASK_PARTS } from './model.js';
-import { GROUPINGS } from './state.js';
+import { FUNCTION_GROUPS, GROUPINGS } from './state.js';
 import { Table } from './table.js';
 
 /** The name of a function, as long as there is room for. */
@@ -77,12 +77,17 @@ function missingText({ profile: { head }, isPart }, alsoWhole = '') {
 	return `${isPart ? 'shares' : alsoWhole} of what is in chains of ${head.unit ? 'less' : 'fewer'} than ${amount(head, hidden.below)} are missing${isPart ? ' in this window' : ''}`;
 }
 
+/** The name of a container if the cgroup is one's, else the path. */
+export function cgroupName(profile, path) {
+	return visible(profile.containers.get(path) ?? path);
+}
+
 /** The name of a group of tasks: "CPU 3", or "1234 cc1plus" of a process or thread of one application. */
 function taskName(profile, by, group) {
 	const { values, apps } = profile.taskGroups(by), value = values[group];
 	if (value === null) return `(no ${by})`;
 	if (by === 'cpu') return `CPU ${value}`;
-	return by === 'cgroup' ? visible(value) : [value, ...[...apps[group]].slice(0, 2).map(f => fullName(profile, f))].join(' ') + (apps[group].size > 2 ? ' …' : '');
+	return by === 'cgroup' ? cgroupName(profile, value) : [value, ...[...apps[group]].slice(0, 2).map(f => fullName(profile, f))].join(' ') + (apps[group].size > 2 ? ' …' : '');
 }
 
 /** The name of a group, of one of the groupings. */
@@ -166,6 +171,12 @@ class FunctionRow {
 	}
 }
 
+/** The rows of groups of chains: each sample is of one. */
+function chainGroupRows(page, by) {
+	const { sums, noise } = groupsInView(page, by), groups = [...sums.keys()], names = groupNames(page.profile, by, groups);
+	return groups.map((g, i) => ({ f: -1, self: sums.get(g), total: sums.get(g), name: names[i], image: '', noise: () => noise(g) }));
+}
+
 /** The rows of groups of functions: own samples, and those with any function of the group in their chain. */
 function groupRows(page, by) {
 	const { profile, tree, blocks } = page, of = profile.func[by], { total } = profile.functions(tree, of), rows = [];
@@ -180,8 +191,9 @@ function groupRows(page, by) {
 }
 
 export function showFunctions(page, host, note) {
-	const isGrouped = page.by !== 'function';
-	const rows = /** @type {any[]} */ (isGrouped ? groupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]));
+	const isGrouped = FUNCTION_GROUPS.includes(page.by), { profile } = page;
+	const rows = /** @type {any[]} */ (!hasGrouping(profile, page.by) ? [] : isGrouped ? groupRows(page, page.by) : page.by !== 'function' ?
+		chainGroupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]));
 	const missing = missingText(page, isGrouped ? 'totals' : '');
 	functionPage = page;
 	const least = Float64Array.from(rows, r => r.self).sort()[Math.max(0, rows.length - 20)];
@@ -189,7 +201,8 @@ export function showFunctions(page, host, note) {
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
-	note.textContent = `${int(rows.length)} ${isGrouped ? page.by + 's' : 'functions'}${missing && '; ' + missing}. ${noiseText(page.profile.head, page.blocks)}`;
+	if (!hasGrouping(profile, page.by)) return note.replaceChildren(showMissing(page, page.by));
+	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}. ${noiseText(profile.head, page.blocks)}`;
 }
 
 // --- overview ---
@@ -214,6 +227,7 @@ function squeeze(row, most) {
 }
 
 const GROUPING_NAMES = { application: 'Application', image: 'Image', kind: 'Kind of code', cgroup: 'Cgroup', process: 'Process', thread: 'Thread', cpu: 'CPU', event: 'Event' };
+const PLURALS = { function: 'functions', application: 'applications', image: 'images', kind: 'kinds of code', cgroup: 'cgroups', process: 'processes', thread: 'threads', cpu: 'CPUs' };
 /** What records the parts that samples are separated by. */
 const RECORDED_BY = { cgroup: 'cgroup', process: 'thread', thread: 'thread', cpu: 'cpu' };
 
@@ -224,18 +238,18 @@ function groupingChoice(page) {
 }
 
 /** Why there is nothing to show by a grouping: what records it. */
-function showMissing(page) {
-	const { head } = page.profile, by = RECORDED_BY[page.grouping], was = (head.separate ?? '').split(',').includes(by);
-	if (page.grouping === 'event' && head.events)
+function showMissing(page, grouping = page.grouping) {
+	const { head } = page.profile, by = RECORDED_BY[grouping], was = (head.separate ?? '').split(',').includes(by);
+	if (grouping === 'event' && head.events)
 		return el('div', {}, el('p', {}, 'Samples of two events do not add up. Shown is ', el('b', {}, visible(head.event_key)), '. Press another event to see it:'),
 			el('p', { class: 'events' }, head.events.filter(key => key !== head.event_key).map(key => el('button', { type: 'button', onclick: () => page.chooseEvent(key) }, visible(key)))));
-	if (page.grouping === 'event')
+	if (grouping === 'event')
 		return el('p', {}, `This page is of one event: ${visible(head.event)} Another event has a page of its own, because samples of two events do not add up: give `,
 			el('code', {}, 'event:NAME'), ' to opweb or opreport.');
 	if (was && !page.profile.tasks.length)
-		return el('p', {}, `This session has more than a page can show by ${page.grouping}. Choose some with `, el('code', {}, 'cgroup:PATH'), ', ',
+		return el('p', {}, `This session has more than a page can show by ${grouping}. Choose some with `, el('code', {}, 'cgroup:PATH'), ', ',
 			el('code', {}, 'tgid:N'), ' or ', el('code', {}, 'cpu:N'), '.');
-	return el('p', {}, `This session does not say which ${page.grouping === 'cpu' ? 'CPU' : page.grouping} a sample is of. Record with `,
+	return el('p', {}, `This session does not say which ${grouping === 'cpu' ? 'CPU' : grouping} a sample is of. Record with `,
 		el('code', {}, `operf --separate-${by}`), ' or ', el('code', {}, `opcontrol --separate=library,kernel,${by}`), '.');
 }
 
@@ -253,8 +267,8 @@ function rangesOf(of) {
 }
 
 /** The rows of the overview: { sums, noise(group), press(group) (what a press of its name does; null: nothing) }. */
-function groupsInView(page) {
-	const { profile, tree, grouping, blocks } = page;
+function groupsInView(page, grouping = page.grouping) {
+	const { profile, tree, blocks } = page;
 	if (profile.taskGroups(grouping)) {
 		const { values } = profile.taskGroups(grouping), groupOf = profile.groupsOfMoments(grouping);
 		return { sums: profile.taskSums(grouping, page.isInView), noise: g => blocks.ofMoments(`${grouping}${g}`, i => groupOf(i) === g),

@@ -119,6 +119,21 @@ def golden_session(name):
 BURSTS = golden_session("errors-bursts")
 BURSTS_TWICE = f"session first\n{BURSTS}session second\n{BURSTS}"
 TASKS = golden_session("html-tasks")
+ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+CONTAINER_CGROUP = f"/system.slice/docker-{ID + ID}.scope"
+CONTAINERS = f"""
+cpu 4
+cgroup {CONTAINER_CGROUP}
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    main 9
+cgroup /system.slice/docker-{ID[1:] + ID}0.scope
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    main 4
+cgroup /plain
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    main 2
+copy containers ./names
+"""
 # A program that is replaced by another build, losses and a gap; and the files of a path in two containers.
 BUILDS = """
 cpu 4
@@ -568,6 +583,27 @@ def tasks_add_up(b, url):
     return True
 
 
+def functions_are_grouped_by_tasks(b, url):
+    """Rows of Functions by application, cgroup, process, thread and CPU are those of Overview, and of its command; names of
+    containers take the place of their paths."""
+    for by in ("application", "cgroup", "process", "thread", "cpu"):
+        b.open(url, f"v=overview&g={by}")
+        wanted, command = overview_rows(b), b.text("command")
+        b.open(url, f"v=functions&by={by}")
+        if {row[4]: int(row[3]) for row in table(b, "functions")} != wanted or b.text("command") != command or not command:
+            return False
+    return True
+
+
+def containers_have_their_names(b, url):
+    b.open(url, "v=overview&g=cgroup")
+    rows = overview_rows(b)
+    b.js("document.querySelector('#v-overview .users button').click()")
+    b.until(lambda: "9 samples" in b.text("amount"))
+    return rows == {"docker:web-1": 9, "docker:a1b2c3d4e5f6": 4, "/plain": 2} and "docker:web-1" in b.text("chips") and \
+        CONTAINER_CGROUP in b.text("command")
+
+
 def a_press_chooses_tasks(b, url):
     b.open(url, "v=overview&g=cgroup")
     b.js("[...document.querySelectorAll('#v-overview .users button')].find(e => e.textContent === '/b/c').click()")
@@ -769,7 +805,9 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED),
+    with open("names", "w", encoding="utf-8") as f:
+        f.write(f"{ID + ID}\tweb-1\n")
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -1026,6 +1064,8 @@ def main():
             attempt(a_folded_timeline_leaves_the_page_as_high_as_the_screen, wide, f"file://{work}/bursts.html")
             for name in ("tasks", "tasks-flat"):
                 attempt(tasks_add_up, wide, f"file://{work}/{name}.html", what=f"{name}: ")
+                attempt(functions_are_grouped_by_tasks, wide, f"file://{work}/{name}.html", what=f"{name}: ")
+            attempt(containers_have_their_names, wide, f"file://{work}/containers.html")
             attempt(a_press_chooses_tasks, wide, f"file://{work}/tasks.html")
             attempt(a_command_has_each_tag_once, wide, f"file://{work}/cpus.html")
             attempt(a_command_has_no_columns_of_tasks, wide, f"file://{work}/tasks-flat.html")

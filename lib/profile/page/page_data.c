@@ -297,7 +297,7 @@ static char *make_head(const struct page *p)
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
 	page_head_write(p->report, &j);
-	page_head_tasks(&p->tasks, &j);
+	page_head_tasks(p->report, &p->tasks, &j);
 	if (p->tree.hidden) {
 		json_open(&j, "hidden", '{');
 		json_u64(&j, "below", p->tree.limit);

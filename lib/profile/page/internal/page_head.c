@@ -14,6 +14,7 @@
 #include "profile/rows/chains.h"
 #include "profile/rows/task_list.h"
 #include "profile/rows/unresolved.h"
+#include "profile/select/cgroup_label.h"
 #include "sfile/setup.h"
 
 #include <stdlib.h>
@@ -365,7 +366,16 @@ static void write_part(struct json *j, int64_t value)
 		json_i64(j, NULL, value);
 }
 
-void page_head_tasks(const struct task_list *tasks, struct json *j)
+/* Writes what a cgroup of a container is called, if it is one. */
+static void write_container(const struct report *r, const char *cgroup, struct json *j)
+{
+	_cleanup_free_ char *label = cgroup ? cgroup_label(r->gather->session_names, cgroup) : NULL;
+
+	if (label)
+		json_string(j, NULL, label);
+}
+
+void page_head_tasks(const struct report *r, const struct task_list *tasks, struct json *j)
 {
 	size_t i;
 
@@ -380,6 +390,7 @@ void page_head_tasks(const struct task_list *tasks, struct json *j)
 		write_part(j, task->tgid);
 		write_part(j, task->tid);
 		write_part(j, task->cpu);
+		write_container(r, task->cgroup, j);
 		json_close(j, ']');
 	}
 	json_close(j, ']');

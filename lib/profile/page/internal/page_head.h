@@ -15,4 +15,4 @@ struct task_list;
 void page_head_write(const struct report *r, struct json *j);
 /* Writes the tasks that samples are divided by, each as [cgroup, process, thread, CPU] with null
  * for what is not separated; nothing if there are none. */
-void page_head_tasks(const struct task_list *tasks, struct json *j);
+void page_head_tasks(const struct report *r, const struct task_list *tasks, struct json *j);
