@@ -123,8 +123,13 @@ static const struct unwind_code_row *copy_rows(struct jit *j, const struct jit_c
 	return rows;
 }
 
-/* A copy in the table's memory, without bytes, lines or rows if these are too many; NULL if there
- * is no room for its name. */
+static const uint8_t *copy_bytes(struct jit *j, const uint8_t *bytes, size_t size)
+{
+	return (const uint8_t *)arena_strndup(&j->arena, (const char *)bytes, size);
+}
+
+/* A copy in the table's memory, without its details if these are too many; NULL if there is no room
+ * for its name. */
 static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 {
 	struct jit_code *copy;
@@ -141,16 +146,21 @@ static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 	copy->line_count = 0;
 	copy->rows = NULL;
 	copy->row_count = 0;
+	copy->inlined = NULL;
+	copy->inlined_bytes = 0;
 	if (code->row_count && has_room(j, code->row_count * sizeof(*code->rows), j->detail_max)) {
 		copy->rows = copy_rows(j, code);
 		copy->row_count = code->row_count;
 	}
 	if (code->bytes && has_room(j, code->size, j->detail_max))
-		copy->bytes = (const uint8_t *)arena_strndup(&j->arena, (const char *)code->bytes,
-							     code->size);
+		copy->bytes = copy_bytes(j, code->bytes, code->size);
 	if (code->line_count && has_room(j, lines_bytes(code), j->detail_max)) {
 		copy->lines = copy_lines(j, code);
 		copy->line_count = code->line_count;
+	}
+	if (code->inlined_bytes && has_room(j, code->inlined_bytes, j->detail_max)) {
+		copy->inlined = copy_bytes(j, code->inlined, code->inlined_bytes);
+		copy->inlined_bytes = code->inlined_bytes;
 	}
 	return copy;
 }

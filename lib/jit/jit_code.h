@@ -14,16 +14,18 @@ struct jit_line {
 	const char *file;
 };
 
+/* There may be millions: the order of the fields leaves no gaps. */
 struct jit_code {
 	uint64_t address, size;
 	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
-	bool late;	      /* ->from is when it became known: it may have existed before */
 	uint64_t place;	      /* address in the ELF file, set by jit_load() */
 	uint64_t key;	      /* by which its writer knows it; 0: none */
 	const char *name;     /* as written by the compiler */
 	const uint8_t *bytes; /* the code, or NULL */
 	const struct jit_line *lines;
-	size_t line_count;
 	const struct unwind_code_row *rows; /* how to unwind it (unwind/unwind_code.h) */
-	size_t row_count;		    /* 0: not known */
+	const uint8_t *inlined;		    /* its calls (jit/jit_inlined.h), or NULL */
+	uint32_t line_count, inlined_bytes;
+	uint32_t row_count; /* 0: not known */
+	bool late;	    /* ->from is when it became known: it may have existed before */
 };

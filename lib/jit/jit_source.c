@@ -8,7 +8,6 @@
 #include "jit/jit.h"
 #include "unwind/unwind_code.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -92,17 +91,10 @@ static void begin_details(struct jit_source *s)
 		s->details_at = s->record_at;
 }
 
-static enum unwind_machine machine_of(const struct jit_source *s)
-{
-	return s->machine == EM_AARCH64 ? UNWIND_AARCH64
-	       : s->machine == EM_386	? UNWIND_I386
-					: UNWIND_X86_64;
-}
-
 /* Passes code to the sink, with those details that wait for it. */
 static void load(struct jit_source *s, const struct jit_sink *sink, struct jit_code *code)
 {
-	struct unwind_code_row *rows = code_details_fill(&s->details, machine_of(s), code);
+	struct unwind_code_row *rows = code_details_fill(&s->details, s->machine, code);
 
 	sink->load(sink->data, code);
 	free(rows);
@@ -170,6 +162,18 @@ static void read_cfi(struct jit_source *s, struct span *in)
 		code_details_cfi(&s->details, span_of(in->at, (size_t)(size - index)));
 }
 
+/* Reads the calls inlined into the next code, whose address is first. */
+static int read_inlined(struct jit_source *s, struct span *in)
+{
+	uint64_t code;
+
+	begin_details(s);
+	if (span_u64(in, &code) < 0)
+		return -EBADMSG;
+	code_details_inlined(&s->details, code, *in);
+	return 0;
+}
+
 static int dump_unload(struct span *in, uint64_t time, const struct jit_sink *sink)
 {
 	uint64_t address;
@@ -196,6 +200,8 @@ static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint
 	case JIT_DUMP_UNWINDING_INFO:
 		read_cfi(s, in);
 		return 0;
+	case JIT_DUMP_INLINED:
+		return read_inlined(s, in);
 	case JIT_DUMP_UNLOAD:
 		return dump_unload(in, time, sink);
 	default: /* nothing we need, or from a newer version */

@@ -3,7 +3,8 @@
  * Reads the files in which run-time compilers describe their code, while they grow. Three formats:
  *
  *  - jitdump (tools/perf/Documentation/jitdump-specification.txt in Linux), which has times, code
- *    and lines; libopagent writes it too, with an additional record for code that ends;
+ *    and lines; libopagent writes it too, with records of its own for code that ends and inlined
+ *    calls;
  *  - /tmp/perf-PID.map (tools/perf/Documentation/jit-interface.txt): lines of START SIZE NAME;
  *  - the dump of the original OProfile's libopagent.
  *
@@ -25,14 +26,16 @@ struct jit_sink;
 #define JIT_DUMP_MAGIC	  0x4a695444u /* "JiTD" */
 #define JIT_OPAGENT_MAGIC 0x4f74496au /* "jItO" in memory */
 
-/* Records of a jitdump. UNLOAD is our own: its payload is the address of code that ends. */
+/* Records of a jitdump. The last two are our own. */
 enum jit_dump_record {
 	JIT_DUMP_LOAD = 0,
 	JIT_DUMP_MOVE = 1,
 	JIT_DUMP_DEBUG_INFO = 2, /* lines of the code of the next LOAD */
 	JIT_DUMP_CLOSE = 3,
 	JIT_DUMP_UNWINDING_INFO = 4, /* .eh_frame of the code of the next LOAD */
-	JIT_DUMP_UNLOAD = 0x4f50
+	JIT_DUMP_UNLOAD = 0x4f50,    /* the address of code that ends */
+	JIT_DUMP_INLINED =
+		0x4f51 /* address and inlined calls (jit/jit_inlined.h) of the next LOAD */
 };
 
 struct jit_source;

@@ -161,6 +161,16 @@ static void add_unwinding(struct strbuf *b, uint64_t time)
 	strbuf_add(b, cfi, sizeof(cfi));
 }
 
+/* A call inlined at the second byte, which calls another one; what it is called is empty. */
+static void add_inlined(struct strbuf *b, uint64_t address, uint64_t time)
+{
+	static const uint32_t inlined[] = { 2, 1, 0, 3, 0, 0, 1, 4, 0, 0, 1, 2, 0 };
+
+	add_head(b, JIT_DUMP_INLINED, 8 + sizeof(inlined), time);
+	add_u64(b, address);
+	strbuf_add(b, (const char *)inlined, sizeof(inlined));
+}
+
 /* All that can be said in a jitdump. */
 static void make_dump(struct strbuf *b)
 {
@@ -177,6 +187,7 @@ static void make_dump(struct strbuf *b)
 	for (i = 0; i < 20; i++) {
 		add_lines(b, 0x1000 + i * 16, 100 + i);
 		add_unwinding(b, 100 + i);
+		add_inlined(b, 0x1000 + i * 16, 100 + i);
 		add_load(b, 0x1000 + i * 16, 100 + i, "one");
 	}
 	add_head(b, JIT_DUMP_MOVE, 40, 200);
@@ -216,6 +227,9 @@ static void check_same(const struct jit *a, const struct jit *b)
 		CHECK_EQ(x->row_count, y->row_count);
 		CHECK(x->row_count != y->row_count || !x->row_count ||
 		      !memcmp(x->rows, y->rows, x->row_count * sizeof(*x->rows)));
+		CHECK_EQ(x->inlined_bytes, y->inlined_bytes);
+		CHECK(x->inlined_bytes != y->inlined_bytes || !x->inlined_bytes ||
+		      !memcmp(x->inlined, y->inlined, x->inlined_bytes));
 	}
 }
 

@@ -3,8 +3,10 @@
 
 #include "base/mem.h"
 #include "jit/jit_code.h"
+#include "jit/jit_inlined.h"
 #include "unwind/unwind_code.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 void code_details_line(struct code_details *d, uint64_t address, uint32_t line, const char *file)
@@ -33,15 +35,34 @@ void code_details_cfi(struct code_details *d, struct span bytes)
 	d->cfi_bytes = bytes.left;
 }
 
-bool code_details_any(const struct code_details *d)
+void code_details_inlined(struct code_details *d, uint64_t address, struct span bytes)
 {
-	return d->line_count || d->cfi;
+	free(STEAL(d->inlined));
+	d->inlined_bytes = 0;
+	if (bytes.left > JIT_INLINED_MAX)
+		return;
+	d->inlined = xmemdup(bytes.at, bytes.left);
+	d->inlined_bytes = bytes.left;
+	d->inlined_into = address;
 }
 
-struct unwind_code_row *code_details_fill(const struct code_details *d, enum unwind_machine machine,
+bool code_details_any(const struct code_details *d)
+{
+	return d->line_count || d->cfi || d->inlined;
+}
+
+static enum unwind_machine machine_of(uint16_t machine)
+{
+	return machine == EM_AARCH64 ? UNWIND_AARCH64
+	       : machine == EM_386   ? UNWIND_I386
+				     : UNWIND_X86_64;
+}
+
+struct unwind_code_row *code_details_fill(const struct code_details *d, uint16_t machine,
 					  struct jit_code *code)
 {
-	const struct unwind_cfi cfi = { machine, code->size, span_of(d->cfi, d->cfi_bytes) };
+	const struct unwind_cfi cfi = { machine_of(machine), code->size,
+					span_of(d->cfi, d->cfi_bytes) };
 	struct unwind_code_row *rows = NULL;
 
 	if (d->line_count && d->lines[0].address - code->address < code->size) {
@@ -51,6 +72,10 @@ struct unwind_code_row *code_details_fill(const struct code_details *d, enum unw
 	if (d->cfi)
 		code->row_count = unwind_code_read(&cfi, &rows);
 	code->rows = rows;
+	if (d->inlined && d->inlined_into == code->address) {
+		code->inlined = d->inlined;
+		code->inlined_bytes = d->inlined_bytes;
+	}
 	return rows;
 }
 
@@ -66,6 +91,8 @@ void code_details_drop(struct code_details *d)
 	code_details_drop_lines(d);
 	free(STEAL(d->cfi));
 	d->cfi_bytes = 0;
+	free(STEAL(d->inlined));
+	d->inlined_bytes = 0;
 }
 
 void code_details_done(struct code_details *d)

@@ -139,7 +139,7 @@ static void put_load(void *data, const struct jit_code *code)
 	put_string(w, code->name);
 	if (code->bytes)
 		put(w, code->bytes, code->size);
-	put_u32(w, (uint32_t)code->line_count);
+	put_u32(w, code->line_count);
 	for (i = 0; i < code->line_count; i++) {
 		const struct jit_line *line = &code->lines[i];
 
@@ -149,8 +149,10 @@ static void put_load(void *data, const struct jit_code *code)
 		put_string(w, file && !strcmp(file, line->file) ? "" : line->file);
 		file = line->file;
 	}
-	put_u32(w, (uint32_t)code->row_count);
+	put_u32(w, code->row_count);
 	put(w, code->rows, code->row_count * sizeof(*code->rows));
+	put_u32(w, code->inlined_bytes);
+	put(w, code->inlined, code->inlined_bytes);
 }
 
 static void put_move(void *data, uint64_t address, uint64_t to, uint64_t time)

@@ -208,7 +208,12 @@ static int take_load(struct span *in, const struct jit_sink *sink)
 		return -EBADMSG;
 	code.lines = lines;
 	code.line_count = count;
-	if (take_code_rows(in, &code, &rows) < 0)
+	if (take_code_rows(in, &code, &rows) < 0 || span_u32(in, &count) < 0)
+		return -EBADMSG;
+	/* Who needs them parses these bytes: as in the dump, they may be anything. */
+	code.inlined_bytes = count;
+	code.inlined = span_take(in, count);
+	if (!code.inlined)
 		return -EBADMSG;
 	sink->load(sink->data, &code);
 	return 0;
