@@ -8,6 +8,7 @@
 #include "elfwrite/kept_code.h"
 #include "elfwrite/line_table.h"
 #include "jit/jit.h"
+#include "jit/jit_inlined.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@
 
 enum {
 	GAP_MIN = 4096, /* pieces of code closer together than this share a section */
-	SECTIONS_MAX = 4096
+	SECTIONS_MAX = 4096,
+	CALLS_MAX = 1 << 20 /* inlined calls in a file; code after that has none */
 };
 
 /* The pieces of code; no two are at one place. */
@@ -166,9 +168,65 @@ static void add_code(struct elf_writer *w, const struct code_list *l)
 	}
 }
 
+/* Where the inlined calls of a piece of code go. */
+struct call_writer {
+	struct line_table *table;
+	const struct jit_code *code;
+	struct jit_inlined inlined;
+	size_t left; /* number of calls that there is room for */
+};
+
+/* The end of the rows from @first up to @end that are inside the same call at @depth. */
+static size_t call_end(const struct jit_inlined *in, size_t first, size_t end, unsigned int depth)
+{
+	uint32_t call = jit_inlined_at(in, first, depth);
+
+	while (++first < end && jit_inlined_at(in, first, depth) == call)
+		;
+	return first;
+}
+
+/* Writes the calls at @depth of the rows from @first up to @end, each around what it calls. */
+static void put_calls(struct call_writer *w, size_t first, size_t end, unsigned int depth)
+{
+	const struct jit_inlined *in = &w->inlined;
+	size_t next;
+
+	for (; first < end && w->left; first = next) {
+		uint32_t number = jit_inlined_at(in, first, depth);
+		const struct jit_inlined_call *c;
+		uint64_t to;
+
+		next = call_end(in, first, end, depth);
+		if (!number)
+			continue;
+		c = &in->calls[number - 1];
+		to = next < in->row_count ? in->rows[next].offset : w->code->size;
+		line_table_enter(w->table, c->function, *c->file ? c->file : NULL, c->line,
+				 w->code->place + in->rows[first].offset, w->code->place + to);
+		put_calls(w, first, next, depth + 1);
+		line_table_leave(w->table);
+		w->left--;
+	}
+}
+
+/* Writes the calls inlined into the code. */
+static void put_inlined(struct call_writer *w, const struct jit_code *code)
+{
+	struct span bytes = span_of(code->inlined, code->inlined_bytes);
+
+	if (!bytes.left || !jit_inlined_read(bytes, code->size, &w->inlined))
+		return;
+	w->code = code;
+	line_table_function(w->table, code->name, code->place, end_of(code));
+	put_calls(w, 0, w->inlined.row_count, 1);
+	jit_inlined_done(&w->inlined);
+}
+
 static struct line_table *collect_lines(const struct code_list *l)
 {
 	struct line_table *t = line_table_new(true, __BYTE_ORDER == __BIG_ENDIAN);
+	struct call_writer calls = { .table = t, .left = CALLS_MAX };
 	size_t i, k;
 
 	for (i = 0; i < l->count; i++) {
@@ -182,6 +240,7 @@ static struct line_table *collect_lines(const struct code_list *l)
 					       c->lines[k].line);
 		}
 		line_table_end(t, end_of(c));
+		put_inlined(&calls, c);
 	}
 	return t;
 }
