@@ -17,13 +17,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The jitdump of Linux; UNLOAD is our own; others ignore it. */
+/* The jitdump of Linux; the last two are our own; others ignore them. */
 enum {
 	RECORD_LOAD = 0,
 	RECORD_DEBUG_INFO = 2,
 	RECORD_CLOSE = 3,
 	RECORD_UNWINDING = 4,
-	RECORD_UNLOAD = 0x4f50
+	RECORD_UNLOAD = 0x4f50,
+	RECORD_INLINED = 0x4f51
 };
 
 static const uint32_t dump_magic = 0x4a695444, agent_magic = 0x6f704167;
@@ -52,6 +53,21 @@ struct lines {
 struct line {
 	uint64_t address;
 	uint32_t line, discriminator;
+};
+
+/* Followed by the calls, the rows and the names. */
+struct inlined {
+	struct record record;
+	uint64_t address;
+	uint32_t calls, rows;
+};
+
+struct inlined_call {
+	uint32_t caller, line, file, function; /* the last two: offsets of names */
+};
+
+struct inlined_row {
+	uint32_t offset, call;
 };
 
 struct unwinding {
@@ -325,6 +341,96 @@ EXPORT int op_write_debug_line_info(op_agent_t handle, void const *code, size_t 
 		return -1;
 	parts[1].iov_base = packed;
 	result = write_record(a, RECORD_DEBUG_INFO, parts, 2);
+	free(packed);
+	return result;
+}
+
+/* --- inlined calls --- */
+
+enum { INLINED_MAX = 1 << 20, NAMES_RECENT = 16 };
+
+/* Names one after the other. One is looked for among the last ones, because calls that follow each
+ * other are in the same files. */
+struct names {
+	char *bytes;
+	size_t used;
+	uint32_t recent[NAMES_RECENT];
+	unsigned int count;
+};
+
+/* The offset of @text, for which there is room. */
+static uint32_t add_name(struct names *n, const char *text)
+{
+	size_t i, length = strlen(text) + 1, at = n->used;
+
+	for (i = 0; i < NAMES_RECENT && i < n->count; i++)
+		if (!strcmp(n->bytes + n->recent[i], text))
+			return n->recent[i];
+	memcpy(n->bytes + at, text, length);
+	n->recent[n->count++ % NAMES_RECENT] = (uint32_t)at;
+	n->used += length;
+	return (uint32_t)at;
+}
+
+static const char *file_of(struct op_inlined_call const *c)
+{
+	return c->filename ? c->filename : "";
+}
+
+/* The bytes that it takes at most, if no name is found. */
+static size_t inlined_size(struct op_inlined_calls const *in)
+{
+	size_t i, size = in->nr_calls * sizeof(struct inlined_call) +
+			 in->nr_rows * sizeof(struct inlined_row);
+
+	for (i = 0; i < in->nr_calls; i++)
+		size += strlen(file_of(&in->calls[i])) + strlen(in->calls[i].function) + 2;
+	return size;
+}
+
+/* Writes the calls, the rows and the names to @ret; returns their size. */
+static size_t pack_inlined(struct op_inlined_calls const *in, char *ret)
+{
+	struct inlined_call *calls = (struct inlined_call *)(void *)ret;
+	struct inlined_row *rows = (struct inlined_row *)(void *)(calls + in->nr_calls);
+	struct names names = { .bytes = (char *)(rows + in->nr_rows) };
+	size_t i;
+
+	for (i = 0; i < in->nr_calls; i++) {
+		calls[i].caller = in->calls[i].caller;
+		calls[i].line = in->calls[i].lineno;
+		calls[i].file = add_name(&names, file_of(&in->calls[i]));
+		calls[i].function = add_name(&names, in->calls[i].function);
+	}
+	for (i = 0; i < in->nr_rows; i++)
+		rows[i] = (struct inlined_row){ in->rows[i].offset, in->rows[i].call };
+	return (size_t)(names.bytes + names.used - ret);
+}
+
+EXPORT int op_write_inlined_calls(op_agent_t handle, uint64_t vma,
+				  struct op_inlined_calls const *inlined)
+{
+	struct agent *a = agent_of(handle);
+	struct inlined head = { .address = vma };
+	struct iovec parts[2] = { { &head, sizeof(head) } };
+	char *packed;
+	int result = -1;
+
+	if (!a)
+		return -1;
+	if (!inlined->nr_calls || !inlined->nr_rows)
+		return 0;
+	errno = EFBIG;
+	if (inlined->nr_calls > INLINED_MAX || inlined->nr_rows > INLINED_MAX)
+		return -1;
+	packed = malloc(inlined_size(inlined));
+	if (!packed)
+		return -1;
+	head.calls = (uint32_t)inlined->nr_calls;
+	head.rows = (uint32_t)inlined->nr_rows;
+	parts[1] = (struct iovec){ packed, pack_inlined(inlined, packed) };
+	if (parts[1].iov_len + sizeof(head.calls) + sizeof(head.rows) <= INLINED_MAX)
+		result = write_record(a, RECORD_INLINED, parts, 2);
 	free(packed);
 	return result;
 }

@@ -3,7 +3,8 @@
  * libopagent: programs that generate code at run time describe it here, so that OProfile and perf
  * can show its names. Everything is written to a jitdump, $JITDUMPDIR/jit-PID.dump or
  * /tmp/jit-PID.dump (tools/perf/Documentation/jitdump-specification.txt in Linux). The interface is
- * that of OProfile 1.x, and op_write_unwindable_code(). All functions are thread-safe.
+ * that of OProfile 1.x, op_write_unwindable_code() and op_write_inlined_calls(). All functions are
+ * thread-safe.
  *
  *	op_agent_t agent = op_open_agent();
  *	op_write_native_code(agent, "my_function", (uint64_t)code, code, size);
@@ -32,6 +33,29 @@ struct debug_line_info {
 	const char *filename;
 };
 
+/* A call that the compiler replaced by the code of the function that is called. */
+struct op_inlined_call {
+	unsigned int caller;  /* number of the call that this one is in; 0: the code itself */
+	unsigned int lineno;  /* of the call; 0: unknown */
+	const char *filename; /* that the call is in; NULL: unknown */
+	const char *function; /* that is called */
+};
+
+/* The code from @offset up to the next row is of one call. */
+struct op_inlined_row {
+	unsigned int offset; /* of the first instruction, in the code */
+	unsigned int call;   /* number of the innermost call there; 0: none */
+};
+
+/* All calls inlined into a piece of code: numbered from 1 on, each after its caller, at most 32 of
+ * them inside one another. The offsets of rows rise. */
+struct op_inlined_calls {
+	struct op_inlined_call const *calls;
+	size_t nr_calls;
+	struct op_inlined_row const *rows;
+	size_t nr_rows;
+};
+
 /* Opens the dump of this process. The caller closes it with op_close_agent(). NULL with errno on
  * failure: EEXIST if a file of another user has its name. */
 op_agent_t op_open_agent(void);
@@ -56,6 +80,10 @@ int op_write_unwindable_code(op_agent_t agent, char const *symbol_name, uint64_t
  * @compile_map has @nr_entry rows. 0, or -1 with errno. */
 int op_write_debug_line_info(op_agent_t agent, void const *code, size_t nr_entry,
 			     struct debug_line_info const *compile_map);
+
+/* Gives the calls inlined into the code at @vma, which must be added next. 0, or -1 with errno
+ * (EFBIG if they take more than 1 MiB). */
+int op_write_inlined_calls(op_agent_t agent, uint64_t vma, struct op_inlined_calls const *inlined);
 
 /* Says that the code that starts at @vma no longer exists. 0, or -1 with errno. */
 int op_unload_native_code(op_agent_t agent, uint64_t vma);

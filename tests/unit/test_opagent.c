@@ -2,7 +2,12 @@
 #include "test.h"
 
 #include "agent/opagent.h"
+#include "base/strbuf.h"
+#include "dwarf/lines.h"
+#include "elf/elffile.h"
+#include "elfwrite/jit_elf.h"
 #include "jit/jit.h"
+#include "jit/jit_inlined.h"
 #include "jit/jit_source.h"
 #include "unwind/unwind_code.h"
 
@@ -66,6 +71,113 @@ static void what_is_said_is_read(void)
 	CHECK(c->from > 0 && c->from < c->to);
 }
 
+/* Reads this process's dump in @dir into @j. */
+static void read_dump(const char *dir, struct jit *j)
+{
+	_cleanup_free_ char *path = dump_path(dir);
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+
+	s = jit_source_new(open(path, O_RDONLY | O_CLOEXEC), path);
+	CHECK(jit_source_read(s, j, 1, NULL) > 0);
+}
+
+/* The functions that the code at @address was inlined from, the innermost first, with the lines of
+ * the calls. */
+static char *calls_at(struct lines *l, uint64_t address)
+{
+	struct strbuf text = STRBUF_INIT;
+	const struct lines_call *calls;
+	size_t i, n = lines_inlines(l, address, &calls);
+
+	for (i = 0; i < n; i++)
+		strbuf_addf(&text, "%s called at %s:%u; ", calls[i].function,
+			    calls[i].at.file ?: "?", calls[i].at.line);
+	strbuf_adds(&text, "");
+	return text.text;
+}
+
+static void check_calls(const struct jit *j, const char *path)
+{
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = jit_elf_new(j);
+	_cleanup_(lines_freep) struct lines *l = NULL;
+	static const struct {
+		uint64_t address;
+		const char *calls;
+	} expected[] = {
+		{ 0x1000, "" },
+		{ 0x1001, "outer called at a.lang:3; " },
+		{ 0x1002, "inner called at b.lang:7; outer called at a.lang:3; " },
+		{ 0x1003, "inner called at b.lang:7; outer called at a.lang:3; " },
+		{ 0x1004, "outer called at ?:0; " },
+		{ 0x1005, "" },
+		{ 0x1007, "" },
+	};
+	struct elffile *ef;
+	size_t i;
+
+	CHECK_EQ(jit_elf_write(elf, path, NULL), 0);
+	if (!CHECK(elffile_open(path, &ef, NULL) == 0))
+		return;
+	l = lines_new(ef, NULL);
+	for (i = 0; i < ARRAY_SIZE(expected); i++) {
+		_cleanup_free_ char *calls = calls_at(l, expected[i].address);
+
+		CHECK_STR(calls, expected[i].calls);
+	}
+	lines_free(STEAL(l));
+	elffile_close(ef);
+}
+
+static void inlined_calls_are_in_the_elf_file(void)
+{
+	static const uint8_t code[8];
+	static const struct debug_line_info lines[] = { { 0x1000, 3, "a.lang" } };
+	static const struct op_inlined_call calls[] = { { 0, 3, "a.lang", "outer" },
+							{ 1, 7, "b.lang", "inner" },
+							{ 0, 0, NULL, "outer" } };
+	static const struct op_inlined_row rows[] = { { 1, 1 }, { 2, 2 }, { 4, 3 }, { 5, 0 } };
+	static const struct op_inlined_calls inlined = { calls, 3, rows, 4 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "7.jo");
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	op_agent_t agent;
+
+	(void)setenv("JITDUMPDIR", dir, 1);
+	agent = op_open_agent();
+	if (!CHECK(agent))
+		return;
+	CHECK_EQ(op_write_debug_line_info(agent, (const void *)0x1000, 1, lines), 0);
+	CHECK_EQ(op_write_inlined_calls(agent, 0x1000, &inlined), 0);
+	CHECK_EQ(op_write_native_code(agent, "whole", 0x1000, code, sizeof(code)), 0);
+	/* Another thread added code before that of these calls. */
+	CHECK_EQ(op_write_inlined_calls(agent, 0x3000, &inlined), 0);
+	CHECK_EQ(op_write_native_code(agent, "other", 0x2000, code, sizeof(code)), 0);
+	CHECK_EQ(op_close_agent(agent), 0);
+	read_dump(dir, j);
+	CHECK_EQ(jit_count(j), 2);
+	CHECK(jit_at(j, 0)->inlined_bytes > 0);
+	CHECK_EQ(jit_at(j, 1)->inlined_bytes, 0);
+	check_calls(j, path);
+}
+
+static void too_many_inlined_calls_are_an_error(void)
+{
+	static struct op_inlined_row rows[JIT_INLINED_MAX / 8];
+	static const struct op_inlined_call call = { 0, 3, "a.lang", "outer" };
+	const struct op_inlined_calls inlined = { &call, 1, rows, ARRAY_SIZE(rows) };
+	_cleanup_directory_ char *dir = test_directory();
+	op_agent_t agent;
+
+	(void)setenv("JITDUMPDIR", dir, 1);
+	agent = op_open_agent();
+	CHECK_EQ(op_write_inlined_calls(agent, 0x1000, &inlined), -1);
+	CHECK_EQ(errno, EFBIG);
+	CHECK_EQ(op_write_inlined_calls(agent, 0x1000,
+					&(struct op_inlined_calls){ .calls = &call }),
+		 0);
+	CHECK_EQ(op_close_agent(agent), 0);
+}
+
 static void misuse_is_an_error(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -109,4 +221,6 @@ static void a_planted_link_is_not_followed(void)
 	CHECK(S_ISREG(st.st_mode));
 }
 
-TESTS(T(what_is_said_is_read), T(misuse_is_an_error), T(a_planted_link_is_not_followed))
+TESTS(T(what_is_said_is_read), T(inlined_calls_are_in_the_elf_file),
+      T(too_many_inlined_calls_are_an_error), T(misuse_is_an_error),
+      T(a_planted_link_is_not_followed))
