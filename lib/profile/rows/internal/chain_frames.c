@@ -125,12 +125,16 @@ bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image)
 	return open_place(f, image)->is_kernel;
 }
 
-/* The id of the row that is like @row, which is added if there is none; the image of @row is the
- * program of a region. */
-static uint32_t program_row(struct chain_frames *f, const struct row *row)
+/* The id of the new row @row; if its image is a region, of the same row of its program. */
+static uint32_t put_row(struct chain_frames *f, struct row *row)
 {
-	size_t at = row_join_find(&f->programs, f->config.rows, row);
+	const uint32_t shown = programs_shown(f->config.gather, row->image);
+	size_t at;
 
+	if (f->config.regions || shown == row->image)
+		return container_add_row(f->config.rows, row)->id;
+	row->image = shown;
+	at = row_join_find(&f->programs, f->config.rows, row);
 	if (at == SIZE_MAX) {
 		at = container_add_row(f->config.rows, row)->id;
 		row_join_note(&f->programs, row, at);
@@ -154,26 +158,23 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 	} else if (without == ROW_UNNAMED && !p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
-	if (f->config.regions || programs_shown(f->config.gather, image) == image)
-		return container_add_row(f->config.rows, &row)->id;
-	row.image = programs_shown(f->config.gather, image);
-	return program_row(f, &row);
+	return put_row(f, &row);
 }
 
 static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inline_rows_call *call,
 			    const struct symbol *sym)
 {
+	struct row row = { .image = image,
+			   .app = GATHER_NONE,
+			   .kind = ROW_SYMBOL,
+			   .symbol = call->symbol,
+			   .symbol_index = UINT32_MAX,
+			   .address = call->address,
+			   .is_inlined = true,
+			   .is_go = sym->rank & SYMBOL_GO };
+
 	if (call->row == UINT32_MAX)
-		call->row = container_add_row(f->config.rows,
-					      &(struct row){ .image = image,
-							     .app = GATHER_NONE,
-							     .kind = ROW_SYMBOL,
-							     .symbol = call->symbol,
-							     .symbol_index = UINT32_MAX,
-							     .address = call->address,
-							     .is_inlined = true,
-							     .is_go = sym->rank & SYMBOL_GO })
-				    ->id;
+		call->row = put_row(f, &row);
 	return call->row;
 }
 
