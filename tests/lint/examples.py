@@ -11,11 +11,15 @@ a number.
 """
 import os
 import re
+import shutil
 import subprocess
 
 SYSTEM = ("errno", "fcntl", "inttypes", "poll", "stdio", "stdlib", "string", "sys/mman", "sys/socket",
           "unistd")
-COMPILER = ["cc", "-std=gnu17", "-D_GNU_SOURCE", '-DOPROFILE_VERSION=""', "-Wno-int-conversion",
+JAVAC = os.path.realpath(shutil.which("javac") or "/nonexistent/bin/javac")
+JDK = [option for end in ("include", "include/linux")
+       for option in ("-isystem", os.path.join(os.path.dirname(os.path.dirname(JAVAC)), end))]
+COMPILER = ["cc", *JDK, "-std=gnu17", "-D_GNU_SOURCE", '-DOPROFILE_VERSION=""', "-Wno-int-conversion",
             "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
             "-isystem", "/usr/include/fuse3", "-fsyntax-only", "-x", "c"]
 IN_PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
@@ -115,6 +119,6 @@ def compile_errors(root, included, found, headers):
                 if name and example.holds(path, int(line)):
                     example.declared.add(headers.declaration(name[1] or name[2],
                                                              "\n".join(example.block)))
-    if "fuse_lowlevel.h: No such file" in run.stderr:  # libfuse3 is optional
+    if re.search(r"(fuse_lowlevel|jvmti).h: No such file", run.stderr):  # they are optional
         return []
     return [f"{path}:{line}: {error}" for path, line, error in errors]

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Calls that HotSpot's compilers inlined are told apart if the agent is loaded: by name, in chains, and by
+# line. Shares are those that the program measures itself.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+jvmti=$OP_BUILD_ROOT/lib/agent/libjvmti_oprofile.so
+[ -e "$jvmti" ] || skip_all "the agent for Java is not built"
+command -v javac >/dev/null || skip_all "no JDK"
+rate=1999
+cd "$dir" || exit 1
+cat >Inlined.java <<'END'
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+public class Inlined {
+	static int sink;
+	static long inHot, inWarm;
+	static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+	static int hot(int n) {
+		int s = 0;
+		for (int i = 0; i < n; i++)
+			s = s * 31 + (i ^ s >> 3);
+		return s;
+	}
+	static int warm(int n) {
+		int s = 1;
+		for (int i = 0; i < n; i++)
+			s = s * 17 ^ i + (s >> 5);
+		return s;
+	}
+	static int middle(int n) {
+		return hot(n) + 1;
+	}
+	static int top(int n) {
+		return middle(3 * n) + warm(n);
+	}
+	static void measured(int n) {
+		long a = clock.getCurrentThreadCpuTime();
+		sink += middle(3 * n);
+		long b = clock.getCurrentThreadCpuTime();
+		sink += warm(n);
+		inHot += b - a;
+		inWarm += clock.getCurrentThreadCpuTime() - b;
+	}
+	public static void main(String[] args) {
+		int rounds = Integer.parseInt(args[0]);
+		for (int i = 0; i < rounds; i++) {
+			sink += top(10000);
+			measured(10000);
+		}
+		System.out.println(100 * inHot / (inHot + inWarm));
+	}
+}
+END
+ok "it compiles" javac -J-XX:-UsePerfData -g Inlined.java
+
+# shares TITLE: the functions have the shares that they measured, most of it where they are inlined.
+shares()
+{
+	awk -v share="$(cat inlined.shares)" '$1 !~ /^[0-9]+$/ || $3 != "[JIT" { next }
+	{ all += $1 }
+	/ Inlined.hot\(int\)/ { hot += $1 }
+	/ Inlined.warm\(int\)/ { warm += $1 }
+	/ Inlined.*inlined/ { inlined += $1 }
+	END {
+		printf "%d samples in its code: hot %d, warm %d, inlined %d; measured: %d %% hot\n",
+			all, hot, warm, inlined, share
+		off = all ? 100 * hot / (hot + warm + 1) - share : 100
+		exit all < 500 || hot + warm < 0.95 * all || inlined < 0.6 * all || off * off > 25
+	}' inlined.names >output
+	held=$?
+	sed 's/^/# /' output
+	[ $held = 0 ] || head -30 inlined.names >>output
+	result $held "$1"
+}
+
+# stacks TITLE: what runs is where it is called.
+stacks()
+{
+	awk '/ Inlined.(hot|warm)\(int\)(_\[[a-z]\])?( |;asm)/ {
+		gsub(/_\[[a-z]\]/, "")
+		all += $NF
+		if (/(top|measured)\(int\);int Inlined.(warm\(int\)|middle\(int\);int Inlined.hot\(int\))[; ]/)
+			right += $NF
+		else if (!/^java;\[/)
+			print
+	}
+	END { printf "%d of %d samples have the callers that they have\n", right, all
+		exit all < 500 || right < 0.97 * all }' inlined.folded >output
+	held=$?
+	tail -n 3 output | sed 's/^/# /'
+	result $held "$1"
+}
+
+for compiler in "" -XX:TieredStopAtLevel=1; do
+	profile inlined -g env JITDUMPDIR="$dir" java -XX:-UsePerfData -XX:+PreserveFramePointer $compiler \
+		-agentpath:"$jvmti" Inlined 15000
+	result $? "it is profiled $compiler"
+	opreport --session-dir="$dir/inlined" --inlines -l >inlined.names 2>/dev/null
+	opreport --session-dir="$dir/inlined" --inlines --folded >inlined.folded 2>/dev/null
+	shares "  its functions have the shares that they measured"
+	stacks "  and their callers"
+	opreport --session-dir="$dir/inlined" --inlines --children 2>/dev/null |
+		grep 'Inlined.middle(int) (inlined)' >rows
+	cp rows output
+	is "  an inlined function is one row of the program" "$(grep -c '[[]JIT java\]' rows)" "$(wc -l <rows)"
+	opannotate --session-dir="$dir/inlined" --source --search-dirs="$dir" >listing 2>/dev/null
+	has "  the call shows what was inlined there" 'return hot(n) + 1;.*int Inlined.hot(int) inlined:' listing
+	rm -rf inlined jit-*.dump
+done
+done_testing
