@@ -101,6 +101,8 @@ for compiler in "" -XX:TieredStopAtLevel=1; do
 	opreport --session-dir="$dir/inlined" --inlines --folded >inlined.folded 2>/dev/null
 	shares "  its functions have the shares that they measured"
 	stacks "  and their callers"
+	opreport --session-dir="$dir/inlined" --inlines --folded --merge=runtime >output 2>/dev/null
+	has "  without the frames of HotSpot" '^java;clone3;start_thread;void Inlined.main' output
 	opreport --session-dir="$dir/inlined" --inlines --children 2>/dev/null |
 		grep 'Inlined.middle(int) (inlined)' >rows
 	cp rows output

@@ -30,6 +30,7 @@ static const struct {
 	  UNNAMED "profile with --attach-java, or run java -agentpath:libjvmti_oprofile.so, see "
 		  "opjit(5)" },
 	{ "jvm", CODE_JAVA, NULL },
+	{ "jli", CODE_JAVA, NULL }, /* the launcher */
 	{ "node", CODE_JS, UNNAMED "run node --perf-basic-prof, see opjit(5)" },
 	{ "coreclr", CODE_JIT, NULL },
 	{ "dotnet", CODE_JIT, UNNAMED "set DOTNET_PerfMapEnabled=1, see opjit(5)" },
@@ -132,9 +133,24 @@ bool code_kind_image_runs(const struct gather *g, uint32_t image, enum code_kind
 	return true;
 }
 
+/* Whether it is the code by which HotSpot calls Java, which it makes at run time, too. Its agent
+ * interface knows the parts of "StubRoutines (1)". */
+static bool is_stub(const struct row *row)
+{
+	return row->kind == ROW_SYMBOL && row->symbol &&
+	       (!strcmp(row->symbol->name, "call_stub") ||
+		!strcmp(row->symbol->name, "StubRoutines (1)"));
+}
+
 bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret)
 {
-	return code_kind_of(g, row) == CODE_NATIVE && code_kind_image_runs(g, row->image, ret);
+	const enum code_kind kind = code_kind_of(g, row);
+
+	if (kind == CODE_JAVA && is_stub(row)) {
+		*ret = kind;
+		return true;
+	}
+	return kind == CODE_NATIVE && code_kind_image_runs(g, row->image, ret);
 }
 
 const char *code_kind_loop(enum code_kind kind)

@@ -39,8 +39,8 @@ const char *code_kind_name(enum code_kind kind);
 enum code_kind code_kind_of(const struct gather *g, const struct row *row);
 /* Whether code of this kind was made at run time. */
 bool code_kind_is_jit(enum code_kind kind);
-/* Whether the row's image is the program or library that runs code of some kind: an interpreter
- * or a virtual machine. *@ret is the kind that it runs. */
+/* Whether the row is of the program or library that runs code of some kind: an interpreter or a
+ * virtual machine. *@ret is the kind that it runs. */
 bool code_kind_is_runtime(const struct gather *g, const struct row *row, enum code_kind *ret);
 /* The same for an image, by its name. */
 bool code_kind_image_runs(const struct gather *g, uint32_t image, enum code_kind *ret);

@@ -26,9 +26,10 @@ static struct chain_judgement judge(const struct chain_filter *f, const struct r
 	j.found |= symbol_list_has(&c->callers_of, name, path) ? IS_CALLED : 0;
 	if (!c->merge_runtime)
 		return j;
-	j.language = (uint16_t)(1 << code_kind_of(f->gather, row));
 	if (code_kind_is_runtime(f->gather, row, &runs))
 		j.runs_code = (uint16_t)(1 << runs);
+	else
+		j.language = (uint16_t)(1 << code_kind_of(f->gather, row));
 	return j;
 }
 
