@@ -40,6 +40,16 @@ static char *path_of(const char *class_name, const char *file)
 		       : path;
 }
 
+/* Cuts the address out of the name of a class that was made at run time, which differs in each
+ * process: "LShop$$Lambda$5.0x00007fc54c000a08;". */
+static void cut_address(char *class_name)
+{
+	char *at = strstr(class_name, ".0x");
+
+	if (at && !strcmp(at + 3 + strspn(at + 3, "0123456789abcdef"), ";"))
+		memcpy(at, ";", sizeof(";"));
+}
+
 static void ask_names(jvmtiEnv *env, struct java_method *m)
 {
 	char *class_name = NULL, *method_name = NULL, *signature = NULL, *file = NULL;
@@ -47,6 +57,7 @@ static void ask_names(jvmtiEnv *env, struct java_method *m)
 
 	if ((*env)->GetMethodDeclaringClass(env, m->id, &class) == JVMTI_ERROR_NONE &&
 	    (*env)->GetClassSignature(env, class, &class_name, NULL) == JVMTI_ERROR_NONE) {
+		cut_address(class_name);
 		if ((*env)->GetMethodName(env, m->id, &method_name, &signature, NULL) ==
 			    JVMTI_ERROR_NONE &&
 		    asprintf(&m->name, "%s%s%s", class_name, method_name, signature) < 0)

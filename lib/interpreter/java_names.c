@@ -41,15 +41,3 @@ char *java_names_method(const char *class_name, const char *name, const char *si
 {
 	return xasprintf("L%.*s;%s%s", (int)plain_length(class_name), class_name, name, signature);
 }
-
-char *java_names_full(const char *class_name, const char *text)
-{
-	const size_t plain = plain_length(class_name);
-	const char *class = strchr(text, ' ');
-	int before;
-
-	if (!class_name[plain] || !class || strlen(class + 1) < plain)
-		return xstrdup(text);
-	before = (int)(class + 1 + plain - text);
-	return xasprintf("%.*s/%s%s", before, text, class_name + plain + 1, text + before);
-}

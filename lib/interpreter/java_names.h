@@ -18,6 +18,3 @@ const char *java_names_source(const char *file);
 /* The name of a method with its class and @signature, as linkers would have it, without the address
  * of a class that was made at run time: "Lcom/acme/Shop;sell(I)V". Caller frees. */
 char *java_names_method(const char *class_name, const char *name, const char *signature);
-/* @text, which is the readable form of that, as the virtual machine writes it in a map: with the
- * address of the class, if it has one. Caller frees. */
-char *java_names_full(const char *class_name, const char *text);

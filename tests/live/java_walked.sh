@@ -62,7 +62,7 @@ attach()
 }
 
 # as_mapped TITLE: the code that was found has the place, the length and the name that it has in the virtual
-# machine's own map. Some may have been replaced before that was written.
+# machine's own map, but for addresses of classes. Some may have been replaced before that was written.
 as_mapped()
 {
 	if [ ! -s "$dir/map" ]; then
@@ -70,7 +70,7 @@ as_mapped()
 		return
 	fi
 	readelf -sW "$dir/java/samples/current/jit/$worker.jo" >"$dir/symbols" 2>/dev/null
-	awk 'FNR == NR { at = $1; bytes = $2; sub(/^[^ ]* [^ ]* /, ""); names[at] = bytes " " $0; next }
+	awk 'FNR == NR { at = $1; bytes = $2; sub(/^[^ ]* [^ ]* /, ""); sub(/\/0x[0-9a-f]+\./, "."); names[at] = bytes " " $0; next }
 	$4 == "FUNC" { at = "0x" $2; bytes = sprintf("%#018x", $3); sub(/^.* DEFAULT +[^ ]+ /, "")
 		all++
 		if (at in names && names[at] == bytes " " $0) same++

@@ -124,19 +124,4 @@ static void methods_have_their_class(void)
 	CHECK_STR(made, "LShop$$Lambda$2;run()V");
 }
 
-static void compiled_methods_are_called_as_in_a_map(void)
-{
-	static const char text[] = "int Shop$$Lambda$2.compare(java.lang.Object)";
-	_cleanup_free_ char *plain = java_names_full("Shop$$Lambda$2", text);
-	_cleanup_free_ char *made = java_names_full("Shop$$Lambda$2+0x00007f2748001870", text);
-	_cleanup_free_ char *plus = java_names_full("Shop+more", "int Shop+more.sell()");
-	_cleanup_free_ char *odd = java_names_full("Shop+0x7f", "odd");
-
-	CHECK_STR(plain, text);
-	CHECK_STR(made, "int Shop$$Lambda$2/0x00007f2748001870.compare(java.lang.Object)");
-	CHECK_STR(plus, "int Shop+more.sell()");
-	CHECK_STR(odd, "odd");
-}
-
-TESTS(T(tables_are_decoded), T(files_are_in_their_package), T(methods_have_their_class),
-      T(compiled_methods_are_called_as_in_a_map))
+TESTS(T(tables_are_decoded), T(files_are_in_their_package), T(methods_have_their_class))

@@ -177,14 +177,17 @@ static struct jit_source *source_of(const void *bytes, size_t size, int *ret_fd)
 static void a_perf_map_is_read_as_it_grows(void)
 {
 	static const char text[] = "1000 20 js:one two\nnonsense\n0x2000 0x10 LazyCompile:~f a.js\n"
-				   "3000 1";
+				   "4000 10 void A$$Lambda$2/0x00007f2748001870.run()\n"
+				   "5000 10 a/0x1f/b.js\n3000 1";
 	_cleanup_(jit_freep) struct jit *j = jit_new();
 	_cleanup_close_ int fd = -1;
 	_cleanup_(jit_source_freep) struct jit_source *s = source_of(text, strlen(text), &fd);
 
 	CHECK(jit_source_read(s, j, 100, NULL) > 0);
-	CHECK_EQ(jit_count(j), 2);
+	CHECK_EQ(jit_count(j), 4);
 	CHECK_STR(name_at(j, 0x101f, 0), "js:one two");
+	CHECK_STR(name_at(j, 0x4000, 100), "void A$$Lambda$2.run()");
+	CHECK_STR(name_at(j, 0x5000, 100), "a/0x1f/b.js");
 	CHECK_STR(name_at(j, 0x2000, 100), "LazyCompile:~f a.js");
 	CHECK_EQ(write(fd, "0 three\n", 8), 8);
 	CHECK(jit_source_read(s, j, 200, NULL) > 0);

@@ -298,17 +298,17 @@ static char *function_name(const struct sample_function *f)
 char *sampler_functions_generated(const struct sample_function *f)
 {
 	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
-	_cleanup_free_ char *class = NULL, *method = NULL, *text = NULL;
+	_cleanup_free_ char *method = NULL;
+	char *text;
 
 	if (!sample_function_is_generated(f))
 		return NULL;
 	add_text(&name, f->name, f->name_bytes, f->name_width);
 	if (!sample_function_method(f)->class_bytes)
 		return xstrdup(strbuf_text(&name));
-	class = class_of(f);
 	method = method_name(f, strbuf_text(&name));
 	text = demangle(method);
-	return java_names_full(class, text ?: method);
+	return text ?: STEAL(method);
 }
 
 static uint64_t cookie_of(struct sampler_functions *t, const struct sample_function *f)

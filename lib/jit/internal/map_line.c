@@ -13,10 +13,25 @@ static bool take_number(const char **at, uint64_t *ret)
 	return parse_hex(at, ret) == 0 && *(*at)++ == ' ';
 }
 
-bool map_line_parse(const char *line, struct jit_code *ret)
+/* Makes "int Shop$$Lambda$2/0x00007f2748001870.compare(...)" "int Shop$$Lambda$2.compare(...)". */
+static void cut_address(char *name)
 {
-	if (!take_number(&line, &ret->address) || !take_number(&line, &ret->size))
+	char *at = strstr(name, "/0x"), *end;
+
+	if (!at)
+		return;
+	end = at + 3 + strspn(at + 3, "0123456789abcdef");
+	if (*end == '.')
+		memmove(at, end, strlen(end) + 1);
+}
+
+bool map_line_parse(char *line, struct jit_code *ret)
+{
+	const char *at = line;
+
+	if (!take_number(&at, &ret->address) || !take_number(&at, &ret->size))
 		return false;
-	ret->name = line;
-	return *line != '\0';
+	cut_address(line + (at - line));
+	ret->name = at;
+	return *at != '\0';
 }
