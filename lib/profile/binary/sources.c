@@ -44,16 +44,18 @@ enum { MISSING_SHOWN = 3 };
 /* Warns of all files that were not found. */
 static void warn_missing(const struct sources *s)
 {
+	static const char remedy[] =
+		"use --search-dirs, or -R with the root of a container or chroot";
 	const char *names = strbuf_text(&s->missing_names);
 	size_t count = s->missing_count;
 
 	if (count > MISSING_SHOWN)
-		log_warn("%zu sources not found (%s and %zu more); use --search-dirs", count, names,
-			 count - MISSING_SHOWN);
+		log_warn("%zu sources not found (%s and %zu more); %s", count, names,
+			 count - MISSING_SHOWN, remedy);
 	else if (count > 1)
-		log_warn("%zu sources not found (%s); use --search-dirs", count, names);
+		log_warn("%zu sources not found (%s); %s", count, names, remedy);
 	else if (count)
-		log_warn("source %s not found (tried %s); use --search-dirs", names, s->tried);
+		log_warn("source %s not found (tried %s); %s", names, s->tried, remedy);
 }
 
 void sources_free(struct sources *s)
