@@ -20,7 +20,7 @@ void gzip_print(const void *data, size_t size, gzip_put *put, FILE *out)
 	z_stream z = { 0 };
 	int result = Z_OK;
 
-	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		mem_exhausted();
 	while (result != Z_STREAM_END) {
