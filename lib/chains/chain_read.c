@@ -15,6 +15,21 @@ void chain_reader_close_files(struct chain_reader *r)
 		chain_generation_close(&r->generations[--r->count]);
 }
 
+void chain_reader_forget_nodes(struct chain_reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		struct chain_generation *g = &r->generations[i];
+
+		if (!g->segment)
+			continue;
+		segment_unload(g->segment);
+		free(g->sums);
+		g->sums = NULL;
+	}
+}
+
 void chain_reader_close(struct chain_reader *r)
 {
 	if (!r)
@@ -59,6 +74,12 @@ int chain_reader_each(struct chain_reader *r,
 	return 0;
 }
 
+/* The number of a node that a visitor gets. */
+static uint32_t number_of(const struct chain_visitor *v, uint32_t node)
+{
+	return v->numbers ? v->numbers[node] : node;
+}
+
 /* Reports a chain of a slice, unless it is invalid. */
 static int report(struct chain_reader *r, const struct chain_generation *g, struct chain *chain,
 		  const struct chain_visitor *v)
@@ -66,7 +87,7 @@ static int report(struct chain_reader *r, const struct chain_generation *g, stru
 	uint32_t context = 0;
 
 	if (v->nodes_only)
-		return v->each(0, chain, v->data);
+		return chain->node ? v->each(0, chain, v->data) : 0;
 	chain->count =
 		chain_reader_collect(r, g, chain->node - chain_reader_nodes_before(r, g), &context);
 	return chain->count ? v->each(context, chain, v->data) : 0;
@@ -87,7 +108,7 @@ static int each_of_slice(struct chain_reader *r, const struct chain_generation *
 			continue;
 		chain.samples = MIN(count, (uint64_t)left[node]);
 		left[node] -= (uint32_t)chain.samples;
-		chain.node = before + (uint32_t)node;
+		chain.node = number_of(v, before + (uint32_t)node);
 		status = report(r, g, &chain, v);
 	}
 	return status;
@@ -123,6 +144,7 @@ static int each_slice(struct chain_reader *r, const struct chain_generation *g,
 
 /* The counts of segments, by step, that are read at the same time. */
 struct batch {
+	const struct chain_reader *reader;
 	const struct chain_generation *first;
 	const struct chain_visitor *visitor;
 	struct segment_steps *steps;
@@ -133,13 +155,17 @@ static void read_steps(size_t i, unsigned int thread _unused_, void *data)
 {
 	const struct batch *b = data;
 	const struct chain_generation *g = &b->first[i];
+	const struct chain_visitor *v = b->visitor;
+	const struct segment_stepping how = {
+		v->steps, v->numbers ? v->numbers + chain_reader_nodes_before(b->reader, g) : NULL,
+		v->number_count
+	};
 	size_t count = segment_about(g->segment)->slices, k;
 	_cleanup_free_ bool *wanted = xmemdup(g->wanted, (count + 1) * sizeof(*wanted));
 
-	for (k = 0; b->visitor->wants && k < count; k++)
-		wanted[k] &= b->visitor->wants(&segment_slice_at(g->segment, k)->slice,
-					       b->visitor->data);
-	segment_steps_add(&b->steps[i], g->segment, b->visitor->steps, wanted);
+	for (k = 0; v->wants && k < count; k++)
+		wanted[k] &= v->wants(&segment_slice_at(g->segment, k)->slice, v->data);
+	segment_steps_add(&b->steps[i], g->segment, &how, wanted);
 }
 
 /* Reports the steps of a segment, each as a slice. */
@@ -156,7 +182,7 @@ static int report_steps(struct chain_reader *r, const struct chain_generation *g
 
 		chain.samples = c->count;
 		chain.is_function = !v->nodes_only && chain_generation_is_function(g, c->node);
-		chain.node = before + c->node;
+		chain.node = v->numbers ? c->node : before + c->node;
 		status = report(r, g, &chain, v);
 		if (status == 0 && (i + 1 == steps->count || c[1].step != c->step))
 			status = v->end(&(struct slice){ .span = steps_window(v->steps, c->step) },
@@ -171,7 +197,7 @@ static int each_of_segments(struct chain_reader *r, const struct chain_generatio
 {
 	const size_t most = 2 * (size_t)parallel_threads();
 	_cleanup_free_ struct segment_steps *steps = xcalloc(most, sizeof(*steps));
-	struct batch b = { first, v, steps, 0 };
+	struct batch b = { r, first, v, steps, 0 };
 	int status = 0;
 	size_t i;
 
@@ -206,8 +232,9 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 			continue;
 		for (k = 0; k < c.count && status == 0; k++) {
 			chain.samples = c.counts[k];
-			chain.is_function = chain_generation_is_function(g, c.nodes[k]);
-			chain.node = before + c.nodes[k];
+			chain.is_function =
+				!v->nodes_only && chain_generation_is_function(g, c.nodes[k]);
+			chain.node = number_of(v, before + c.nodes[k]);
 			if (chain.samples)
 				status = report(r, g, &chain, v);
 		}

@@ -31,6 +31,9 @@ int chain_reader_open_unsummed(const char *samples, const struct window *window,
 			       struct chain_reader **ret, struct error *err);
 /* Closes the files: there are no chains then, but the names are still there. */
 void chain_reader_close_files(struct chain_reader *r);
+/* Frees what is only needed for nodes: then there are the names, and slices whose visitor wants
+ * nodes only. */
+void chain_reader_forget_nodes(struct chain_reader *r);
 /* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);
@@ -72,6 +75,10 @@ bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_con
  * chain_reader_each(); then ->end. A call that returns non-zero ends the visit. */
 struct chain_visitor {
 	bool nodes_only; /* chains have only their ->node and samples; their context is 0 */
+	/* With ->nodes_only, by node: the number below ->number_count that ->node is instead.
+	 * Chains with 0 are left out, those of one number may be visited as one. NULL: itself. */
+	const uint32_t *numbers;
+	uint32_t number_count;
 	/* Slices of a segment that are in one step may be visited as one. NULL: they are not. */
 	const struct steps *steps;
 	/* Whether a slice is visited; NULL: all are. */

@@ -9,10 +9,11 @@
 
 /* Counts of the nodes of a segment in the slices of a step. */
 struct step {
-	uint64_t *sums; /* by node */
+	const uint32_t *numbers; /* of nodes, or NULL */
+	uint64_t *sums;		 /* by number */
 	uint32_t *touched;
 	size_t count;
-	uint32_t number;
+	uint32_t at; /* its own number */
 };
 
 void segment_steps_add_count(struct segment_steps *to, struct segment_step_count count)
@@ -30,7 +31,7 @@ static void end_step(struct segment_steps *to, struct step *step)
 		uint32_t node = step->touched[i];
 
 		to->counts[to->count++] =
-			(struct segment_step_count){ node, step->number, step->sums[node] };
+			(struct segment_step_count){ node, step->at, step->sums[node] };
 		step->sums[node] = 0;
 	}
 	step->count = 0;
@@ -41,27 +42,31 @@ static void add_to_step(struct step *step, const struct segment_counts *c)
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
-		uint64_t *sum = &step->sums[c->nodes[i]];
+		uint32_t number = step->numbers ? step->numbers[c->nodes[i]] : c->nodes[i];
+		uint64_t *sum = &step->sums[number];
 
-		if (!*sum && c->counts[i])
-			step->touched[step->count++] = c->nodes[i];
+		if (!number || !c->counts[i])
+			continue;
+		if (!*sum)
+			step->touched[step->count++] = number;
 		if (__builtin_add_overflow(*sum, c->counts[i], sum))
 			*sum = UINT64_MAX;
 	}
 }
 
-void segment_steps_add(struct segment_steps *to, struct segment *s, const struct steps *steps,
-		       bool *wanted)
+void segment_steps_add(struct segment_steps *to, struct segment *s,
+		       const struct segment_stepping *how, bool *wanted)
 {
 	const struct segment_about *about = segment_about(s);
-	_cleanup_free_ uint64_t *sums = xcalloc(about->nodes + 1, sizeof(*sums));
-	_cleanup_free_ uint32_t *touched = xcalloc(about->nodes + 1, sizeof(*touched));
-	struct step step = { .sums = sums, .touched = touched };
+	const size_t room = how->numbers ? how->number_count : about->nodes + 1;
+	_cleanup_free_ uint64_t *sums = xcalloc(room, sizeof(*sums));
+	_cleanup_free_ uint32_t *touched = xcalloc(room, sizeof(*touched));
+	struct step step = { .numbers = how->numbers, .sums = sums, .touched = touched };
 	size_t i;
 
 	for (i = 0; i < about->slices; i++) {
 		const struct segment_slice *slice = segment_slice_at(s, i);
-		uint32_t number = steps ? steps_at(steps, &slice->slice.span) : 0;
+		uint32_t at = how->steps ? steps_at(how->steps, &slice->slice.span) : 0;
 		struct segment_counts c;
 
 		if (!wanted[i])
@@ -71,9 +76,9 @@ void segment_steps_add(struct segment_steps *to, struct segment *s, const struct
 			to->damaged += slice->bytes;
 			continue;
 		}
-		if (number != step.number)
+		if (at != step.at)
 			end_step(to, &step);
-		step.number = number;
+		step.at = at;
 		add_to_step(&step, &c);
 	}
 	end_step(to, &step);

@@ -4,7 +4,7 @@
  * each by a thread.
  *
  *	struct segment_steps found = { 0 };
- *	segment_steps_add(&found, segment, &steps, wanted);
+ *	segment_steps_add(&found, segment, &(struct segment_stepping){ .steps = &steps }, wanted);
  *	for (i = 0; i < found.count; i++)
  *		total += found.counts[i].count;
  *	segment_steps_done(&found);
@@ -30,10 +30,18 @@ struct segment_steps {
 	size_t damaged; /* bytes */
 };
 
-/* Adds the slices of @s with @wanted[i], which becomes false if the slice is damaged. @steps is
- * NULL if time is not divided. */
-void segment_steps_add(struct segment_steps *to, struct segment *s, const struct steps *steps,
-		       bool *wanted);
+/* How counts are added up. */
+struct segment_stepping {
+	const struct steps *steps; /* NULL: time is not divided */
+	/* By node: the number that ->node of its counts is instead, below ->number_count; counts
+	 * with 0 are left out. NULL: ->node is the node. */
+	const uint32_t *numbers;
+	uint32_t number_count;
+};
+
+/* Adds the slices of @s with @wanted[i], which becomes false if the slice is damaged. */
+void segment_steps_add(struct segment_steps *to, struct segment *s,
+		       const struct segment_stepping *how, bool *wanted);
 /* Adds a count. */
 void segment_steps_add_count(struct segment_steps *to, struct segment_step_count count);
 /* Frees the counts. */

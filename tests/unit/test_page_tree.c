@@ -27,11 +27,12 @@ static void the_heaviest_comes_first(void)
 	static const uint32_t whats[] = { 0, 2, 3, 1, 1, 4 }, depths[] = { 0, 1, 2, 2, 1, 1 };
 	static const uint32_t places[] = { 0, 4, 1, 3, 2, 5 };
 	struct call_tree calls;
-	struct page_tree t = { .calls = &calls };
+	struct page_tree t = { .calls = &calls, .limits = { 100, 100 } };
 	size_t i;
 
 	make(&calls);
-	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 100, 100 });
+	page_tree_begin(&t);
+	page_tree_arrange(&t, &(struct page_moments){ 0 });
 	CHECK_EQ(t.shown, ARRAY_SIZE(whats));
 	CHECK_EQ(t.totals[0], 26);
 	for (i = 0; i < t.shown; i++) {
@@ -47,12 +48,13 @@ static void the_heaviest_comes_first(void)
 static void what_is_too_small_is_added_up(void)
 {
 	struct call_tree calls;
-	struct page_tree t = { .calls = &calls };
+	struct page_tree t = { .calls = &calls, .limits = { 2, 100 } };
 	uint64_t sum = 0;
 	size_t i;
 
 	make(&calls);
-	page_tree_arrange(&t, &(struct page_moments){ 0 }, &(struct page_limits){ 2, 100 });
+	page_tree_begin(&t);
+	page_tree_arrange(&t, &(struct page_moments){ 0 });
 	CHECK_EQ(t.limit, 8); /* only the root and the second child have as many */
 	CHECK_EQ(t.hidden, 4);
 	CHECK_EQ(t.hidden_samples, 5 + 4 + 6 + 1);
@@ -68,25 +70,43 @@ static void what_is_too_small_is_added_up(void)
 	call_tree_done(&calls);
 }
 
-/* A long time has many moments, of which those of small nodes are added up. */
+/* A long time has many moments, of which those of small nodes are added up, whether they are few
+ * enough in the end or become too many on the way. */
 static void moments_have_a_limit(void)
 {
 	enum { STEPS = 4 };
-	struct page_moments moments = { 0 };
+	static const uint32_t times[] = { 1, 3 };
 	struct call_tree calls;
-	struct page_tree t = { .calls = &calls };
-	uint32_t node, step;
+	size_t i, k;
 
 	make(&calls);
-	for (node = 1; node < calls.count; node++)
-		for (step = 0; step < STEPS; step++)
-			page_moments_add(&moments, (struct page_moment){ node, step, 0, 1 });
-	page_tree_arrange(&t, &moments, &(struct page_limits){ 100, 3 * STEPS });
-	CHECK_EQ(t.limit, 8); /* the second child, and two for the rest */
-	CHECK_EQ(t.shown, 4);
-	CHECK_EQ(t.hidden, 4);
-	page_tree_done(&t);
-	page_moments_done(&moments);
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		struct page_tree t = { .calls = &calls, .limits = { 100, 3 * STEPS } };
+		struct page_moments moments = { 0 };
+		uint32_t node, step, time, counts[4] = { 0 };
+
+		page_tree_begin(&t);
+		CHECK_EQ(t.limit, 1);
+		for (time = 0; time < times[i]; time++)
+			for (node = 1; node < calls.count; node++)
+				for (step = 0; step < STEPS; step++)
+					page_tree_add(&t, &moments,
+						      (struct page_moment){ t.shown_by[node], step,
+									    0, node });
+		page_tree_arrange(&t, &moments);
+		CHECK_EQ(t.limit, 8); /* the second child, and two for the rest */
+		CHECK_EQ(t.shown, 4);
+		CHECK_EQ(t.hidden, 4);
+		CHECK_EQ(moments.count, 3 * STEPS);
+		for (k = 0; k < moments.count; k++)
+			counts[moments.list[k].place] += moments.list[k].samples;
+		/* The second child, its own children, the other children. */
+		CHECK_EQ(counts[1], 2 * STEPS * times[i]);
+		CHECK_EQ(counts[2], (3 + 4) * STEPS * times[i]);
+		CHECK_EQ(counts[3], (1 + 5) * STEPS * times[i]);
+		page_tree_done(&t);
+		page_moments_done(&moments);
+	}
 	call_tree_done(&calls);
 }
 

@@ -45,7 +45,8 @@ static void add_slices(struct part *p, const struct part_wanted *w)
 
 	for (i = 0; i < count; i++)
 		wanted[i] = part_wants(w, segment_slice_at(p->segment, i));
-	segment_steps_add(&p->counts, p->segment, w->steps, wanted);
+	segment_steps_add(&p->counts, p->segment, &(struct segment_stepping){ .steps = w->steps },
+			  wanted);
 	for (i = 0; i < count; i++)
 		if (wanted[i])
 			add_extent(p, segment_slice_at(p->segment, i));

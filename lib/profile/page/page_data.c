@@ -23,7 +23,7 @@ struct page {
 	struct page_functions functions;
 	struct call_tree rows; /* the tree, if there are no chains */
 	struct page_tree tree;
-	struct page_moments moments; /* each place, step and task once */
+	struct page_moments moments; /* each item of the tree, step and task once */
 	struct task_list tasks;	     /* that samples are divided by; empty if they are not */
 	struct page_columns columns;
 };
@@ -42,25 +42,33 @@ static uint32_t page_task(struct page *p, const struct chains *c, uint32_t task)
 	return c->tasks.count ? task_list_add(&p->tasks, &c->tasks.list[task]) : 0;
 }
 
-/* Adds when, and by whom, the samples of the lines were taken. Those without a time are in the step
- * after the last one. */
-static void add_moments(struct page *p, const struct chains *c)
+static void take_moment(const struct chains_moment *m, void *data)
+{
+	struct page *p = data;
+
+	page_tree_add(&p->tree, &p->moments,
+		      (struct page_moment){ m->line, m->step,
+					    page_task(p, p->report->chains, m->task),
+					    saturated(m->samples) });
+}
+
+/* Adds when, and by whom, the samples of the chains were taken. Those without a time are in the
+ * step after the last one. */
+static void add_moments(struct page *p)
 {
 	_cleanup_(page_moments_done) struct page_moments all = { 0 };
+	const struct chains *c = p->report->chains;
+	const uint32_t *shown_by = p->tree.shown_by;
+	_cleanup_free_ uint32_t *numbers = xmemdup(shown_by, c->tree.count * sizeof(*numbers));
 	size_t i;
 
-	page_moments_reserve(&p->moments, c->moment_count);
-	for (i = 0; i < c->moment_count; i++) {
-		const struct chains_moment *m = &c->moments[i];
-
-		page_moments_add(&p->moments,
-				 (struct page_moment){ m->line, m->step, page_task(p, c, m->task),
-						       saturated(m->samples) });
-	}
+	if (c->steps.count)
+		chains_each_moment(c, numbers, 2 * (uint32_t)c->tree.count, take_moment, p);
 	for (i = 0; i < c->part_count; i++) {
 		const struct chains_moment *m = &c->parts[i];
 
-		page_moments_add(&all, (struct page_moment){ m->line, 0, page_task(p, c, m->task),
+		page_moments_add(&all, (struct page_moment){ shown_by[m->line], 0,
+							     page_task(p, c, m->task),
 							     saturated(m->samples) });
 	}
 	page_moments_add_rest(&p->moments, &all, c->steps.count);
@@ -89,28 +97,41 @@ static void add_row_moments(struct page *p, const struct classes *c, const struc
 		uint32_t task = p->tasks.count ? task_list_add(&p->tasks, &c->classes[i].task) : 0;
 
 		if (row->counts[i])
-			page_moments_add(&p->moments,
-					 (struct page_moment){ node, i % c->steps, task,
-							       saturated(row->counts[i]) });
+			page_tree_add(&p->tree, &p->moments,
+				      (struct page_moment){ p->tree.shown_by[node], i % c->steps,
+							    task, saturated(row->counts[i]) });
 	}
 }
 
-/* Rows have no callers: they are below their applications. */
-static void add_rows(struct page *p, const struct report *r)
+/* The node of row number @i. Rows have no callers: they are below their applications. */
+static uint32_t row_node(struct page *p, uint32_t i)
 {
-	bool is_divided = add_tasks(p, r->classes);
-	size_t i;
+	const struct row *row = &p->report->container->rows[i];
+	uint32_t app = row->app == GATHER_NONE ? row->image : row->app;
 
-	for (i = 0; i < r->container->count; i++) {
-		const struct row *row = &r->container->rows[i];
-		uint32_t app = row->app == GATHER_NONE ? row->image : row->app;
-		uint32_t node = call_tree_child(
-			&p->rows, call_tree_child(&p->rows, 0, CHAINS_NODE_APP | app), (uint32_t)i);
+	return call_tree_child(&p->rows, call_tree_child(&p->rows, 0, CHAINS_NODE_APP | app), i);
+}
 
-		p->rows.nodes[node].self += container_sum(row->counts, r->container->class_count);
-		if (is_divided || r->gather->steps.count)
-			add_row_moments(p, r->classes, row, node);
+static void add_rows(struct page *p)
+{
+	const struct container *c = p->report->container;
+	uint32_t i;
+
+	for (i = 0; i < c->count; i++) {
+		uint32_t node = row_node(p, i);
+
+		p->rows.nodes[node].self += container_sum(c->rows[i].counts, c->class_count);
 	}
+}
+
+static void add_rows_moments(struct page *p)
+{
+	const struct report *r = p->report;
+	bool is_divided = add_tasks(p, r->classes);
+	uint32_t i;
+
+	for (i = 0; (is_divided || r->gather->steps.count) && i < r->container->count; i++)
+		add_row_moments(p, r->classes, &r->container->rows[i], row_node(p, i));
 }
 
 /* Numbers the applications and marks of the tree. */
@@ -122,37 +143,24 @@ static void number_extras(struct page *p)
 		(void)page_functions_number(&p->functions, p->tree.calls->nodes[i].what);
 }
 
-/* Chooses the nodes to show, and turns the nodes of the moments into their places. */
-static void arrange(struct page *p, const struct page_limits *limits)
-{
-	size_t i;
-
-	page_tree_arrange(&p->tree, &p->moments, limits);
-	for (i = 0; i < p->moments.count; i++)
-		p->moments.list[i].place = p->tree.places[p->moments.list[i].place];
-	page_moments_merge(&p->moments);
-	free(p->tree.places);
-	free(p->tree.totals);
-	p->tree.totals = NULL;
-	p->tree.places = NULL;
-}
-
 static void page_make(const struct report *r, size_t nodes, struct page *ret)
 {
-	const struct page_limits limits = { nodes, PAGE_MOMENTS_MAX };
-
 	*ret = (struct page){ .report = r };
 	page_functions_init(&ret->functions, r, r->view->form == REPORT_HTML);
 	call_tree_init(&ret->rows, 0);
-	if (r->view->chains) {
-		ret->tree.calls = &r->chains->tree;
-		add_moments(ret, r->chains);
-	} else {
-		ret->tree.calls = &ret->rows;
-		add_rows(ret, r);
-	}
+	ret->tree = (struct page_tree){
+		.calls = r->view->chains ? &r->chains->tree : &ret->rows,
+		.limits = { nodes, PAGE_MOMENTS_MAX },
+	};
+	if (!r->view->chains)
+		add_rows(ret);
 	number_extras(ret);
-	arrange(ret, &limits);
+	page_tree_begin(&ret->tree);
+	if (r->view->chains)
+		add_moments(ret);
+	else
+		add_rows_moments(ret);
+	page_tree_arrange(&ret->tree, &ret->moments);
 }
 
 static void page_done(struct page *p)

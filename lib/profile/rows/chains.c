@@ -37,6 +37,8 @@ void chains_done(struct chains *c)
 		free(c->sources[i].images);
 		free(c->sources[i].ends);
 		free(c->sources[i].tasks);
+		free(c->sources[i].leaf);
+		free(c->sources[i].leaf_tasks);
 	}
 	free(c->sources);
 	free(c->event);

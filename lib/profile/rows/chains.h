@@ -56,7 +56,7 @@ struct chains_line {
 
 /* Samples of a line that were taken in a step of time. */
 struct chains_moment {
-	uint32_t line; /* its ->id; or a node of the tree */
+	uint32_t line; /* its ->id; or a node of the tree, or what the caller numbers */
 	uint32_t step;
 	uint32_t task; /* of ->tasks; 0 unless samples are divided by task */
 	uint64_t samples;
@@ -73,6 +73,9 @@ struct chains_source {
 	uint32_t *images; /* by number there: of the gather */
 	uint32_t *ends;	  /* by number of context: index of ->ends */
 	uint32_t *tasks;  /* the same: of ->tasks; NULL unless samples are divided by task */
+	/* Of a tree with steps, by node there: the node of the tree where its chain ends, 0 if it is
+	 * not chosen; and the same as ->tasks. */
+	uint32_t *leaf, *leaf_tasks;
 };
 
 struct chains {
@@ -101,8 +104,9 @@ struct chains {
 	struct call_tree tree;
 	struct chains_line *lines;
 	size_t line_count, line_room;
-	/* Samples taken in steps of time; others have no time, or another one. If the gather has
-	 * blocks that are sessions, a step is a source. May have two of the same line and step. */
+	/* Samples of lines taken in steps of time; others have no time, or another one. If the
+	 * gather has blocks that are sessions, a step is a source. May have two of the same line
+	 * and step. Those of a tree are visited: chains_each_moment(). */
 	struct chains_moment *moments;
 	size_t moment_count, moment_room;
 	bool by_task; /* set by the caller: samples are divided by task, too */
@@ -147,6 +151,11 @@ bool chains_select(const struct chains *c, const struct sname *name);
 /* Names the functions in @style, and sorts the lines by falling count, or by difference. */
 void chains_name(struct chains *c, const struct name_style *style);
 
+/* If a tree with steps was wanted: calls @each with the samples taken in steps of time, or of no
+ * step that there is. Those of nodes with the same number in @numbers, by node, which is below
+ * @count, are added up as far as they are read together; the number is the ->line of the moment. */
+void chains_each_moment(const struct chains *c, const uint32_t *numbers, uint32_t count,
+			void (*each)(const struct chains_moment *m, void *data), void *data);
 /* If a tree was wanted: the samples with each row in their chain, by id; caller frees. */
 uint64_t *chains_tree_totals(const struct chains *c);
 

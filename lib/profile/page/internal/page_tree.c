@@ -9,10 +9,11 @@
 void page_tree_done(struct page_tree *t)
 {
 	free(t->totals);
+	free(t->shown_by);
 	free(t->places);
 	free(t->items);
 	t->totals = NULL;
-	t->places = NULL;
+	t->shown_by = t->places = NULL;
 	t->items = NULL;
 }
 
@@ -33,50 +34,52 @@ static size_t count_shown(const struct page_tree *t)
 	return n;
 }
 
-/* Adds up the moments of nodes below the limit. Places are twice the numbers of nodes; odd ones, of
- * what is added up next to the children of a node. */
-static void join_hidden(const struct page_tree *t, struct page_moments *moments)
+static void find_shown(struct page_tree *t)
 {
-	_cleanup_free_ uint32_t *shown_by = xcalloc(t->calls->count, sizeof(*shown_by));
-	uint32_t node;
-	size_t i;
+	uint32_t i;
 
-	for (node = 0; node < t->calls->count; node++)
-		shown_by[node] =
-			is_shown(t, node) ? 2 * node : shown_by[t->calls->nodes[node].parent] | 1;
-	for (i = 0; i < moments->count; i++) {
-		uint32_t place = moments->list[i].place;
-
-		moments->list[i].place = shown_by[place / 2] | (place & 1);
-	}
-	page_moments_merge(moments);
+	for (i = 0; i < t->calls->count; i++)
+		t->shown_by[i] =
+			is_shown(t, i) ? 2 * i : t->shown_by[t->calls->nodes[i].parent] | 1;
 }
 
-/* Raises the limit until there are so few moments; each time, what is left is added up. */
-static void limit_moments(struct page_tree *t, const struct page_moments *moments, size_t most)
+void page_tree_begin(struct page_tree *t)
 {
-	_cleanup_(page_moments_done) struct page_moments left = { 0 };
-	size_t i;
-
-	left.list = xcalloc(moments->count, sizeof(*left.list));
-	left.count = left.room = moments->count;
-	for (i = 0; i < moments->count; i++) {
-		left.list[i] = moments->list[i];
-		left.list[i].place *= 2;
-	}
-	for (join_hidden(t, &left); left.count > most && t->limit < t->totals[0];
-	     join_hidden(t, &left))
-		t->limit *= 2;
-}
-
-static void set_limit(struct page_tree *t, const struct page_moments *moments,
-		      const struct page_limits *limits)
-{
+	t->totals = call_tree_totals(t->calls);
+	t->shown_by = xcalloc(t->calls->count, sizeof(*t->shown_by));
 	t->limit = 1;
-	while (count_shown(t) > limits->nodes)
+	while (count_shown(t) > t->limits.nodes)
 		t->limit += t->limit / 4 + 1;
-	if (moments->count > limits->moments)
-		limit_moments(t, moments, limits->moments);
+	find_shown(t);
+}
+
+static uint32_t place_now(const struct page_tree *t, uint32_t place)
+{
+	return t->shown_by[place / 2] | (place & 1);
+}
+
+/* Merges moments, and raises the limit until there are few enough; each time, what is left is added
+ * up. More of them cannot become fewer later, so the limit does not depend on when this is done. */
+static void join(struct page_tree *t, struct page_moments *m)
+{
+	size_t i;
+
+	page_moments_merge(m);
+	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
+		t->limit *= 2;
+		find_shown(t);
+		for (i = 0; i < m->count; i++)
+			m->list[i].place = place_now(t, m->list[i].place);
+		page_moments_merge(m);
+	}
+}
+
+void page_tree_add(struct page_tree *t, struct page_moments *m, struct page_moment moment)
+{
+	moment.place = place_now(t, moment.place);
+	page_moments_add(m, moment);
+	if (m->count > 2 * t->limits.moments)
+		join(t, m);
 }
 
 /* --- in order --- */
@@ -198,28 +201,37 @@ static void put_in_order(struct page_tree *t)
 	free(w.list);
 }
 
-/* Finds the items for what is not shown: the rest next to the outermost node that is not. */
+/* The item of a place: of a node, or of the rest next to its children, if there is one. */
+static uint32_t item_at(const struct page_tree *t, uint32_t place)
+{
+	uint32_t at = t->places[place / 2];
+
+	return place & 1 && t->items[at].rest ? t->items[at].rest : at;
+}
+
+/* Finds the items for what is not shown. */
 static void place_hidden(struct page_tree *t)
 {
 	uint32_t i;
 
 	for (i = 1; i < t->calls->count; i++) {
-		uint32_t parent = t->calls->nodes[i].parent, at = t->places[parent];
-
 		if (is_shown(t, i))
 			continue;
-		t->places[i] = is_shown(t, parent) && t->items[at].rest ? t->items[at].rest : at;
+		t->places[i] = item_at(t, t->shown_by[i]);
 		t->hidden++;
 		t->hidden_samples += t->calls->nodes[i].self;
 	}
 }
 
-void page_tree_arrange(struct page_tree *t, const struct page_moments *moments,
-		       const struct page_limits *limits)
+void page_tree_arrange(struct page_tree *t, struct page_moments *m)
 {
-	t->totals = call_tree_totals(t->calls);
+	size_t i;
+
+	join(t, m);
 	t->places = xcalloc(t->calls->count, sizeof(*t->places));
-	set_limit(t, moments, limits);
 	put_in_order(t);
 	place_hidden(t);
+	for (i = 0; i < m->count; i++)
+		m->list[i].place = item_at(t, m->list[i].place);
+	page_moments_merge(m);
 }

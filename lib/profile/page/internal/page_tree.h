@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The nodes of a tree of calls that a page shows: those with the most samples, in preorder. The
- * tree is borrowed, and does not change meanwhile.
+ * The nodes of a tree of calls that a page shows: those with the most samples, in preorder, and
+ * when their samples were taken. The tree is borrowed, and does not change meanwhile. A month can
+ * have tens of millions of moments, so those of what is too small to be shown are added up as they
+ * are added.
  *
  *	struct call_tree calls;
- *	struct page_tree t = { .calls = &calls };
- *	page_tree_arrange(&t, &moments, &limits);
+ *	struct page_tree t = { .calls = &calls, .limits = { 1000, 5000 } };
+ *	page_tree_begin(&t);
+ *	page_tree_add(&t, &moments, (struct page_moment){ t.shown_by[node], step, task, 1 });
+ *	page_tree_arrange(&t, &moments);
  *	for (i = 0; i < t.shown; i++)
  *		printf("%u: %u\n", t.items[i].depth, t.items[i].what);
  *	page_tree_done(&t);
@@ -17,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct page_moment;
 struct page_moments;
 
 /* The most nodes, and the most moments of them. */
@@ -36,7 +41,11 @@ struct page_item {
 
 struct page_tree {
 	const struct call_tree *calls;
-	uint64_t *totals;	 /* by node: its samples, and those of all below it */
+	struct page_limits limits; /* set by the caller */
+	uint64_t *totals;	   /* by node: its samples, and those of all below it */
+	/* By node: twice the number of the one that shows its samples; odd if it is not that one,
+	 * but what is added up next to its children. */
+	uint32_t *shown_by;
 	uint32_t *places;	 /* by node: number of the item that has its samples */
 	struct page_item *items; /* in preorder; of equal parents those with the most samples
 				  * first, then the rest */
@@ -46,9 +55,14 @@ struct page_tree {
 	uint64_t hidden_samples;
 };
 
-/* Chooses the nodes with the most samples, as many as the limits allow. @moments have the numbers
- * of nodes as their places. The caller calls page_tree_done(). */
-void page_tree_arrange(struct page_tree *t, const struct page_moments *moments,
-		       const struct page_limits *limits);
+/* Chooses the nodes with the most samples, as many as the limit of nodes allows. The caller calls
+ * page_tree_done(). */
+void page_tree_begin(struct page_tree *t);
+/* Adds to @m, which has no others, a moment whose place is one of ->shown_by, or was before the
+ * last call. If there are too many, fewer nodes are shown. */
+void page_tree_add(struct page_tree *t, struct page_moments *m, struct page_moment moment);
+/* Puts the nodes in order, after all moments were added: sets their places to numbers of items, and
+ * merges them. */
+void page_tree_arrange(struct page_tree *t, struct page_moments *m);
 /* Frees what was made; the calls are the caller's. */
 void page_tree_done(struct page_tree *t);

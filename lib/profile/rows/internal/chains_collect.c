@@ -101,7 +101,9 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 
 static bool wants_slice(const struct slice *slice, void *data)
 {
-	return chains_take_slice(data, slice);
+	const struct chains_collect *c = data;
+
+	return chains_take_slice(c->out, slice);
 }
 
 static int end_moments(const struct slice *slice, void *data)
@@ -159,12 +161,16 @@ static int list_source(struct chains_collect *c)
 					     : r;
 }
 
-/* The tree is large: then nothing is needed any more of the files that it was made from. */
+/* The tree is large: then nothing is needed any more of the files that it was made from, except to
+ * know when samples were taken. */
 static int plant_source(struct chains_collect *c)
 {
-	int r = chains_plant(c, c->out->steps.count ? end_moments : NULL);
+	int r = chains_plant(c);
 
-	chain_reader_close_files(c->source->reader);
+	if (c->out->steps.count)
+		chain_reader_forget_nodes(c->source->reader);
+	else
+		chain_reader_close_files(c->source->reader);
 	return r;
 }
 

@@ -33,13 +33,12 @@ struct plant {
 	struct chain_reader *reader;
 	uint32_t
 		*outer; /* the outermost frame of each node's chain; of a root itself; 0: invalid */
-	uint32_t *leaf; /* the place of each node whose chain is chosen; 0: none */
+	struct chains_source *source;
 	struct spot *spots;
 	uint8_t *checked; /* of each place: enum checked */
 	struct place *places;
 	struct place unknown; /* of a node whose place has no number */
 	uint32_t count;
-	int (*end)(const struct slice *slice, void *collect); /* NULL: no times are wanted */
 };
 
 /* Whether a place is one; apart from ->places, because all nodes are checked. */
@@ -246,7 +245,11 @@ static int plant_chain(struct plant *p, uint32_t node, const struct chain_reader
 	if (r != CHAINS_TAKE_YES)
 		return MIN(r, 0);
 	line = chains_take_line(c, context, &chain);
-	at = p->leaf[node] = find_place(p, node, &line);
+	at = find_place(p, node, &line);
+	if (p->source->leaf)
+		p->source->leaf[node] = at;
+	if (p->source->leaf_tasks)
+		p->source->leaf_tasks[node] = chains_take_task(c, context);
 	if (!at) {
 		c->out->unchosen += line.samples;
 		return 0;
@@ -269,70 +272,40 @@ static int plant_chains(struct plant *p)
 	return r;
 }
 
-/* --- when --- */
-
-static int take_moment(uint32_t none _unused_, const struct chain *chain, void *data)
+/* Makes room for where each chain ends. */
+static void make_leaves(struct plant *p)
 {
-	struct plant *p = data;
-	struct chains_moment m = { .line = p->leaf[chain->node], .samples = chain->samples };
-	uint32_t context;
+	const struct chains *c = p->collect->out;
 
-	if (!m.line) /* not chosen, or of a slice that was written since */
-		return 0;
-	(void)outermost(p, chain->node, &context);
-	m.task = chains_take_task(p->collect, context);
-	chains_take_moment(p->collect, m);
-	return 0;
-}
-
-static bool wants_slice(const struct slice *slice, void *data)
-{
-	const struct plant *p = data;
-
-	return chains_take_slice(p->collect, slice);
-}
-
-static int end_slice(const struct slice *slice, void *data)
-{
-	struct plant *p = data;
-
-	return p->end(slice, p->collect);
+	if (c->steps.count)
+		p->source->leaf = xcalloc(p->count, sizeof(*p->source->leaf));
+	if (c->steps.count && c->tasks.count)
+		p->source->leaf_tasks = xcalloc(p->count, sizeof(*p->source->leaf_tasks));
 }
 
 static int plant(struct plant *p)
 {
-	const struct chain_visitor when = { .nodes_only = true,
-					    .steps = &p->collect->out->steps,
-					    .wants = wants_slice,
-					    .each = take_moment,
-					    .end = end_slice,
-					    .data = p };
-	int r;
-
 	find_outer(p);
+	make_leaves(p);
 	if (!p->collect->out->apps_only)
 		call_tree_reserve(&p->collect->out->tree, p->count);
-	r = plant_chains(p);
-	return r < 0 || !p->end ? r : chain_reader_each_slice(p->reader, &when);
+	return plant_chains(p);
 }
 
-int chains_plant(struct chains_collect *collect,
-		 int (*end)(const struct slice *slice, void *collect))
+int chains_plant(struct chains_collect *collect)
 {
 	struct chain_reader *reader = collect->source->reader;
 	uint32_t count = chain_reader_nodes(reader);
 	_cleanup_free_ uint32_t *outer = xcalloc(count, sizeof(*outer));
-	_cleanup_free_ uint32_t *leaf = xcalloc(count, sizeof(*leaf));
 	_cleanup_free_ struct spot *spots = xcalloc(count, sizeof(*spots));
 	size_t place_count = (size_t)chain_reader_places(reader) + 1;
 	_cleanup_free_ struct place *places = xcalloc(place_count, sizeof(*places));
 	_cleanup_free_ uint8_t *checked = xcalloc(place_count, 1);
 
 	return plant(&(struct plant){ .collect = collect,
+				      .source = collect->source,
 				      .reader = reader,
-				      .end = end,
 				      .outer = outer,
-				      .leaf = leaf,
 				      .spots = spots,
 				      .places = places,
 				      .checked = checked,

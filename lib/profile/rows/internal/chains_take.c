@@ -187,7 +187,7 @@ static void grow_latest(struct chains_collect *c, uint32_t line)
 	size_t had = c->latest_room;
 
 	if (!had) {
-		c->latest_room = MAX(c->out->tree.count + c->out->line_count, (size_t)line + 1);
+		c->latest_room = MAX(c->out->line_count, (size_t)line + 1);
 		c->latest = xcalloc(c->latest_room, sizeof(*c->latest));
 		return;
 	}
@@ -202,7 +202,7 @@ void chains_take_moment(struct chains_collect *c, struct chains_moment moment)
 
 	if (moment.line >= c->latest_room)
 		grow_latest(c, moment.line);
-	/* Many nodes of the files are one function, so there would be several times as many. */
+	/* Many chains of the files are one line, so there would be several times as many. */
 	if (c->latest[moment.line] > c->slice_moment) {
 		known = &out->moments[c->latest[moment.line] - 1];
 		if (known->task == moment.task && known->step == moment.step) {
@@ -227,10 +227,10 @@ void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context,
 	};
 }
 
-bool chains_take_slice(const struct chains_collect *c, const struct slice *slice)
+bool chains_take_slice(const struct chains *c, const struct slice *slice)
 {
-	const struct steps *steps = &c->out->steps;
-	const struct window *wanted = spec_window(c->out->spec);
+	const struct steps *steps = &c->steps;
+	const struct window *wanted = spec_window(c->spec);
 	const struct window all = { steps->begin_ms, steps_window(steps, steps->count - 1).end_ms };
 
 	/* The time of what is in a sum is not known: its slice is elsewhere. */

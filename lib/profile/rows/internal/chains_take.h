@@ -22,7 +22,7 @@ enum { CHAINS_TAKE_NO = 1, CHAINS_TAKE_YES = 2 };
 
 struct chains_collect {
 	struct chains *out;
-	const struct chains_source *source;
+	struct chains_source *source;
 	struct chain_frames *functions;
 	struct chain_filter filter;
 	struct map lines_by_hash;  /* index + 1 */
@@ -56,6 +56,6 @@ uint32_t chains_take_task(const struct chains_collect *c, uint32_t context);
 /* Adds when samples were taken; the end of a slice sets the step of its moments. */
 void chains_take_moment(struct chains_collect *c, struct chains_moment moment);
 /* Whether the times of a slice are wanted. Several threads may ask. */
-bool chains_take_slice(const struct chains_collect *c, const struct slice *slice);
+bool chains_take_slice(const struct chains *c, const struct slice *slice);
 /* Adds samples to those of a task, if they are divided by task. */
 void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context, uint64_t samples);
