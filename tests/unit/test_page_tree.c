@@ -207,6 +207,36 @@ static void moments_are_merged_in_order(void)
 	}
 }
 
+/* Gathering gives the same moments as merging, in another order; with tasks, too. */
+static void moments_are_gathered(void)
+{
+	enum { PLACES = 50, STEPS = 9, COUNT = 5000 };
+	uint32_t tasks, seed = 1;
+	size_t i, k;
+
+	for (tasks = 1; tasks <= 2; tasks++) {
+		struct page_moments m = { 0 }, merged = { 0 };
+
+		for (i = 0; i < COUNT; i++) {
+			seed = seed * 1664525 + 1013904223;
+			page_moments_add(&m, (struct page_moment){ (seed >> 20) % PLACES,
+								   (seed >> 16) % STEPS,
+								   (seed >> 8) % tasks, 1 });
+			page_moments_add(&merged, m.list[i]);
+		}
+		page_moments_gather(&m, PLACES);
+		page_moments_merge(&merged);
+		CHECK_EQ(m.count, merged.count);
+		for (k = 1; tasks == 1 && k < m.count; k++)
+			CHECK(m.list[k - 1].step <= m.list[k].step);
+		page_moments_merge(&m);
+		CHECK_EQ(m.count, merged.count);
+		CHECK(!memcmp(m.list, merged.list, m.count * sizeof(*m.list)));
+		page_moments_done(&m);
+		page_moments_done(&merged);
+	}
+}
+
 static void sums_of_moments_saturate(void)
 {
 	struct page_moments m = { 0 };
@@ -303,7 +333,8 @@ static void moments_are_merged_whatever_their_numbers(void)
 	}
 }
 
-TESTS(T(moments_are_merged_in_order), T(moments_are_merged_whatever_their_numbers),
-      T(sums_of_moments_saturate), T(columns_are_narrow), T(what_has_no_time_is_added),
-      T(a_full_list_merges_tasks), T(the_heaviest_comes_first), T(what_is_too_small_is_added_up),
-      T(moments_have_a_limit), T(children_are_found), T(preorder_visits_each_node_once))
+TESTS(T(moments_are_merged_in_order), T(moments_are_gathered),
+      T(moments_are_merged_whatever_their_numbers), T(sums_of_moments_saturate),
+      T(columns_are_narrow), T(what_has_no_time_is_added), T(a_full_list_merges_tasks),
+      T(the_heaviest_comes_first), T(what_is_too_small_is_added_up), T(moments_have_a_limit),
+      T(children_are_found), T(preorder_visits_each_node_once))

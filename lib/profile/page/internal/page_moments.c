@@ -97,6 +97,58 @@ void page_moments_merge(struct page_moments *m)
 	m->count = n;
 }
 
+/* Where the moments of each step begin in the order of steps; NULL if there are tasks, or too many
+ * steps. Caller frees. */
+static size_t *find_steps(const struct page_moments *m)
+{
+	enum { STEPS = 1 << STEP_BITS };
+	_cleanup_free_ size_t *starts = xcalloc(STEPS + 1, sizeof(*starts));
+	size_t i;
+
+	for (i = 0; i < m->count; i++) {
+		const struct page_moment *one = &m->list[i];
+
+		if (one->task || one->step >= STEPS)
+			return NULL;
+		starts[one->step + 1]++;
+	}
+	for (i = 0; i < STEPS; i++)
+		starts[i + 1] += starts[i];
+	return STEAL(starts);
+}
+
+void page_moments_gather(struct page_moments *m, size_t places)
+{
+	_cleanup_free_ size_t *starts = m->count ? find_steps(m) : NULL;
+	_cleanup_free_ uint32_t *latest = NULL; /* by place: where it was seen last, from 1 on */
+	struct page_moment *sorted;
+	size_t first = 0, n = 0, i;
+
+	if (!starts) {
+		page_moments_merge(m);
+		return;
+	}
+	latest = xcalloc(places, sizeof(*latest));
+	sorted = xcalloc(m->room, sizeof(*sorted));
+	for (i = 0; i < m->count; i++)
+		sorted[starts[m->list[i].step]++] = m->list[i];
+	for (i = 0; i < m->count; i++) {
+		const struct page_moment one = sorted[i];
+		uint32_t at = latest[one.place];
+
+		first = n && sorted[n - 1].step != one.step ? n : first;
+		if (at > first) {
+			sorted[at - 1].samples = sum_of(sorted[at - 1].samples, one.samples);
+			continue;
+		}
+		sorted[n++] = one;
+		latest[one.place] = (uint32_t)n;
+	}
+	free(m->list);
+	m->list = sorted;
+	m->count = n;
+}
+
 /* The samples of a place and task that moments have, by both. */
 static uint64_t key_of(const struct page_moment *m)
 {

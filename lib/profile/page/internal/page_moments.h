@@ -29,6 +29,9 @@ void page_moments_add(struct page_moments *m, struct page_moment moment);
 void page_moments_reserve(struct page_moments *m, size_t count);
 /* Sorts by place, step and task, and adds up those that are equal in all. */
 void page_moments_merge(struct page_moments *m);
+/* The same, in the order of steps, in time that is linear unless there are tasks. All places are
+ * below @places. */
+void page_moments_gather(struct page_moments *m, size_t places);
 /* Adds the samples that @all have for a place and task, in whatever step, and @m do not; these are
  * in @step. */
 void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uint32_t step);

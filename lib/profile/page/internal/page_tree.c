@@ -62,15 +62,16 @@ static uint32_t place_now(const struct page_tree *t, uint32_t place)
  * up. More of them cannot become fewer later, so the limit does not depend on when this is done. */
 static void join(struct page_tree *t, struct page_moments *m)
 {
+	const size_t places = 2 * t->calls->count;
 	size_t i;
 
-	page_moments_merge(m);
+	page_moments_gather(m, places);
 	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
 		t->limit *= 2;
 		find_shown(t);
 		for (i = 0; i < m->count; i++)
 			m->list[i].place = place_now(t, m->list[i].place);
-		page_moments_merge(m);
+		page_moments_gather(m, places);
 	}
 }
 
