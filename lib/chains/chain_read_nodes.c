@@ -91,7 +91,9 @@ bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reade
 		return false;
 	ret->parent += node - i;
 	ret->place = chain_generation_place(g, i);
-	ret->place += ret->place ? r->first_place : 0;
+	ret->place = ret->place && ret->place < chain_generation_places(g)
+			     ? ret->place + r->first_place
+			     : 0;
 	return true;
 }
 
