@@ -15,21 +15,6 @@ void chain_reader_close_files(struct chain_reader *r)
 		chain_generation_close(&r->generations[--r->count]);
 }
 
-void chain_reader_forget_nodes(struct chain_reader *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
-		struct chain_generation *g = &r->generations[i];
-
-		if (!g->segment)
-			continue;
-		segment_unload(g->segment);
-		free(g->sums);
-		g->sums = NULL;
-	}
-}
-
 void chain_reader_close(struct chain_reader *r)
 {
 	if (!r)

@@ -31,9 +31,6 @@ int chain_reader_open_unsummed(const char *samples, const struct window *window,
 			       struct chain_reader **ret, struct error *err);
 /* Closes the files: there are no chains then, but the names are still there. */
 void chain_reader_close_files(struct chain_reader *r);
-/* Frees what is only needed for nodes: then there are the names, and slices whose visitor wants
- * nodes only. */
-void chain_reader_forget_nodes(struct chain_reader *r);
 /* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);
@@ -59,8 +56,18 @@ struct chain_reader_node {
 };
 /* The number of nodes, including 0, which is none. */
 uint32_t chain_reader_nodes(const struct chain_reader *r);
-/* The number after the last of their places. */
-uint32_t chain_reader_places(const struct chain_reader *r);
+/* The nodes of one file, which come one after the other, as all their places do. */
+struct chain_reader_part {
+	uint32_t first, count;		   /* nodes */
+	uint32_t first_place, place_count; /* places that they can have */
+};
+/* The number of parts. */
+size_t chain_reader_parts(const struct chain_reader *r);
+/* Part number @i. */
+struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t i);
+/* Frees what is only needed for the nodes of a part, which must not be asked for any more: then
+ * there are its slices, for visitors that want nodes only. */
+void chain_reader_forget_part(struct chain_reader *r, size_t i);
 /* Gets a node; false if it is invalid: then, or without a frame. It is fastest if the last call was
  * for the same file. */
 bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret);

@@ -45,9 +45,24 @@ static uint32_t places_before(const struct chain_reader *r, const struct chain_g
 	return sum;
 }
 
-uint32_t chain_reader_places(const struct chain_reader *r)
+size_t chain_reader_parts(const struct chain_reader *r)
 {
-	return places_before(r, r->generations + r->count);
+	return r->count;
+}
+
+struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t i)
+{
+	const struct chain_generation *g = &r->generations[i];
+
+	/* Neither has a number 0 of its own. */
+	return (struct chain_reader_part){ chain_reader_nodes_before(r, g) + 1,
+					   chain_generation_nodes(g) - 1, places_before(r, g) + 1,
+					   chain_generation_places(g) - 1 };
+}
+
+void chain_reader_forget_part(struct chain_reader *r, size_t i)
+{
+	chain_generation_forget_nodes(&r->generations[i]);
 }
 
 /* Finds the generation with a node, whose number becomes that in the generation. Remembers it, so

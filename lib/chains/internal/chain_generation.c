@@ -20,6 +20,15 @@ void chain_generation_close(struct chain_generation *g)
 	free(g->contexts);
 }
 
+void chain_generation_forget_nodes(struct chain_generation *g)
+{
+	if (!g->segment)
+		return;
+	segment_unload(g->segment);
+	free(g->sums);
+	g->sums = NULL;
+}
+
 /* --- pairs --- */
 
 static char *nodes_path(const char *dir, uint32_t n)

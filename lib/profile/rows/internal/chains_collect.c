@@ -167,9 +167,7 @@ static int plant_source(struct chains_collect *c)
 {
 	int r = chains_plant(c);
 
-	if (c->out->steps.count)
-		chain_reader_forget_nodes(c->source->reader);
-	else
+	if (!c->out->steps.count)
 		chain_reader_close_files(c->source->reader);
 	return r;
 }

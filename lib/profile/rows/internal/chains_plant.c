@@ -31,15 +31,33 @@ struct place {
 struct plant {
 	struct chains_collect *collect;
 	struct chain_reader *reader;
-	uint32_t
-		*outer; /* the outermost frame of each node's chain; of a root itself; 0: invalid */
+	/* The nodes that are looked at now, those of one file. What is known of each of them and of
+	 * their places is in arrays that begin with the first one. */
+	struct chain_reader_part part;
+	/* The outermost frame of each node's chain; of a root itself; 0: invalid. */
+	uint32_t *outer;
 	struct chains_source *source;
 	struct spot *spots;
 	uint8_t *checked; /* of each place: enum checked */
 	struct place *places;
 	struct place unknown; /* of a node whose place has no number */
-	uint32_t count;
 };
+
+static struct spot *spot_of(const struct plant *p, uint32_t node)
+{
+	return &p->spots[node - p->part.first];
+}
+
+static uint32_t *outer_of(const struct plant *p, uint32_t node)
+{
+	return &p->outer[node - p->part.first];
+}
+
+/* What is known of a place that has a number. */
+static struct place *known_place(const struct plant *p, uint32_t place)
+{
+	return &p->places[place - p->part.first_place];
+}
 
 /* Whether a place is one; apart from ->places, because all nodes are checked. */
 enum checked { UNCHECKED, GOOD, BAD };
@@ -47,19 +65,21 @@ enum checked { UNCHECKED, GOOD, BAD };
 static bool is_bad(struct plant *p, uint32_t node, const struct chain_reader_node *n)
 {
 	struct chain_frame frame;
+	uint8_t *checked;
 
 	if (!n->place)
 		return !chain_reader_frame(p->reader, node, &frame);
-	if (p->checked[n->place] == UNCHECKED)
-		p->checked[n->place] = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
-	return p->checked[n->place] == BAD;
+	checked = &p->checked[n->place - p->part.first_place];
+	if (*checked == UNCHECKED)
+		*checked = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
+	return *checked == BAD;
 }
 
 /* The place of a valid node, which is looked at if it was not before. Borrowed until the next
  * call. */
 static const struct place *look(struct plant *p, uint32_t node, const struct chain_reader_node *n)
 {
-	struct place *place = n->place ? &p->places[n->place] : &p->unknown;
+	struct place *place = n->place ? known_place(p, n->place) : &p->unknown;
 	const struct gather *g = p->collect->out->gather;
 	struct chain_frame frame = { 0 };
 
@@ -76,17 +96,20 @@ static const struct place *look(struct plant *p, uint32_t node, const struct cha
 /* Finds the outermost frame of each node: parents come first. */
 static void find_outer(struct plant *p)
 {
-	_cleanup_free_ bool *is_root = xcalloc(p->count, sizeof(*is_root));
+	const uint32_t first = p->part.first;
+	_cleanup_free_ bool *is_root = xcalloc((size_t)p->part.count + 1, sizeof(*is_root));
 	struct chain_reader_node node;
 	uint32_t i;
 
-	for (i = 1; i < p->count; i++) {
+	for (i = first; i - first < p->part.count; i++) {
 		if (!chain_reader_node(p->reader, i, &node) || (node.parent && is_bad(p, i, &node)))
 			continue;
-		is_root[i] = !node.parent;
-		p->outer[i] = !node.parent || is_root[node.parent] ? i : p->outer[node.parent];
-		if (node.parent && !p->outer[node.parent])
-			p->outer[i] = 0;
+		is_root[i - first] = !node.parent;
+		*outer_of(p, i) = !node.parent || is_root[node.parent - first]
+					  ? i
+					  : *outer_of(p, node.parent);
+		if (node.parent && !*outer_of(p, node.parent))
+			*outer_of(p, i) = 0;
 	}
 }
 
@@ -96,8 +119,8 @@ static struct chain_frame outermost(const struct plant *p, uint32_t node, uint32
 	struct chain_reader_node outer, root;
 	struct chain_frame frame = { 0 };
 
-	(void)chain_reader_node(p->reader, p->outer[node], &outer);
-	(void)chain_reader_frame(p->reader, p->outer[node], &frame);
+	(void)chain_reader_node(p->reader, *outer_of(p, node), &outer);
+	(void)chain_reader_frame(p->reader, *outer_of(p, node), &frame);
 	(void)chain_reader_node(p->reader, outer.parent, &root);
 	*ret_context = root.context;
 	return frame;
@@ -130,7 +153,7 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 					 ret);
 	n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 	if (n == 1)
-		p->places[s->place].functions[s->role] = **ret + 1;
+		known_place(p, s->place)->functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -138,8 +161,8 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
 	struct call_tree *tree = &p->collect->out->tree;
-	uint32_t known = p->places[s->place].functions[s->role];
-	struct spot *spot = &p->spots[s->node];
+	uint32_t known = s->place ? known_place(p, s->place)->functions[s->role] : 0;
+	struct spot *spot = spot_of(p, s->node);
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
 
@@ -157,7 +180,7 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 /* Whether the place of a frame is known for chains with this end. */
 static bool is_known(const struct plant *p, const struct step *s, uint32_t end)
 {
-	const struct spot *spot = &p->spots[s->node];
+	const struct spot *spot = spot_of(p, s->node);
 
 	return s->role != CODE_SAMPLED && spot->in_tree[s->role - 1] &&
 	       spot->end[s->role - 1] == end;
@@ -186,7 +209,7 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 			(void)chains_take_image(p->collect, place->image - 1, line->app);
 		s->role = chain_frames_role(!depth, in_kernel, was_in_kernel);
 		if (is_known(p, s, line->end))
-			at = p->spots[node].in_tree[s->role - 1];
+			at = spot_of(p, node)->in_tree[s->role - 1];
 		else
 			depth++;
 		node = n.parent;
@@ -262,54 +285,64 @@ static int plant_chain(struct plant *p, uint32_t node, const struct chain_reader
 
 static int plant_chains(struct plant *p)
 {
+	const uint32_t first = p->part.first;
 	struct chain_reader_node n;
 	uint32_t i;
 	int r = 0;
 
-	for (i = 1; i < p->count && r == 0; i++)
-		if (p->outer[i] && chain_reader_node(p->reader, i, &n) && n.parent && n.samples)
+	for (i = first; i - first < p->part.count && r == 0; i++)
+		if (*outer_of(p, i) && chain_reader_node(p->reader, i, &n) && n.parent && n.samples)
 			r = plant_chain(p, i, &n);
 	return r;
 }
 
+/* Adds the chains of one file. */
+static int plant_part(struct plant *p, size_t i)
+{
+	const struct chain_reader_part part = chain_reader_part(p->reader, i);
+	_cleanup_free_ uint32_t *outer = xcalloc((size_t)part.count + 1, sizeof(*outer));
+	_cleanup_free_ struct spot *spots = xcalloc((size_t)part.count + 1, sizeof(*spots));
+	_cleanup_free_ struct place *places =
+		xcalloc((size_t)part.place_count + 1, sizeof(*places));
+	_cleanup_free_ uint8_t *checked = xcalloc((size_t)part.place_count + 1, 1);
+	int r;
+
+	p->part = part;
+	p->outer = outer;
+	p->spots = spots;
+	p->places = places;
+	p->checked = checked;
+	find_outer(p);
+	r = plant_chains(p);
+	chain_reader_forget_part(p->reader, i);
+	return r;
+}
+
 /* Makes room for where each chain ends. */
-static void make_leaves(struct plant *p)
+static void make_leaves(struct plant *p, uint32_t count)
 {
 	const struct chains *c = p->collect->out;
 
 	if (c->steps.count)
-		p->source->leaf = xcalloc(p->count, sizeof(*p->source->leaf));
+		p->source->leaf = xcalloc(count, sizeof(*p->source->leaf));
 	if (c->steps.count && c->tasks.count)
-		p->source->leaf_tasks = xcalloc(p->count, sizeof(*p->source->leaf_tasks));
-}
-
-static int plant(struct plant *p)
-{
-	find_outer(p);
-	make_leaves(p);
-	if (!p->collect->out->apps_only)
-		call_tree_reserve(&p->collect->out->tree, p->count);
-	return plant_chains(p);
+		p->source->leaf_tasks = xcalloc(count, sizeof(*p->source->leaf_tasks));
 }
 
 int chains_plant(struct chains_collect *collect)
 {
 	struct chain_reader *reader = collect->source->reader;
+	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
 	uint32_t count = chain_reader_nodes(reader);
-	_cleanup_free_ uint32_t *outer = xcalloc(count, sizeof(*outer));
-	_cleanup_free_ struct spot *spots = xcalloc(count, sizeof(*spots));
-	size_t place_count = (size_t)chain_reader_places(reader) + 1;
-	_cleanup_free_ struct place *places = xcalloc(place_count, sizeof(*places));
-	_cleanup_free_ uint8_t *checked = xcalloc(place_count, 1);
+	int r = 0;
+	size_t i;
 
-	return plant(&(struct plant){ .collect = collect,
-				      .source = collect->source,
-				      .reader = reader,
-				      .outer = outer,
-				      .spots = spots,
-				      .places = places,
-				      .checked = checked,
-				      .count = count });
+	make_leaves(&p, count);
+	if (!collect->out->apps_only)
+		call_tree_reserve(&collect->out->tree, count);
+	for (i = 0; i < chain_reader_parts(reader) && r == 0; i++)
+		r = plant_part(&p, i);
+	return r;
 }
 
 /* --- sums --- */
