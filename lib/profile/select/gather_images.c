@@ -32,11 +32,17 @@ static const char *suffix_of(const char *name)
 	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
 }
 
+/* A copy of @text, which is @known if that is the same: most images are shown by their names. */
+static const char *share(struct gather *g, const char *known, const char *text)
+{
+	return strcmp(known, text) ? arena_strdup(&g->arena, text) : known;
+}
+
 /* Names the image: by the path in the manifest, and for people with the mark. */
 static void describe_image(struct gather *g, struct gather_image *image)
 {
 	struct sname_image shown = image->id;
-	_cleanup_free_ char *plain = NULL, *display = NULL, *marked_display = NULL;
+	_cleanup_free_ char *plain = NULL, *display = NULL;
 	const struct manifest_image *m = image->manifest;
 	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
 
@@ -49,9 +55,13 @@ static void describe_image(struct gather *g, struct gather_image *image)
 	if (shown.kind == SNAME_ROOT && m && m->path && strlen(m->path) > strlen(shown.name))
 		shown.name = (char *)m->path;
 	display = sname_image_display(&shown);
-	marked_display = xasprintf("%s%s", display, image->suffix);
-	image->display = arena_strdup(&g->arena, display);
-	image->shown = arena_strdup(&g->arena, marked_display);
+	image->display = share(g, image->id.name, display);
+	image->shown = image->display;
+	if (*image->suffix) {
+		_cleanup_free_ char *marked_display = xasprintf("%s%s", display, image->suffix);
+
+		image->shown = arena_strdup(&g->arena, marked_display);
+	}
 	if (sname_image_is_kernel(&image->id)) {
 		_cleanup_free_ char *kernel = xasprintf(SNAME_KERNEL_WORD "%s", image->suffix);
 
