@@ -58,15 +58,15 @@ struct chain_reader_node {
 uint32_t chain_reader_nodes(const struct chain_reader *r);
 /* The nodes of one file, which come one after the other, as all their places do. */
 struct chain_reader_part {
-	uint32_t first, count;		   /* nodes */
-	uint32_t first_place, place_count; /* places that they can have */
+	uint32_t first, count; /* nodes */
+	uint32_t first_place, place_count;
 };
 /* The number of parts. */
 size_t chain_reader_parts(const struct chain_reader *r);
 /* Part number @i. */
 struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t i);
-/* Frees what is only needed for the nodes of a part, which must not be asked for any more: then
- * there are its slices, for visitors that want nodes only. */
+/* Frees what is only needed for the nodes of a part, which must not be asked for any more: then it
+ * still has its slices, for visitors that want nodes only. */
 void chain_reader_forget_part(struct chain_reader *r, size_t i);
 /* Gets a node; false if it is invalid: then, or without a frame. It is fastest if the last call was
  * for the same file. */

@@ -73,8 +73,8 @@ struct chains_source {
 	uint32_t *images; /* by number there: of the gather */
 	uint32_t *ends;	  /* by number of context: index of ->ends */
 	uint32_t *tasks;  /* the same: of ->tasks; NULL unless samples are divided by task */
-	/* Of a tree with steps, by node there: the node of the tree where its chain ends, 0 if it is
-	 * not chosen; and the same as ->tasks. */
+	/* Of a tree with steps, by node there: the node of the tree where its chain ends, 0 if it
+	 * is not chosen; and the same as ->tasks. */
 	uint32_t *leaf, *leaf_tasks;
 };
 

@@ -2,49 +2,48 @@
 #include "profile/select/by_image.h"
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 
-struct entry {
-	uint32_t image, app, class, file;
-};
-
-static int compare_entries(const void *pa, const void *pb)
+/* The numbers of flat files, by image, application and class; equal ones in their order. Returns
+ * how many there are; the caller frees. */
+static size_t sort_files(const struct gather *g, const struct classes *c, struct radix_entry **ret)
 {
-	const struct entry *a = pa, *b = pb;
+	struct radix_entry *entries = xcalloc(2 * g->file_count + 1, sizeof(*entries));
+	size_t i, n = 0;
 
-	if (a->image != b->image)
-		return (a->image > b->image) - (a->image < b->image);
-	if (a->app != b->app)
-		return (a->app > b->app) - (a->app < b->app);
-	if (a->class != b->class)
-		return (a->class > b->class) - (a->class < b->class);
-	return (a->file > b->file) - (a->file < b->file);
+	for (i = 0; i < g->file_count; i++)
+		if (g->files[i].callee == GATHER_NONE)
+			entries[n++] = (struct radix_entry){ c->of_file[i], i };
+	radix_sort(entries, entries + n, n);
+	for (i = 0; i < n; i++) {
+		const struct gather_file *f = &g->files[entries[i].value];
+
+		entries[i].key = (uint64_t)f->image << 32 | f->app;
+	}
+	radix_sort(entries, entries + n, n);
+	*ret = entries;
+	return n;
 }
 
 void by_image_group(const struct gather *g, const struct classes *c, struct by_image *ret)
 {
-	_cleanup_free_ struct entry *entries = xcalloc(g->file_count + 1, sizeof(*entries));
+	_cleanup_free_ struct radix_entry *entries = NULL;
 	struct by_image inv = { 0 };
-	size_t i, n = 0;
+	size_t i, n = sort_files(g, c, &entries);
 
-	for (i = 0; i < g->file_count; i++) {
-		const struct gather_file *f = &g->files[i];
-
-		if (f->callee == GATHER_NONE)
-			entries[n++] =
-				(struct entry){ f->image, f->app, c->of_file[i], (uint32_t)i };
-	}
-	qsort(entries, n, sizeof(*entries), compare_entries);
 	inv.files = xcalloc(n + 1, sizeof(*inv.files));
 	inv.file_count = n;
 	inv.images = xcalloc(g->image_count + 1, sizeof(*inv.images));
 	for (i = 0; i < n; i++) {
-		if (i == 0 || entries[i - 1].image != entries[i].image)
+		uint32_t image = (uint32_t)(entries[i].key >> 32);
+
+		if (i == 0 || entries[i - 1].key >> 32 != image)
 			inv.images[inv.image_count++] =
-				(struct by_image_files){ .image = entries[i].image, .first = i };
+				(struct by_image_files){ .image = image, .first = i };
 		inv.images[inv.image_count - 1].count++;
-		inv.files[i] = entries[i].file;
+		inv.files[i] = (uint32_t)entries[i].value;
 	}
 	*ret = inv;
 }

@@ -411,19 +411,20 @@ static void name_classes(struct classes *c, const struct session_names *names)
 	intern_done(&texts);
 }
 
-/* The templates of all files, sorted, each once. */
+/* The templates of all files, sorted, each once; most are that of the file before. */
 static void collect_templates(const struct gather *g, unsigned int merge, struct classes *c)
 {
 	size_t i, n = 0;
 
-	array_grow(&c->classes, g->file_count, &c->room);
-	for (i = 0; i < g->file_count; i++)
-		c->classes[i] = template_of(&g->files[i], merge);
-	qsort(c->classes, g->file_count, sizeof(*c->classes), compare_classes);
-	for (i = 0; i < g->file_count; i++)
-		if (n == 0 || compare_classes(&c->classes[n - 1], &c->classes[i]))
-			c->classes[n++] = c->classes[i];
-	c->count = n;
+	for (i = 0; i < g->file_count; i++) {
+		array_grow(&c->classes, n + 1, &c->room);
+		c->classes[n] = template_of(&g->files[i], merge);
+		n += !n || compare_classes(&c->classes[n - 1], &c->classes[n]);
+	}
+	qsort(c->classes, n, sizeof(*c->classes), compare_classes);
+	for (i = 0; i < n; i++)
+		if (!c->count || compare_classes(&c->classes[c->count - 1], &c->classes[i]))
+			c->classes[c->count++] = c->classes[i];
 }
 
 /* Makes a class for each step of time of each class, next to each other. */
