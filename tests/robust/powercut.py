@@ -215,14 +215,17 @@ class Cuts:
     def each(self, tap, examine):
         """Calls @examine with the mounted file system after each cut, the marks and the number of the
         cut; returns what it found wrong."""
-        wrong, mount, image = [], self.box.dir / "after", self.box.dir / "cut"
+        wrong, mount = [], self.box.dir / "after"
         mount.mkdir()
         rounds = robust.Rounds(tap, enumerate(self.states()), len(self.points), self.box.children)
         for n, (point, disk, marks, unflushed) in rounds:
+            # A file for each: the loop device of the last one may still be there, with its cache.
+            image = self.box.dir / f"cut.{n}"
             image.write_bytes(disk)
             # As at boot: the journal is played, and what the file system lost of itself is repaired.
             run("e2fsck", "-fy", image)
             done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
+            image.unlink()
             if done.returncode:
                 wrong.append(f"cut {point}: {done.stdout}")
                 continue
