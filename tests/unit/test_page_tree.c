@@ -110,6 +110,40 @@ static void moments_have_a_limit(void)
 	call_tree_done(&calls);
 }
 
+/* A page that became too large is put in order again, with fewer nodes and the same moments. */
+static void it_gets_fewer_nodes(void)
+{
+	struct call_tree calls;
+	struct page_tree t = { .calls = &calls, .limits = { 100, 100 } };
+	struct page_moments gathered = { 0 };
+	uint32_t node, counts[4] = { 0 };
+	size_t i;
+
+	make(&calls);
+	page_tree_begin(&t);
+	for (node = 1; node < calls.count; node++)
+		page_tree_add(&t, &gathered, (struct page_moment){ t.shown_by[node], 0, 0, node });
+	page_tree_arrange(&t, &(struct page_moments){ 0 });
+	CHECK_EQ(t.shown, 6);
+	page_tree_narrow(&t, &gathered, 6);
+	CHECK_EQ(t.limit, 1);
+	page_tree_narrow(&t, &gathered, 2);
+	CHECK_EQ(gathered.count, 3);
+	page_tree_arrange(&t, &gathered);
+	CHECK_EQ(t.limit, 8);
+	CHECK_EQ(t.shown, 4);
+	CHECK_EQ(t.hidden, 4);
+	CHECK_EQ(t.hidden_samples, 5 + 4 + 6 + 1);
+	for (i = 0; i < gathered.count; i++)
+		counts[gathered.list[i].place] += gathered.list[i].samples;
+	CHECK_EQ(counts[1], 2);
+	CHECK_EQ(counts[2], 3 + 4);
+	CHECK_EQ(counts[3], 1 + 5);
+	page_tree_done(&t);
+	page_moments_done(&gathered);
+	call_tree_done(&calls);
+}
+
 /* Also if a node has so many children that they are found in another way. */
 static void children_are_found(void)
 {
@@ -337,4 +371,4 @@ TESTS(T(moments_are_merged_in_order), T(moments_are_gathered),
       T(moments_are_merged_whatever_their_numbers), T(sums_of_moments_saturate),
       T(columns_are_narrow), T(what_has_no_time_is_added), T(a_full_list_merges_tasks),
       T(the_heaviest_comes_first), T(what_is_too_small_is_added_up), T(moments_have_a_limit),
-      T(children_are_found), T(preorder_visits_each_node_once))
+      T(it_gets_fewer_nodes), T(children_are_found), T(preorder_visits_each_node_once))

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct page;
 struct report;
 
 /* The most nodes of the tree that are written to a file, and served; what has fewer samples is
@@ -27,8 +28,11 @@ enum { PAGE_STEPS_MAX = 600 };
 
 /* Prints the data that are served: head and columns. */
 void page_data(const struct report *r, FILE *out);
-/* The same, with at most @nodes of the tree. */
-void page_data_within(const struct report *r, size_t nodes, FILE *out);
+/* Gathers the same, with at most @nodes of the tree; the caller calls page_end(). */
+struct page *page_begin(const struct report *r, size_t nodes);
+/* Prints it with at most @nodes, of which there are no more in later calls. */
+void page_print(struct page *p, size_t nodes, FILE *out);
+void page_end(struct page *p);
 /* Prints the HTML file, with those of the report's sources that fit, the first ones. */
 void page_html(const struct report *r, FILE *out);
 /* The page without data, compressed by gzip: returns its size, and sets @ret, static. Its program

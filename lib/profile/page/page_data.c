@@ -23,8 +23,10 @@ struct page {
 	struct page_functions functions;
 	struct call_tree rows; /* the tree, if there are no chains */
 	struct page_tree tree;
-	struct page_moments moments; /* each item of the tree, step and task once */
-	struct task_list tasks;	     /* that samples are divided by; empty if they are not */
+	bool is_repeated;	      /* it may be printed again */
+	struct page_moments gathered; /* each node of the tree, step and task once */
+	struct page_moments moments;  /* each item of the tree, step and task once */
+	struct task_list tasks;	      /* that samples are divided by; empty if they are not */
 	struct page_columns columns;
 };
 
@@ -46,7 +48,7 @@ static void take_moment(const struct chains_moment *m, void *data)
 {
 	struct page *p = data;
 
-	page_tree_add(&p->tree, &p->moments,
+	page_tree_add(&p->tree, &p->gathered,
 		      (struct page_moment){ m->line, m->step,
 					    page_task(p, p->report->chains, m->task),
 					    saturated(m->samples) });
@@ -71,7 +73,7 @@ static void add_moments(struct page *p)
 							     page_task(p, c, m->task),
 							     saturated(m->samples) });
 	}
-	page_moments_add_rest(&p->moments, &all, c->steps.count);
+	page_moments_add_rest(&p->gathered, &all, c->steps.count);
 }
 
 /* Adds the tasks of the classes; returns whether they differ. */
@@ -97,7 +99,7 @@ static void add_row_moments(struct page *p, const struct classes *c, const struc
 		uint32_t task = p->tasks.count ? task_list_add(&p->tasks, &c->classes[i].task) : 0;
 
 		if (row->counts[i])
-			page_tree_add(&p->tree, &p->moments,
+			page_tree_add(&p->tree, &p->gathered,
 				      (struct page_moment){ p->tree.shown_by[node], i % c->steps,
 							    task, saturated(row->counts[i]) });
 	}
@@ -143,34 +145,60 @@ static void number_extras(struct page *p)
 		(void)page_functions_number(&p->functions, p->tree.calls->nodes[i].what);
 }
 
-static void page_make(const struct report *r, size_t nodes, struct page *ret)
+static struct page *begin(const struct report *r, size_t nodes, bool is_repeated)
 {
-	*ret = (struct page){ .report = r };
-	page_functions_init(&ret->functions, r, r->view->form == REPORT_HTML);
-	call_tree_init(&ret->rows, 0);
-	ret->tree = (struct page_tree){
-		.calls = r->view->chains ? &r->chains->tree : &ret->rows,
+	struct page *p = xcalloc(1, sizeof(*p));
+
+	p->report = r;
+	p->is_repeated = is_repeated;
+	page_functions_init(&p->functions, r, r->view->form == REPORT_HTML);
+	call_tree_init(&p->rows, 0);
+	p->tree = (struct page_tree){
+		.calls = r->view->chains ? &r->chains->tree : &p->rows,
 		.limits = { nodes, PAGE_MOMENTS_MAX },
 	};
 	if (!r->view->chains)
-		add_rows(ret);
-	number_extras(ret);
-	page_tree_begin(&ret->tree);
+		add_rows(p);
+	number_extras(p);
+	page_tree_begin(&p->tree);
 	if (r->view->chains)
-		add_moments(ret);
+		add_moments(p);
 	else
-		add_rows_moments(ret);
-	page_tree_arrange(&ret->tree, &ret->moments);
+		add_rows_moments(p);
+	return p;
 }
 
-static void page_done(struct page *p)
+struct page *page_begin(const struct report *r, size_t nodes)
+{
+	return begin(r, nodes, true);
+}
+
+void page_end(struct page *p)
 {
 	page_functions_done(&p->functions);
 	page_tree_done(&p->tree);
 	call_tree_done(&p->rows);
+	page_moments_done(&p->gathered);
 	page_moments_done(&p->moments);
 	task_list_done(&p->tasks);
 	page_columns_done(&p->columns);
+	free(p);
+}
+
+/* Puts the nodes in order, and finds the moments of each. */
+static void arrange(struct page *p)
+{
+	const struct page_moments *g = &p->gathered;
+
+	p->moments = *g;
+	if (p->is_repeated)
+		p->moments = (struct page_moments){
+			g->count ? xmemdup(g->list, g->count * sizeof(*g->list)) : NULL, g->count,
+			g->count
+		};
+	else
+		p->gathered = (struct page_moments){ 0 };
+	page_tree_arrange(&p->tree, &p->moments);
 }
 
 /* --- columns --- */
@@ -323,25 +351,30 @@ static char *make_head(const struct page *p)
 	return text;
 }
 
-void page_data_within(const struct report *r, size_t nodes, FILE *out)
+void page_print(struct page *p, size_t nodes, FILE *out)
 {
-	_cleanup_(page_done) struct page p;
 	_cleanup_free_ char *head = NULL;
 
-	page_make(r, nodes, &p);
-	add_nodes(&p);
-	page_tree_done(&p.tree);
-	add_moment_columns(&p);
-	page_moments_done(&p.moments);
-	add_functions(&p);
-	add_addresses(&p);
-	head = make_head(&p);
+	page_tree_narrow(&p->tree, &p->gathered, nodes);
+	arrange(p);
+	add_nodes(p);
+	if (!p->is_repeated)
+		page_tree_done(&p->tree);
+	add_moment_columns(p);
+	page_moments_done(&p->moments);
+	add_functions(p);
+	add_addresses(p);
+	head = make_head(p);
 	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);
-	page_columns_print(&p.columns, out);
+	page_columns_print(&p->columns, out);
+	page_columns_done(&p->columns);
 }
 
 void page_data(const struct report *r, FILE *out)
 {
-	page_data_within(r, PAGE_NODES_SERVED_MAX, out);
+	struct page *p = begin(r, PAGE_NODES_SERVED_MAX, false);
+
+	page_print(p, PAGE_NODES_SERVED_MAX, out);
+	page_end(p);
 }

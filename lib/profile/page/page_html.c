@@ -69,14 +69,14 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 }
 
 /* Packs the data, with at most @nodes of the tree; caller frees. */
-static char *pack_data(const struct report *r, size_t nodes, size_t *ret_size)
+static char *pack_data(struct page *p, size_t nodes, size_t *ret_size)
 {
 	_cleanup_free_ char *data = NULL;
 	char *packed = NULL;
 	size_t size = 0;
 	FILE *memory = xmemstream(&data, &size);
 
-	page_data_within(r, nodes, memory);
+	page_print(p, nodes, memory);
 	xmemstream_close(memory, &data);
 	memory = xmemstream(&packed, ret_size);
 	gzip_print(data, size, print_base64, memory);
@@ -84,21 +84,22 @@ static char *pack_data(const struct report *r, size_t nodes, size_t *ret_size)
 	return packed;
 }
 
-/* The same, of as many nodes as fit into @room bytes, but not fewer than some. */
+/* Packs the data, with as many nodes as fit into @room bytes, but not fewer than some; caller
+ * frees. Names are most of a large page, so there are few attempts, each with half of the nodes. */
 static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
 {
 	enum { NODES_LEAST = PAGE_NODES_MAX / 4 };
+	struct page *p = page_begin(r, PAGE_NODES_MAX);
 	size_t nodes = PAGE_NODES_MAX;
+	char *packed = pack_data(p, nodes, ret_size);
 
-	for (;;) {
-		_cleanup_free_ char *packed = pack_data(r, nodes, ret_size);
-		double part = (double)room / (double)*ret_size;
-
-		if (part >= 1 || nodes == NODES_LEAST)
-			return STEAL(packed);
-		/* Names remain, so nodes have to become fewer by more than what is too much. */
-		nodes = MAX((size_t)((double)nodes * part * part), (size_t)NODES_LEAST);
+	while (*ret_size > room && nodes > NODES_LEAST) {
+		nodes /= 2;
+		free(packed);
+		packed = pack_data(p, nodes, ret_size);
 	}
+	page_end(p);
+	return packed;
 }
 
 /* --- sources --- */

@@ -6,15 +6,23 @@
 
 #include <stdlib.h>
 
+static void forget_order(struct page_tree *t)
+{
+	free(t->places);
+	free(t->items);
+	t->places = NULL;
+	t->items = NULL;
+	t->shown = t->room = t->hidden = 0;
+	t->hidden_samples = 0;
+}
+
 void page_tree_done(struct page_tree *t)
 {
 	free(t->totals);
 	free(t->shown_by);
-	free(t->places);
-	free(t->items);
 	t->totals = NULL;
-	t->shown_by = t->places = NULL;
-	t->items = NULL;
+	t->shown_by = NULL;
+	forget_order(t);
 }
 
 /* --- what is shown --- */
@@ -34,6 +42,12 @@ static size_t count_shown(const struct page_tree *t)
 	return n;
 }
 
+static void raise_limit(struct page_tree *t, size_t nodes)
+{
+	while (count_shown(t) > nodes && t->limit < t->totals[0])
+		t->limit += t->limit / 4 + 1;
+}
+
 static void find_shown(struct page_tree *t)
 {
 	uint32_t i;
@@ -48,8 +62,7 @@ void page_tree_begin(struct page_tree *t)
 	t->totals = call_tree_totals(t->calls);
 	t->shown_by = xcalloc(t->calls->count, sizeof(*t->shown_by));
 	t->limit = 1;
-	while (count_shown(t) > t->limits.nodes)
-		t->limit += t->limit / 4 + 1;
+	raise_limit(t, t->limits.nodes);
 	find_shown(t);
 }
 
@@ -58,20 +71,25 @@ static uint32_t place_now(const struct page_tree *t, uint32_t place)
 	return t->shown_by[place / 2] | (place & 1);
 }
 
-/* Merges moments, and raises the limit until there are few enough; each time, what is left is added
- * up. More of them cannot become fewer later, so the limit does not depend on when this is done. */
-static void join(struct page_tree *t, struct page_moments *m)
+/* Adds up what the limit, which was raised, does not show any more. */
+static void add_up(struct page_tree *t, struct page_moments *m)
 {
-	const size_t places = 2 * t->calls->count;
 	size_t i;
 
-	page_moments_gather(m, places);
+	find_shown(t);
+	for (i = 0; i < m->count; i++)
+		m->list[i].place = place_now(t, m->list[i].place);
+	page_moments_gather(m, 2 * t->calls->count);
+}
+
+/* Merges moments, and raises the limit until there are few enough. More of them cannot become fewer
+ * later, so the limit does not depend on when this is done. */
+static void join(struct page_tree *t, struct page_moments *m)
+{
+	page_moments_gather(m, 2 * t->calls->count);
 	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
 		t->limit *= 2;
-		find_shown(t);
-		for (i = 0; i < m->count; i++)
-			m->list[i].place = place_now(t, m->list[i].place);
-		page_moments_gather(m, places);
+		add_up(t, m);
 	}
 }
 
@@ -81,6 +99,15 @@ void page_tree_add(struct page_tree *t, struct page_moments *m, struct page_mome
 	page_moments_add(m, moment);
 	if (m->count > 2 * t->limits.moments)
 		join(t, m);
+}
+
+void page_tree_narrow(struct page_tree *t, struct page_moments *m, size_t nodes)
+{
+	const uint64_t limit = t->limit;
+
+	raise_limit(t, nodes);
+	if (t->limit != limit)
+		add_up(t, m);
 }
 
 /* --- in order --- */
@@ -229,6 +256,7 @@ void page_tree_arrange(struct page_tree *t, struct page_moments *m)
 	size_t i;
 
 	join(t, m);
+	forget_order(t);
 	t->places = xcalloc(t->calls->count, sizeof(*t->places));
 	put_in_order(t);
 	place_hidden(t);
