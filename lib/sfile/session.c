@@ -390,12 +390,12 @@ static ssize_t read_stat(int fd, uint64_t *ret)
 uint64_t session_stat_get(const char *samples, const char *name)
 {
 	_cleanup_free_ char *path = stat_path(samples, name);
-	_cleanup_close_ int fd = path ? open_regular(path, O_RDONLY) : -1;
+	_cleanup_close_ int fd = path ? open_regular(path, O_RDONLY) : -ENOENT;
 	uint64_t value = 0;
-	ssize_t r = fd >= 0 ? read_stat(fd, &value) : 0;
+	ssize_t r = fd < 0 ? fd : read_stat(fd, &value);
 
-	if (r < 0 && r != -EINVAL && r != -ERANGE)
-		log_warn("%s: %s; counted as 0", path, strerror((int)-r));
+	if (r < 0 && r != -ENOENT && r != -EINVAL && r != -ERANGE)
+		log_warn("%s: %s; counted as 0", path, open_regular_why((int)r));
 	return value;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
@@ -337,6 +338,31 @@ static void counters_add_up(void)
 	CHECK_STR(strbuf_text(&seen), "cpu0/received=18446744073709551615 total_samples=11 ");
 }
 
+static void keep_line(enum log_level level, const char *text, void *data)
+{
+	(void)level;
+	strbuf_adds(data, text);
+}
+
+static void a_counter_that_cannot_be_opened_is_named(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = { 0 };
+	struct rlimit was, none;
+
+	CHECK_EQ(session_stat_add(dir, "total_samples", 5, NULL), 0);
+	log_to(LOG_LEVEL_WARNING, keep_line, &log);
+	CHECK_EQ(session_stat_get(dir, "missing"), 0);
+	CHECK_EQ(log.length, 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ 0, was.rlim_max };
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 0);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &was), 0);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK(strstr(strbuf_text(&log), "stats/total_samples: ") != NULL);
+}
+
 static void a_counter_that_cannot_be_read_keeps_its_count(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -364,4 +390,5 @@ TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(removing_a_session_does_not_follow_links),
       T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
       T(a_reader_cannot_keep_the_writer_out), T(one_writer_at_a_time_and_death_frees_the_lock),
-      T(counters_add_up), T(a_counter_that_cannot_be_read_keeps_its_count))
+      T(counters_add_up), T(a_counter_that_cannot_be_opened_is_named),
+      T(a_counter_that_cannot_be_read_keeps_its_count))
