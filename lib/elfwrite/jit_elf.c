@@ -201,12 +201,12 @@ static void put_calls(struct call_writer *w, size_t first, size_t end, unsigned 
 		if (!number)
 			continue;
 		c = &in->calls[number - 1];
+		w->left--;
 		to = next < in->row_count ? in->rows[next].offset : w->code->size;
 		line_table_enter(w->table, c->function, *c->file ? c->file : NULL, c->line,
 				 w->code->place + in->rows[first].offset, w->code->place + to);
 		put_calls(w, first, next, depth + 1);
 		line_table_leave(w->table);
-		w->left--;
 	}
 }
 
@@ -215,7 +215,7 @@ static void put_inlined(struct call_writer *w, const struct jit_code *code)
 {
 	struct span bytes = span_of(code->inlined, code->inlined_bytes);
 
-	if (!bytes.left || !jit_inlined_read(bytes, code->size, &w->inlined))
+	if (!bytes.left || !w->left || !jit_inlined_read(bytes, code->size, &w->inlined))
 		return;
 	w->code = code;
 	line_table_function(w->table, code->name, code->place, end_of(code));
