@@ -25,8 +25,9 @@ struct fixup {
 struct line_table {
 	unsigned int address_size;
 	bool big;
-	uint64_t low, high;	 /* bounds of all code with lines; 0 and 0: none yet */
-	struct map files, names; /* hash of a text to its number, which counts from 1 */
+	uint64_t low, high; /* bounds of all code with lines or calls; 0 and 0: none yet */
+	uint64_t covered, covered_end; /* the last of it */
+	struct map files, names;       /* hash of a text to its number, which counts from 1 */
 	struct strbuf file_table, name_table;
 	size_t file_count, name_count;
 	size_t *name_at; /* where each name is in .debug_info, once written */
@@ -181,6 +182,19 @@ static void advance(struct line_table *t, uint64_t address)
 	t->address = address;
 }
 
+/* The unit has code from @start up to @end. */
+static void cover(struct line_table *t, uint64_t start, uint64_t end)
+{
+	if (start == end || (start >= t->covered && end <= t->covered_end))
+		return;
+	t->covered = start;
+	t->covered_end = end;
+	put_address(t, &t->ranges, start);
+	put_address(t, &t->ranges, end - start);
+	t->low = t->high ? MIN(t->low, start) : start;
+	t->high = MAX(t->high, end);
+}
+
 void line_table_end(struct line_table *t, uint64_t address)
 {
 	if (!t->in_sequence)
@@ -188,12 +202,7 @@ void line_table_end(struct line_table *t, uint64_t address)
 	t->in_sequence = false;
 	advance(t, MAX(address, t->address));
 	put_extended(t, DW_LNE_end_sequence, 0);
-	if (t->address == t->start)
-		return;
-	put_address(t, &t->ranges, t->start);
-	put_address(t, &t->ranges, t->address - t->start);
-	t->low = t->high ? MIN(t->low, t->start) : t->start;
-	t->high = MAX(t->high, t->address);
+	cover(t, t->start, t->address);
 }
 
 void line_table_add(struct line_table *t, uint64_t address, const char *file, unsigned int line)
@@ -224,7 +233,7 @@ void line_table_add(struct line_table *t, uint64_t address, const char *file, un
 
 bool line_table_any(const struct line_table *t)
 {
-	return t->file_count > 0;
+	return t->ranges.length > 0;
 }
 
 /* --- functions and the calls inlined into them --- */
@@ -238,6 +247,7 @@ static void close_all(struct line_table *t)
 void line_table_function(struct line_table *t, const char *name, uint64_t start, uint64_t end)
 {
 	close_all(t);
+	cover(t, start, end);
 	strbuf_add_uleb(&t->info, ABBREV_FUNCTION);
 	put_text(&t->info, name);
 	put_address(t, &t->info, start);

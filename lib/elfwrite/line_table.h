@@ -51,7 +51,7 @@ void line_table_enter(struct line_table *t, const char *name, const char *file, 
 		      uint64_t start, uint64_t end);
 /* Ends the innermost call of line_table_enter(). */
 void line_table_leave(struct line_table *t);
-/* Whether any line was added. */
+/* Whether any code was added. */
 bool line_table_any(const struct line_table *t);
 /* Makes the sections, whose bytes are borrowed from @t. Nothing can be added afterwards. */
 void line_table_finish(struct line_table *t, struct line_table_section ret[LINE_TABLE_SECTIONS]);
