@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,7 +348,7 @@ EXPORT int op_write_debug_line_info(op_agent_t handle, void const *code, size_t 
 
 /* --- inlined calls --- */
 
-enum { INLINED_MAX = 1 << 20, NAMES_RECENT = 16 };
+enum { INLINED_MAX = 1 << 20, CALLS_DEEP = 32, NAMES_RECENT = 16 };
 
 /* Names one after the other. One is looked for among the last ones, because calls that follow each
  * other are in the same files. */
@@ -407,6 +408,39 @@ static size_t pack_inlined(struct op_inlined_calls const *in, char *ret)
 	return (size_t)(names.bytes + names.used - ret);
 }
 
+/* Whether the call has a function and is inside earlier ones, at most CALLS_DEEP with itself. */
+static bool is_call(struct op_inlined_calls const *in, size_t i)
+{
+	unsigned int number = (unsigned int)i + 1, caller, depth = 0;
+
+	for (; number; number = caller) {
+		caller = in->calls[number - 1].caller;
+		if (caller >= number || ++depth > CALLS_DEEP)
+			return false;
+	}
+	return in->calls[i].function;
+}
+
+static bool is_row(struct op_inlined_calls const *in, size_t i)
+{
+	return in->rows[i].call <= in->nr_calls &&
+	       (i == 0 || in->rows[i].offset > in->rows[i - 1].offset);
+}
+
+/* Whether readers of the record will accept it. */
+static bool makes_sense(struct op_inlined_calls const *in)
+{
+	size_t i;
+
+	for (i = 0; i < in->nr_calls; i++)
+		if (!is_call(in, i))
+			return false;
+	for (i = 0; i < in->nr_rows; i++)
+		if (!is_row(in, i))
+			return false;
+	return true;
+}
+
 EXPORT int op_write_inlined_calls(op_agent_t handle, uint64_t vma,
 				  struct op_inlined_calls const *inlined)
 {
@@ -418,11 +452,16 @@ EXPORT int op_write_inlined_calls(op_agent_t handle, uint64_t vma,
 
 	if (!a)
 		return -1;
-	if (!inlined->nr_calls || !inlined->nr_rows)
+	if (inlined && (!inlined->nr_calls || !inlined->nr_rows))
 		return 0;
 	errno = EFBIG;
-	if (inlined->nr_calls > INLINED_MAX || inlined->nr_rows > INLINED_MAX)
+	if (inlined && (inlined->nr_calls >= INLINED_MAX / sizeof(struct inlined_call) ||
+			inlined->nr_rows >= INLINED_MAX / sizeof(struct inlined_row)))
 		return -1;
+	errno = EINVAL;
+	if (!inlined || !inlined->calls || !inlined->rows || !makes_sense(inlined))
+		return -1;
+	errno = EFBIG;
 	packed = malloc(inlined_size(inlined));
 	if (!packed)
 		return -1;

@@ -82,7 +82,7 @@ int op_write_debug_line_info(op_agent_t agent, void const *code, size_t nr_entry
 			     struct debug_line_info const *compile_map);
 
 /* Gives the calls inlined into the code at @vma, which must be added next. 0, or -1 with errno
- * (EFBIG if they take more than 1 MiB). */
+ * (EFBIG if they take more than 1 MiB, EINVAL if they are not as struct op_inlined_calls says). */
 int op_write_inlined_calls(op_agent_t agent, uint64_t vma, struct op_inlined_calls const *inlined);
 
 /* Says that the code that starts at @vma no longer exists. 0, or -1 with errno. */

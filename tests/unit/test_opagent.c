@@ -160,6 +160,72 @@ static void inlined_calls_are_in_the_elf_file(void)
 	check_calls(j, path);
 }
 
+static void calls_need_neither_lines_nor_files(void)
+{
+	static const uint8_t code[8];
+	static const struct op_inlined_call call = { 0, 0, NULL, "inner" };
+	static const struct op_inlined_row row = { 0, 1 };
+	static const struct op_inlined_calls inlined = { &call, 1, &row, 1 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "7.jo"), *calls = NULL;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = NULL;
+	_cleanup_(lines_freep) struct lines *l = NULL;
+	struct elffile *ef;
+	op_agent_t agent;
+
+	(void)setenv("JITDUMPDIR", dir, 1);
+	agent = op_open_agent();
+	CHECK_EQ(op_write_inlined_calls(agent, 0x1000, &inlined), 0);
+	CHECK_EQ(op_write_native_code(agent, "whole", 0x1000, code, sizeof(code)), 0);
+	CHECK_EQ(op_close_agent(agent), 0);
+	read_dump(dir, j);
+	elf = jit_elf_new(j);
+	CHECK_EQ(jit_elf_write(elf, path, NULL), 0);
+	if (!CHECK(elffile_open(path, &ef, NULL) == 0))
+		return;
+	l = lines_new(ef, NULL);
+	calls = calls_at(l, 0x1004);
+	CHECK_STR(calls, "inner called at ?:0; ");
+	lines_free(STEAL(l));
+	elffile_close(ef);
+}
+
+/* As many instructions as fit into a record, by turns of one and of another chain of 32 calls:
+ * three times as many calls as a file has. */
+static void a_file_has_a_bounded_number_of_calls(void)
+{
+	enum { DEPTH = JIT_INLINED_DEPTH_MAX, ROWS = 120000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "7.jo");
+	_cleanup_free_ uint32_t *words = xcalloc(2 + 4 * 2 * DEPTH + 2 * ROWS + 1, sizeof(*words));
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = NULL;
+	uint32_t *at = words, i;
+	struct stat st;
+
+	*at++ = 2 * DEPTH;
+	*at++ = ROWS;
+	for (i = 0; i < 2 * DEPTH; i++, at += 4)
+		*at = i % DEPTH ? i : 0;
+	for (i = 0; i < ROWS; i++) {
+		*at++ = i;
+		*at++ = DEPTH * (1 + i % 2);
+	}
+	jit_load(j, &(struct jit_code){ .address = 0x1000,
+					.size = ROWS,
+					.to = UINT64_MAX,
+					.name = "f",
+					.inlined = (const uint8_t *)words,
+					.inlined_bytes = (uint32_t)((at + 1 - words) *
+								    (ptrdiff_t)sizeof(*at)) });
+	elf = jit_elf_new(j);
+	CHECK_EQ(jit_elf_write(elf, path, NULL), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	if (!CHECK(st.st_size > 24 << 20 && st.st_size < 32 << 20))
+		printf("# %zu bytes\n", (size_t)st.st_size);
+}
+
 static void too_many_inlined_calls_are_an_error(void)
 {
 	static struct op_inlined_row rows[JIT_INLINED_MAX / 8];
@@ -175,6 +241,46 @@ static void too_many_inlined_calls_are_an_error(void)
 	CHECK_EQ(op_write_inlined_calls(agent, 0x1000,
 					&(struct op_inlined_calls){ .calls = &call }),
 		 0);
+	CHECK_EQ(op_close_agent(agent), 0);
+}
+
+/* What readers would refuse is not written. */
+static void calls_that_make_no_sense_are_an_error(void)
+{
+	static const struct {
+		struct op_inlined_call calls[2];
+		struct op_inlined_row rows[2];
+	} wrong[] = {
+		{ { { 1, 3, NULL, "in itself" }, { 0, 4, NULL, "f" } }, { { 0, 1 }, { 1, 0 } } },
+		{ { { 2, 3, NULL, "in a later one" }, { 0, 4, NULL, "f" } },
+		  { { 0, 1 }, { 1, 0 } } },
+		{ { { 0, 3, NULL, "f" }, { 0, 4, NULL, NULL } }, { { 0, 1 }, { 1, 0 } } },
+		{ { { 0, 3, NULL, "f" }, { 0, 4, NULL, "g" } }, { { 0, 1 }, { 1, 3 } } },
+		{ { { 0, 3, NULL, "f" }, { 0, 4, NULL, "g" } }, { { 1, 1 }, { 1, 2 } } },
+	};
+	static struct op_inlined_call deep[JIT_INLINED_DEPTH_MAX + 1];
+	const struct op_inlined_row row = { 0, 1 };
+	_cleanup_directory_ char *dir = test_directory();
+	op_agent_t agent;
+	size_t i;
+
+	(void)setenv("JITDUMPDIR", dir, 1);
+	agent = op_open_agent();
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		const struct op_inlined_calls in = { wrong[i].calls, 2, wrong[i].rows, 2 };
+
+		errno = 0;
+		if (!CHECK(op_write_inlined_calls(agent, 0x1000, &in) == -1 && errno == EINVAL))
+			printf("# row %zu\n", i);
+	}
+	for (i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = (struct op_inlined_call){ (unsigned int)i, 1, NULL, "f" };
+	for (i = 0; i < 2; i++) {
+		const struct op_inlined_calls in = { deep, JIT_INLINED_DEPTH_MAX + i, &row, 1 };
+
+		CHECK_EQ(op_write_inlined_calls(agent, 0x1000, &in), i ? -1 : 0);
+	}
+	CHECK_EQ(op_write_inlined_calls(agent, 0x1000, NULL), -1);
 	CHECK_EQ(op_close_agent(agent), 0);
 }
 
@@ -222,5 +328,6 @@ static void a_planted_link_is_not_followed(void)
 }
 
 TESTS(T(what_is_said_is_read), T(inlined_calls_are_in_the_elf_file),
-      T(too_many_inlined_calls_are_an_error), T(misuse_is_an_error),
-      T(a_planted_link_is_not_followed))
+      T(calls_need_neither_lines_nor_files), T(a_file_has_a_bounded_number_of_calls),
+      T(too_many_inlined_calls_are_an_error), T(calls_that_make_no_sense_are_an_error),
+      T(misuse_is_an_error), T(a_planted_link_is_not_followed))
