@@ -82,9 +82,12 @@ static unsigned int add_call(struct java_debug *l, unsigned int caller, jmethodI
 
 static bool has_room_for_call(struct java_debug *l)
 {
-	void *calls = make_room(l->calls, sizeof(*l->calls), l->call_count, &l->call_room), *keys;
+	void *calls, *keys;
 
-	if (!calls || l->call_count == CALLS_MAX)
+	if (l->call_count == CALLS_MAX)
+		return false;
+	calls = make_room(l->calls, sizeof(*l->calls), l->call_count, &l->call_room);
+	if (!calls)
 		return false;
 	l->calls = calls;
 	keys = make_room(l->keys, sizeof(*l->keys), l->call_count + 1, &l->key_room);
@@ -105,13 +108,12 @@ static unsigned int find_call(struct java_debug *l, const PCStackInfo *p)
 
 	/* The last method is the one that was compiled. */
 	for (i = p->numstackframes - 2; i >= 0; i--, caller = number) {
-		if (!has_room_for_call(l))
-			return 0;
-		for (number = l->keys[caller].first; number; number = l->keys[number].next)
+		number = l->keys ? l->keys[caller].first : 0;
+		for (; number; number = l->keys[number].next)
 			if (l->keys[number].method == p->methods[i] &&
 			    l->keys[number].bci == p->bcis[i + 1])
 				break;
-		if (!number)
+		if (!number && has_room_for_call(l))
 			number = add_call(l, caller, p->methods[i + 1], p->bcis[i + 1],
 					  p->methods[i]);
 		if (!number)
