@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* How many names of one session are read. */
-enum { NAMES_MAX = 1000000 };
+/* A file that is larger is set aside. Reading one of twice the size is refused (file/path.h). */
+enum { FILE_MAX = 8 << 20 };
 
 struct entry {
 	const char *key, *name;
@@ -26,7 +28,6 @@ struct entry {
 struct session_names {
 	struct arena arena;
 	struct map by_key; /* the hash of a key to an entry */
-	size_t count;
 };
 
 /* Returns the length of a container's id at the start of @text; 0: it is none. */
@@ -73,10 +74,29 @@ void session_names_line(struct strbuf *lines, const char *key, const char *name)
 	strbuf_adds(lines, "\n");
 }
 
+/* The file of what was written before; caller frees. */
+static char *old_path(enum session_names_kind kind, const char *samples)
+{
+	return xasprintf("%s/%s.old", samples, kinds[kind].file);
+}
+
+/* Sets the file aside if it is large; returns whether it did. */
+static bool set_aside(enum session_names_kind kind, const char *samples, const char *path)
+{
+	_cleanup_free_ char *old = old_path(kind, samples);
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || st.st_size <= FILE_MAX)
+		return false;
+	(void)path_put(path, old, 0, 0);
+	return true;
+}
+
 int session_names_append(enum session_names_kind kind, const char *samples,
 			 const struct strbuf *lines, struct error *err)
 {
 	_cleanup_free_ char *path = path_join(samples, kinds[kind].file);
+	bool is_new = set_aside(kind, samples, path);
 	_cleanup_close_ int fd = open_regular_or_create(path, O_WRONLY | O_APPEND, 0644);
 	ssize_t n;
 
@@ -85,7 +105,7 @@ int session_names_append(enum session_names_kind kind, const char *samples,
 	n = write(fd, strbuf_text(lines), lines->length);
 	if (n < 0)
 		return error_errno(err, -errno, "%s", path);
-	return (size_t)n == lines->length ? 0 : error_set(err, -ENOSPC, "%s: cut short", path);
+	return (size_t)n == lines->length ? is_new : error_set(err, -ENOSPC, "%s: cut short", path);
 }
 
 int session_names_add(enum session_names_kind kind, const char *samples, const char *key,
@@ -94,7 +114,7 @@ int session_names_add(enum session_names_kind kind, const char *samples, const c
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 
 	session_names_line(&line, key, name);
-	return session_names_append(kind, samples, &line, err);
+	return MIN(session_names_append(kind, samples, &line, err), 0);
 }
 
 struct session_names *session_names_new(void)
@@ -119,11 +139,12 @@ static void add(struct session_names *n, const char *key, const char *name)
 	size_t length = strlen(key);
 	struct entry *e = find(n, key, length);
 
+	if (e && !strcmp(e->name, name))
+		return;
 	if (!e) {
 		e = arena_alloc(&n->arena, sizeof(*e));
 		e->key = arena_strdup(&n->arena, key);
 		map_add(&n->by_key, hash_bytes(key, length), e);
-		n->count++;
 	}
 	e->name = arena_strdup(&n->arena, name);
 }
@@ -137,14 +158,13 @@ static bool take_line(struct session_names *n, enum session_names_kind kind, cha
 	if (!length || *tab != '\t' || text_unescape_field(tab + 1) < 0 || !tab[1])
 		return false;
 	*tab = '\0';
-	if (n->count < NAMES_MAX)
-		add(n, line, tab + 1);
+	add(n, line, tab + 1);
 	return true;
 }
 
-static void read_kind(struct session_names *n, enum session_names_kind kind, const char *samples)
+static void read_file(struct session_names *n, enum session_names_kind kind, const char *path)
 {
-	_cleanup_free_ char *path = path_join(samples, kinds[kind].file), *text = NULL;
+	_cleanup_free_ char *text = NULL;
 	struct error err = ERROR_INIT;
 	ssize_t size = path_read(NULL, path, &text, &err);
 	size_t damaged = 0;
@@ -169,8 +189,13 @@ void session_names_read(struct session_names *n, const char *samples)
 {
 	enum session_names_kind kind;
 
-	for (kind = 0; n && kind < SESSION_NAMES_COUNT_; kind++)
-		read_kind(n, kind, samples);
+	for (kind = 0; n && kind < SESSION_NAMES_COUNT_; kind++) {
+		_cleanup_free_ char *old = old_path(kind, samples),
+				    *path = path_join(samples, kinds[kind].file);
+
+		read_file(n, kind, old);
+		read_file(n, kind, path);
+	}
 }
 
 static const char *name_of(const struct session_names *n, const char *key, size_t length)

@@ -38,7 +38,9 @@ const char *session_names_id(const char *path);
 
 /* Adds the line of a name to those for a file. */
 void session_names_line(struct strbuf *lines, const char *key, const char *name);
-/* Appends lines to a file of the session in @samples; the last one of a key counts. 0 or -errno. */
+/* Appends lines to a file of the session in @samples; the last one of a key counts. A file of more
+ * than 8 MiB is set aside first, as FILE.old: then returns 1, and the caller adds the names again
+ * that it still needs, because the next time this is gone. Else 0 or -errno. */
 int session_names_append(enum session_names_kind kind, const char *samples,
 			 const struct strbuf *lines, struct error *err);
 /* Appends one line. 0 or -errno. */

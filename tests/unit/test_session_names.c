@@ -9,6 +9,7 @@
 #include "sfile/session_names.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #define ID    "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
 #define OTHER "1a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -69,6 +70,31 @@ static void names_of_threads_are_kept(void)
 	CHECK(!session_names_thread(n, 70, 7));
 	CHECK(!session_names_thread(n, -1, 71));
 	CHECK(!session_names_thread(NULL, 70, 71));
+}
+
+/* Else it would grow for good where threads come and go, until it is too large to be read. */
+static void a_large_file_is_set_aside(void)
+{
+	enum { LINES = 500000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(session_names_freep) struct session_names *n = session_names_new();
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
+	_cleanup_free_ char *path = path_join(dir, "threads"), *old = path_join(dir, "threads.old");
+	struct stat st;
+	unsigned int i, round;
+
+	for (i = 0; i < LINES; i++)
+		strbuf_addf(&lines, "%u.%u\tgeneral worker\n", i, i);
+	for (round = 0; round < 6; round++)
+		CHECK_EQ(session_names_append(SESSION_NAMES_THREADS, dir, &lines, NULL), round > 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, dir, "7.7", "newer", NULL), 0);
+	CHECK_EQ(stat(old, &st), 0);
+	CHECK_EQ(st.st_size, lines.length);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK(st.st_size < 64);
+	session_names_read(n, dir);
+	CHECK_STR(session_names_thread(n, 7, 7), "newer");
+	CHECK_STR(session_names_thread(n, 8, 8), "general worker");
 }
 
 static void count_warning(enum log_level level _unused_, const char *text _unused_, void *data)
@@ -147,4 +173,4 @@ static void runtimes_know_their_names(void)
 }
 
 TESTS(T(ids_are_found_in_paths), T(names_of_containers_are_kept), T(names_of_threads_are_kept),
-      T(damaged_lines_are_skipped), T(runtimes_know_their_names))
+      T(a_large_file_is_set_aside), T(damaged_lines_are_skipped), T(runtimes_know_their_names))

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* So many threads are remembered. If there are more, names are written again. */
 enum { THREADS_MAX = 65536 };
@@ -35,7 +36,7 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 	uint64_t key = (uint64_t)tgid << 32 | tid;
 	char text[24];
 
-	if (map_get(&n->seen, key) == comm)
+	if (map_get(&n->seen, key) == comm || !strcmp(comm, "(unknown)"))
 		return;
 	if (n->seen.count >= THREADS_MAX)
 		map_done(&n->seen);
@@ -47,10 +48,14 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 void thread_namer_write(struct thread_namer *n)
 {
 	struct error err = ERROR_INIT;
+	int r;
 
 	if (!n->lines.length)
 		return;
-	if (session_names_append(SESSION_NAMES_THREADS, n->samples, &n->lines, &err) < 0) {
+	r = session_names_append(SESSION_NAMES_THREADS, n->samples, &n->lines, &err);
+	if (r > 0)
+		map_done(&n->seen);
+	if (r < 0) {
 		if (!n->is_told)
 			log_warn("%s; the names of threads are not kept", err.text);
 		n->is_told = true;

@@ -17,7 +17,7 @@ struct thread_namer;
 /* A namer for the session whose sample files are in @samples, which is copied. Caller frees. */
 struct thread_namer *thread_namer_new(const char *samples);
 /* The thread has samples, with the name @comm: equal names are the same pointer, borrowed for good.
- */
+ * That it is "(unknown)", as in a thread that just ended, replaces no name. */
 void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const char *comm);
 /* Writes the names that are new since the last call. The session's directory must exist. */
 void thread_namer_write(struct thread_namer *n);

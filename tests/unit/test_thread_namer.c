@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/internal/thread_namer.h"
+
+#include "test.h"
+
+#include "sfile/session_names.h"
+
+static void names_are_kept(void)
+{
+	static const char worker[] = "worker", unknown[] = "(unknown)", other[] = "other";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(session_names_freep) struct session_names *names = session_names_new();
+	struct thread_namer *n = thread_namer_new(dir);
+
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_see(n, 7, 8, unknown);
+	thread_namer_see(n, 7, 9, unknown);
+	thread_namer_see(n, 7, 10, worker);
+	thread_namer_see(n, 7, 10, other);
+	thread_namer_write(n);
+	session_names_read(names, dir);
+	CHECK_STR(session_names_thread(names, 7, 8), "worker");
+	CHECK(!session_names_thread(names, 7, 9));
+	CHECK_STR(session_names_thread(names, 7, 10), "other");
+	thread_namer_free(n);
+}
+
+/* Those of threads that live on must not go when the file before it does. */
+static void names_are_written_again_in_a_new_file(void)
+{
+	static const char worker[] = "worker", other[] = "other";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "threads"), *old = path_join(dir, "threads.old");
+	_cleanup_(session_names_freep) struct session_names *names = session_names_new();
+	struct thread_namer *n = thread_namer_new(dir);
+
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_write(n);
+	CHECK_EQ(truncate(path, 9 << 20), 0);
+	thread_namer_see(n, 7, 9, other);
+	thread_namer_write(n);
+	CHECK_EQ(unlink(old), 0);
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_write(n);
+	session_names_read(names, dir);
+	CHECK_STR(session_names_thread(names, 7, 8), "worker");
+	CHECK_STR(session_names_thread(names, 7, 9), "other");
+	thread_namer_free(n);
+}
+
+TESTS(T(names_are_kept), T(names_are_written_again_in_a_new_file))
