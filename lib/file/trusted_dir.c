@@ -149,7 +149,9 @@ int trusted_dir_open(const char *path, mode_t mode, const struct dir_trust *who,
 		.err = err,
 	};
 	bool more = true;
-	int r = start_at_root(&w);
+	int r = path_is_absolute(w.rest)
+			? start_at_root(&w)
+			: error_set(err, -ENOENT, "%s: the current directory was removed", path);
 
 	while (r == 0 && more) {
 		_cleanup_free_ char *name = next_name(&w);

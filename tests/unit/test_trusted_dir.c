@@ -6,6 +6,7 @@
 #include "file/trusted_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 enum { USER = 54321, GROUP = 54322, OTHER = 54323 };
@@ -153,6 +154,22 @@ static void dots_and_slashes_are_allowed(void)
 	CHECK_EQ(try_open("/", &user, &err), 0);
 }
 
+static void a_relative_path_needs_the_current_directory(void)
+{
+	_cleanup_close_ int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct error err = ERROR_INIT;
+	PLACE(p);
+
+	CHECK_EQ(chdir(p.elsewhere), 0);
+	CHECK_EQ(try_open("here", &user, &err), 0);
+	CHECK_EQ(rmdir("here"), 0);
+	CHECK_EQ(rmdir(p.elsewhere), 0);
+	CHECK_EQ(try_open("oprofile-test-nowhere", &user, &err), -ENOENT);
+	CHECK_STR(err.text, "oprofile-test-nowhere: the current directory was removed");
+	CHECK_EQ(access("/oprofile-test-nowhere", F_OK), -1);
+	CHECK_EQ(fchdir(before), 0);
+}
+
 TESTS(T(who_owns_or_may_write_a_parent_counts), T(the_directory_itself_counts_if_asked),
       T(links_are_followed_if_their_owner_is_trusted), T(what_is_no_directory_is_an_error),
-      T(dots_and_slashes_are_allowed))
+      T(dots_and_slashes_are_allowed), T(a_relative_path_needs_the_current_directory))
