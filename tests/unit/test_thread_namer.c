@@ -3,6 +3,7 @@
 
 #include "test.h"
 
+#include "file/path.h"
 #include "sfile/session_names.h"
 
 static void names_are_kept(void)
@@ -48,4 +49,23 @@ static void names_are_written_again_in_a_new_file(void)
 	thread_namer_free(n);
 }
 
-TESTS(T(names_are_kept), T(names_are_written_again_in_a_new_file))
+/* When a session is saved, names that were not written yet are those of its threads. */
+static void names_do_not_go_to_the_next_session(void)
+{
+	static const char worker[] = "worker";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "threads"), *text = NULL;
+	struct thread_namer *n = thread_namer_new(dir);
+
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_forget(n);
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	CHECK_STR(text, "7.8\tworker\n");
+	CHECK_EQ(unlink(path), 0);
+	thread_namer_write(n);
+	CHECK_EQ(access(path, F_OK), -1);
+	thread_namer_free(n);
+}
+
+TESTS(T(names_are_kept), T(names_do_not_go_to_the_next_session),
+      T(names_are_written_again_in_a_new_file))

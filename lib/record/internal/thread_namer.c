@@ -65,6 +65,7 @@ void thread_namer_write(struct thread_namer *n)
 
 void thread_namer_forget(struct thread_namer *n)
 {
+	thread_namer_write(n);
 	map_done(&n->seen);
 	n->is_told = false;
 }

@@ -21,7 +21,7 @@ struct thread_namer *thread_namer_new(const char *samples);
 void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const char *comm);
 /* Writes the names that are new since the last call. The session's directory must exist. */
 void thread_namer_write(struct thread_namer *n);
-/* All threads are new again: the session is another one. */
+/* As thread_namer_write(); then all threads are new again: the session becomes another one. */
 void thread_namer_forget(struct thread_namer *n);
 /* NULL is fine. */
 void thread_namer_free(struct thread_namer *n);
