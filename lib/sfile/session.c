@@ -394,7 +394,8 @@ uint64_t session_stat_get(const char *samples, const char *name)
 	uint64_t value = 0;
 	ssize_t r = fd < 0 ? fd : read_stat(fd, &value);
 
-	if (r < 0 && r != -ENOENT && r != -EINVAL && r != -ERANGE)
+	/* -ENOTDIR: session_stat_each() reports the directory. */
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EINVAL && r != -ERANGE)
 		log_warn("%s: %s; counted as 0", path, open_regular_why((int)r));
 	return value;
 }
