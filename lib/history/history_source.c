@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/history_source.h"
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -24,6 +25,37 @@ static const char sum_mark[] = "sum.";
 static int open_directory(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Warns that something in the directory @dir is not listed; what has vanished is not worth it. */
+static void warn_missing(const char *dir)
+{
+	if (errno != ENOENT)
+		log_warn("%s: %s; a part of its history is missing", dir, strerror(errno));
+}
+
+static DIR *open_list(const char *dir)
+{
+	int fd = open_directory(dir);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d) {
+		warn_missing(dir);
+		cleanup_closep(&fd);
+	}
+	return d;
+}
+
+/* The next entry; NULL if there is none, or reading fails. */
+static struct dirent *next_entry(DIR *d, const char *dir)
+{
+	struct dirent *entry;
+
+	errno = 0;
+	entry = readdir(d);
+	if (!entry && errno)
+		warn_missing(dir);
+	return entry;
 }
 
 /* Parses a number, and moves past it. */
@@ -116,18 +148,20 @@ static void measure(const char *dir, struct history_source *s)
 struct history_source *sources_list(const char *dir, const struct history_kind *kind,
 				    size_t *ret_count)
 {
-	_cleanup_close_ int fd = open_directory(dir);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = open_list(dir);
 	struct history_source *list = NULL, s;
 	size_t count = 0, room = 0;
 	struct dirent *entry;
 
-	while (d && (entry = readdir(d))) {
+	while (d && (entry = next_entry(d, dir))) {
 		struct stat st;
 
-		if (!parse_name(entry->d_name, kind, &s) ||
-		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (!parse_name(entry->d_name, kind, &s))
 			continue;
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			warn_missing(dir);
+			continue;
+		}
 		s.written_s = st.st_mtim.tv_sec;
 		s.bytes = s.is_segment ? (uint64_t)st.st_size : 0;
 		if (!s.is_segment)
@@ -135,10 +169,8 @@ struct history_source *sources_list(const char *dir, const struct history_kind *
 		array_grow(&list, count + 1, &room);
 		list[count++] = s;
 	}
-	if (d) {
+	if (d)
 		(void)closedir(d);
-		fd = -1;
-	}
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
 	find_rolled(list, count);
@@ -229,19 +261,15 @@ static bool parse_sum(const char *name, uint32_t *ret)
 static void each_sum(const char *dir, void (*each)(int fd, const char *name, uint32_t last, void *),
 		     void *data)
 {
-	_cleanup_close_ int fd = open_directory(dir), own = -1;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = open_list(dir);
 	struct dirent *entry;
 	uint32_t last;
 
-	own = d ? dup(fd) : -1;
-	while (d && (entry = readdir(d)))
+	while (d && (entry = next_entry(d, dir)))
 		if (parse_sum(entry->d_name, &last))
-			each(own, entry->d_name, last, data);
-	if (d) {
+			each(dirfd(d), entry->d_name, last, data);
+	if (d)
 		(void)closedir(d);
-		fd = -1;
-	}
 }
 
 struct found {
