@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "file/path.h"
 #include "history/history_check.h"
 #include "history/history_kind.h"
+#include "history/history_name.h"
+#include "history/history_source.h"
 #include "history/upkeep.h"
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
@@ -14,9 +17,12 @@
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,6 +131,61 @@ static bool exists(const struct session *s, const char *below)
 	_cleanup_free_ char *path = path_join(s->samples, below);
 
 	return access(path, F_OK) == 0;
+}
+
+static void keep_line(enum log_level level, const char *text, void *data)
+{
+	(void)level;
+	strbuf_adds(data, text);
+}
+
+/* Returns what is logged while no descriptor can be opened. */
+static struct strbuf log_without_descriptors(void (*run)(void *data), void *data)
+{
+	struct strbuf log = STRBUF_INIT;
+	struct rlimit was, none;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ 0, was.rlim_max };
+	log_to(LOG_LEVEL_WARNING, keep_line, &log);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	run(data);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &was), 0);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	return log;
+}
+
+static void open_counts(void *path)
+{
+	const struct gather_file file = { .path = path };
+	struct file_counts *c;
+
+	CHECK_EQ(file_counts_open(&file, &c, NULL), -EMFILE);
+}
+
+static void list_sources(void *samples)
+{
+	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
+	size_t count;
+
+	free(sources_list(dir, &history_flat, &count));
+	CHECK_EQ(count, 0);
+}
+
+static void what_cannot_be_opened_is_named(void)
+{
+	_cleanup_(strbuf_done) struct strbuf file = STRBUF_INIT, list = STRBUF_INIT;
+	_cleanup_free_ char *path = NULL;
+	struct session s;
+
+	make(&s);
+	count(&s, 1, 0x1000, 1);
+	path = file_path(&s, 1);
+	file = log_without_descriptors(open_counts, path);
+	CHECK(strstr(strbuf_text(&file), path) != NULL);
+	list = log_without_descriptors(list_sources, s.samples);
+	CHECK(strstr(strbuf_text(&list), "/" HISTORY_DIRECTORY ": ") != NULL);
+	done(&s);
 }
 
 static void files_not_used_for_long_go_away_and_still_count(void)
@@ -356,7 +417,8 @@ static void a_session_exists_while_all_its_files_are_idle(void)
 	done(&s);
 }
 
-TESTS(T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
-      T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
-      T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
+TESTS(T(what_cannot_be_opened_is_named), T(files_not_used_for_long_go_away_and_still_count),
+      T(a_kill_at_any_time_changes_no_sum), T(a_reader_sees_each_sample_once),
+      T(a_damaged_segment_is_made_again), T(a_damaged_file_is_repaired),
+      T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
       T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle))

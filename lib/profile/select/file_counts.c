@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/select/file_counts.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "file/open_regular.h"
 #include "file/path.h"
@@ -49,13 +50,16 @@ bool file_counts_callees_enter(const struct gather_file *f)
 int file_counts_open(const struct gather_file *f, struct file_counts **ret, struct error *err)
 {
 	struct file_counts c = { .arcs = f->arcs, .past = f->past };
-	int r = f->path ? sfile_open(f->path, &c.sf, err) : 0;
+	struct error why = ERROR_INIT;
+	int r = f->path ? sfile_open(f->path, &c.sf, &why) : 0;
 	_cleanup_free_ char *moved = r == -ENOENT ? idle_find(f->path) : NULL;
 
 	if (moved) /* since it was listed */
-		r = sfile_open(moved, &c.sf, err);
+		r = sfile_open(moved, &c.sf, &why);
+	if (r < 0 && !err && error_is_of_machine(r))
+		log_warn("%s; its samples are missing", why.text);
 	if (r < 0)
-		return r;
+		return error_set(err, r, "%s", why.text);
 	if (c.arcs)
 		c.of_arcs = header_of_arcs(c.arcs);
 	*ret = xmemdup(&c, sizeof(c));

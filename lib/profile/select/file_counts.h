@@ -24,7 +24,9 @@ struct samples;
 
 struct file_counts;
 
-/* Opens the counts of @f, which is borrowed, as is its gather. 0, the caller closes; or -errno. */
+/* Opens the counts of @f, which is borrowed, as is its gather. 0, the caller closes; or -errno.
+ * Without @err a failure of the machine, which may be over when the file is opened again, is
+ * logged; damage is not, because whoever reads the samples reports it. */
 int file_counts_open(const struct gather_file *f, struct file_counts **ret, struct error *err);
 /* NULL is fine. */
 void file_counts_close(struct file_counts *c);
