@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -201,16 +202,21 @@ static bool reserve(struct source_files *t, struct source *s, uint64_t bytes)
 {
 	const uint64_t end = s->next + bytes + PLACE_ALIGN, reserved = end + RESERVE_BYTES;
 	_cleanup_free_ char *path = NULL;
+	int r;
 
 	if (s->is_foreign || t->cannot_reserve)
 		return false;
 	if (end <= s->reserved)
 		return true;
 	path = reserved_path(t, s);
-	t->cannot_reserve = write_reserved(path, reserved, s->name) < 0;
-	if (!t->cannot_reserve)
+	r = write_reserved(path, reserved, s->name);
+	t->cannot_reserve = r < 0;
+	if (r == 0)
 		s->reserved = reserved;
-	return !t->cannot_reserve;
+	else
+		log_warn("cannot write %s: %s; new functions have no place until it can be", path,
+			 strerror(-r));
+	return r == 0;
 }
 
 /* Reads which places functions of @s may have already, and whether its file is that of an image
@@ -218,10 +224,16 @@ static bool reserve(struct source_files *t, struct source *s, uint64_t bytes)
 static void read_reserved(const struct source_files *t, struct source *s)
 {
 	_cleanup_free_ char *path = reserved_path(t, s), *text = NULL;
+	struct error err = ERROR_INIT;
 	char *name;
 
-	if (path_read("", path, &text, NULL) < 0)
+	if (path_read("", path, &text, &err) < 0) {
+		if (err.code != -ENOENT) {
+			log_warn("%s; as if damaged", err.text);
+			s->reserved = RESERVED_UNKNOWN;
+		}
 		return;
+	}
 	name = strchrnul(text, ' ');
 	if (*name)
 		*name++ = '\0';
