@@ -67,5 +67,32 @@ static void names_do_not_go_to_the_next_session(void)
 	thread_namer_free(n);
 }
 
-TESTS(T(names_are_kept), T(names_do_not_go_to_the_next_session),
+/* Samples of a thread that became another program come in any order. */
+static void most_samples_have_the_name(void)
+{
+	static const char shell[] = "sh", program[] = "program";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(session_names_freep) struct session_names *names = session_names_new();
+	struct thread_namer *n = thread_namer_new(dir);
+	int i;
+
+	thread_namer_see(n, 7, 7, shell);
+	for (i = 0; i < 3; i++)
+		thread_namer_see(n, 7, 7, program);
+	for (i = 0; i < 3; i++)
+		thread_namer_see(n, 8, 8, program);
+	thread_namer_see(n, 8, 8, shell);
+	for (i = 0; i < 1000; i++)
+		thread_namer_see(n, 9, 9, shell);
+	for (i = 0; i < 8; i++)
+		thread_namer_see(n, 9, 9, program);
+	thread_namer_write(n);
+	session_names_read(names, dir);
+	CHECK_STR(session_names_thread(names, 7, 7), "program");
+	CHECK_STR(session_names_thread(names, 8, 8), "program");
+	CHECK_STR(session_names_thread(names, 9, 9), "program");
+	thread_namer_free(n);
+}
+
+TESTS(T(names_are_kept), T(most_samples_have_the_name), T(names_do_not_go_to_the_next_session),
       T(names_are_written_again_in_a_new_file))
