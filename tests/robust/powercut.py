@@ -174,7 +174,9 @@ def examine(box, mount, marks, with_chains, goes_on):
             return "the daemon cannot go on: " + (box.dir / "stderr").read_text(), True
     repaired = run(box.tool("opcheck"), "--repair", box.session)
     held, said, status = box.samples()
-    if repaired.returncode or status:
+    # A slice that was being written may lack a page in its middle; reports skip it.
+    left = [line for line in said.splitlines() if "which reports skip" not in line]
+    if max(repaired.returncode, status) > 1 or left:
         return f"not whole: {repaired.stdout} {said}", True
     if held < marks["samples"]:
         return f"{held} samples, {marks['samples']} were synced; {repaired.stdout}", True
