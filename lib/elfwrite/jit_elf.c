@@ -173,7 +173,7 @@ struct call_writer {
 	struct line_table *table;
 	const struct jit_code *code;
 	struct jit_inlined inlined;
-	size_t left; /* number of calls that there is room for */
+	size_t left; /* calls that may still be written */
 };
 
 /* The end of the rows from @first up to @end that are inside the same call at @depth. */

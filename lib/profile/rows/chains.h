@@ -151,9 +151,9 @@ bool chains_select(const struct chains *c, const struct sname *name);
 /* Names the functions in @style, and sorts the lines by falling count, or by difference. */
 void chains_name(struct chains *c, const struct name_style *style);
 
-/* If a tree with steps was wanted: calls @each with the samples taken in steps of time, or of no
- * step that there is. Those of nodes with the same number in @numbers, by node, which is below
- * @count, are added up as far as they are read together; the number is the ->line of the moment. */
+/* If a tree with steps was wanted: calls @each with the samples of each step of time, and with
+ * those outside of all steps. @numbers has a number below @count for each node, and becomes the
+ * ->line of the moment. Samples of nodes with equal numbers may be added up first. */
 void chains_each_moment(const struct chains *c, const uint32_t *numbers, uint32_t count,
 			void (*each)(const struct chains_moment *m, void *data), void *data);
 /* If a tree was wanted: the samples with each row in their chain, by id; caller frees. */

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* What the moments of a source are told apart by: the caller's number, and the task. */
+/* The moments of a source are kept apart by the caller's number and the task. */
 struct kind {
 	uint32_t number, task;
 };
