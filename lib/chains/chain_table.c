@@ -164,7 +164,8 @@ int chain_table_open(struct chain_table *t, const char *path, enum chain_table_k
 void chain_table_close(struct chain_table *t)
 {
 	if (t->map && t->writable && ftruncate(t->fd, (off_t)bytes_of(t, t->count)) < 0)
-		log_warn("a file of call chains keeps room that is not used: %s", strerror(errno));
+		log_warn("cannot return the unused space of a call-chain file: %s",
+			 strerror(errno));
 	if (t->map)
 		(void)munmap(t->map, t->mapped);
 	if (t->fd >= 0)

@@ -240,7 +240,7 @@ static int run_lines(struct control_server *server, struct client *client)
 	}
 	if (client->length < sizeof(client->line))
 		return 0;
-	strbuf_addf(&client->answer, CONTROL_ERROR "a request has at most %d bytes\n",
+	strbuf_addf(&client->answer, CONTROL_ERROR "the request is longer than %d bytes\n",
 		    CONTROL_LINE_MAX - 1);
 	client->closing = true;
 	return send_answer(client);

@@ -388,8 +388,8 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
 	if (config->derived.offcpu.wakers)
 		return error_set(err, -EOPNOTSUPP,
-				 "who wakes a task is known to driver bpf only, which shows it in "
-				 "call chains (--callgraph)");
+				 "only driver bpf knows wakers; it shows them in call chains "
+				 "(--callgraph)");
 	if (config->derived.offcpu.reasons)
 		return error_set(
 			err, -EOPNOTSUPP,

@@ -72,7 +72,7 @@ static int check_terms(const struct evderived *d, enum ibs_kind kind, const char
 		return 0;
 	return error_set(err, -EINVAL,
 			 "%s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
-			 " does not go with %s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
+			 " cannot be combined with %s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
 			 ": all IBS %s events are derived from the same samples, so that count and "
 			 "unit mask, kernel and user must be the same",
 			 name, terms->count, terms->unit_mask, terms->kernel, terms->user,
@@ -112,8 +112,8 @@ int evderived_add(struct evderived *d, const struct event *event, struct error *
 				 event->name, event->feature);
 	if (is_offcpu ? d->event_count : evoffcpu_count(&d->offcpu))
 		return error_set(err, -EINVAL,
-				 "event %s: OFFCPU and IBS events are of different extended "
-				 "features, of which one is enabled at a time",
+				 "event %s: OFFCPU and IBS events cannot be combined: only one "
+				 "extended feature can be enabled",
 				 event->name);
 	if (!is_offcpu)
 		return add_ibs(d, kind, event, err);
@@ -156,7 +156,7 @@ static int read_terms(struct part *p, const struct ibs_kind_info *kind, char **s
 	for (i = 0; i < ARRAY_SIZE(numbers) && (text = strtok_r(NULL, ":", save)); i++)
 		if (parse_u64(text, numbers[i].min, numbers[i].max, numbers[i].to) < 0)
 			return error_set(p->err, -EINVAL,
-					 "IBS %s %s '%s' is not from %" PRIu64 " to %" PRIu64,
+					 "IBS %s %s '%s' is not between %" PRIu64 " and %" PRIu64,
 					 kind->name, numbers[i].what, text, numbers[i].min,
 					 numbers[i].max);
 	p->event = (struct event){ .count = terms.count,

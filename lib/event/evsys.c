@@ -217,7 +217,7 @@ static bool is_word(const char *name, struct evformat *ret)
 
 static int bad_format(const struct encoding *e, const char *name, const char *text)
 {
-	return error_set(e->err, -EINVAL, "%s/%s/format/%s: '%s' is no format", devices,
+	return error_set(e->err, -EINVAL, "%s/%s/format/%s: '%s' is not a format", devices,
 			 e->pmu->name, name, text);
 }
 
@@ -285,7 +285,7 @@ static int put_alias(const struct evterm *term, void *data)
 	if (!text)
 		return 0;
 	if (e->aliases++)
-		return error_set(e->err, -EINVAL, "%s is a second event of PMU %s", term->name,
+		return error_set(e->err, -EINVAL, "%s names a second event of PMU %s", term->name,
 				 e->pmu->name);
 	if (evterm_each(text, put_term, e) < 0)
 		return error_set(e->err, -EINVAL, "%s/%s/events/%s: '%s' cannot be programmed",
@@ -310,7 +310,8 @@ int evsys_encode(const char *root, const struct evsys_pmu *pmu, const char *term
 	if (r == 0)
 		r = evterm_each(terms, put_rest, &e);
 	if (r < 0 && !reason.code)
-		return error_set(err, -EINVAL, "'%s' are no terms of PMU %s: NAME=NUMBER,NAME,...",
+		return error_set(err, -EINVAL,
+				 "'%s' is not a list of terms of PMU %s: NAME=NUMBER,NAME,...",
 				 terms, pmu->name);
 	if (r < 0)
 		return error_set(err, -EINVAL, "%s", reason.text);

@@ -102,7 +102,7 @@ static int no_tracefs(int code, struct error *err)
 		return error_set(err, code,
 				 "the kernel's tracepoints are not visible; mount -t tracefs "
 				 "tracefs /sys/kernel/tracing");
-	return error_errno(err, code, "the kernel's tracepoints are for root: %s", places[0]);
+	return error_errno(err, code, "only root may use the kernel's tracepoints: %s", places[0]);
 }
 
 struct nearest {
@@ -136,7 +136,7 @@ static int unknown(const char *root, const char *group, const char *name, struct
 		r = error_set(err, -ENOENT, "no tracepoint %s; did you mean %s?", wanted, n.name);
 	else
 		r = error_set(err, -ENOENT,
-			      "no tracepoint %s; ophelp --search=%s lists those of a name", wanted,
+			      "no tracepoint %s; ophelp --search=%s lists matching ones", wanted,
 			      group);
 	free(n.name);
 	return r;

@@ -245,8 +245,8 @@ static int read_sources(struct reading *r, const struct history_source *list, si
 static int say_no_history(const char *samples, struct error *err)
 {
 	return error_set(err, -ENOENT,
-			 "%s: no times are recorded; a daemon records them every ten seconds, and "
-			 "when 'opcontrol --dump' asks it to",
+			 "%s: no times were recorded; the daemon records them every ten seconds, "
+			 "and on 'opcontrol --dump'",
 			 samples);
 }
 

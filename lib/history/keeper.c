@@ -45,7 +45,8 @@ static const uint64_t RETRY_NS = 600 * NS_PER_S;
 /* Of work, before it is trouble. */
 static const uint64_t LONG_NS = 3600 * NS_PER_S;
 
-static const char gone_text[] = "the keeper of the history has ended: start the daemon again\n";
+static const char gone_text[] =
+	"the process that keeps the history has exited; restart the daemon\n";
 
 enum outcome { DONE, FAILED, NOTE /* of no request */ };
 
@@ -232,7 +233,7 @@ static void report_kill(int socket, const struct shared *shared, int number)
 	char text[96];
 
 	(void)snprintf(text, sizeof(text),
-		       "the keeper of the history was killed (signal %d) and is started again\n",
+		       "the process that keeps the history was killed (signal %d); restarting it\n",
 		       number);
 	answer(socket, shared->begun, has_work ? FAILED : NOTE, text);
 }
@@ -279,7 +280,7 @@ int keeper_new(keeper_work *work, struct keeper **ret, struct error *err)
 		watch(work, socket);
 	}
 	if (pid < 0)
-		return error_errno(err, pid, "cannot start the keeper of the history");
+		return error_errno(err, pid, "cannot start the process that keeps the history");
 	*ret = xcalloc(1, sizeof(**ret));
 	**ret = (struct keeper){
 		.pid = pid, .socket = socket, .limit_ms = LIMIT_MS, .notes = STRBUF_INIT
@@ -389,7 +390,7 @@ void keeper_trouble(const struct keeper *k, struct strbuf *out)
 	if (k->is_gone)
 		strbuf_add(out, gone_text, strlen(gone_text) - 1);
 	else if (k->failed_ns)
-		strbuf_addf(out, "%s; it is tried again after some minutes", k->trouble);
+		strbuf_addf(out, "%s; retrying in some minutes", k->trouble);
 	else if (busy_ns > LONG_NS)
 		strbuf_addf(out, "it has not ended for %" PRIu64 " minutes",
 			    busy_ns / (60 * NS_PER_S));

@@ -174,7 +174,7 @@ static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **
 	int copy = dup(fd), r;
 
 	if (copy < 0)
-		return error_errno(err, -errno, "cannot open a file twice");
+		return error_errno(err, -errno, "cannot reopen a file");
 	r = elffile_open_fd(copy, "file", &ef, err);
 	return r < 0 ? r : unwind_table_build(ef, rules, ret, err);
 }

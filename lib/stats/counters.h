@@ -35,8 +35,8 @@ enum counter_kind {
 	X(unwind_none, INFO, "images without an unwind table")                                     \
 	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
 	X(unwind_put_off, TROUBLE,                                                                 \
-	  "unwind tables put off: files of their owner took too long to read",                     \
-	  "unwind tables not built yet, as other files of their owner took too long to read")      \
+	  "unwind tables postponed: reading files of their owner took too long",                   \
+	  "unwind tables not built yet, because reading other files of their owner took too long") \
 	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
 	X(python_unknown, TROUBLE, "Python interpreters of an unknown version",                    \
 	  "Python interpreters are of an unknown version: only their C functions are in chains")   \
@@ -56,10 +56,11 @@ enum counter_kind {
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \
 	  "unwind tables did not fit into memory, which cuts call chains short",                   \
 	  "raise --unwind-memory")                                                                 \
-	X(unwind_moved_refused, TROUBLE, "pieces of moved text that had no room",                  \
+	X(unwind_moved_refused, TROUBLE,                                                           \
+	  "pieces of moved text beyond what the kernel's table holds",                             \
 	  "pieces of text that was moved to memory had no room, which cuts call chains short")     \
-	X(unwind_moved_late, TROUBLE, "times too much moved text was due to be compared",          \
-	  "times too much text that was moved to memory was due to be compared with its file")
+	X(unwind_moved_late, TROUBLE, "times that comparing moved text with its file was overdue", \
+	  "times that comparing text that was moved to memory with its file was overdue")
 
 /* How much time off the CPU varies, by event (counter_of_waits()). */
 #define COUNTERS_OF_WAITS(X)                                                                       \
@@ -116,7 +117,7 @@ enum counter_kind {
 	X(images_swept, INFO, "images forgotten because they were not sampled for long")           \
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
 	X(executables_full, TROUBLE, "processes whose program was not kept: table full",           \
-	  "processes that are unknown when they exit, as more run than can be kept")               \
+	  "processes that are unknown when they exit, because more run than can be tracked")       \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
 	X(script_no_thread, INFO,                                                                  \
@@ -178,7 +179,7 @@ enum counter_kind {
 	  "samples not split by thread or CPU, as memory or disk ran short")                       \
 	X(shed_pauses, TROUBLE, "pauses in sampling, as memory or disk ran short",                 \
 	  "times sampling paused, as memory or disk ran short")                                    \
-	X(shed_undone, INFO, "times that what was left out is recorded again, as there is room")   \
+	X(shed_undone, INFO, "times that recording was complete again after a shortage")           \
 	X(jit_dropped, TROUBLE, "pieces of JIT code that were invalid or too many",                \
 	  "pieces of JIT code have no names: invalid, or too many in one process")                 \
 	X(jit_put_off, TROUBLE, "times that JIT code was not read further, for lack of memory",    \
@@ -209,7 +210,7 @@ enum counter_kind {
 	X(lost_invalid_hypervisor_addr, LOST, NULL,                                                \
 	  "their address was not in the range of the hypervisor")                                  \
 	X(lost_records_by_kernel, LOST, NULL, "the kernel's buffers were full")                    \
-	X(history, LOST, NULL, "for reasons that are known of the whole session")                  \
+	X(history, LOST, NULL, "for reasons that are only known for the whole session")            \
 	X(lost_bt_no_mapping, TROUBLE, "call chains without mapping")                              \
 	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping")                              \
 	X(multiplex_counter, INFO, "times that events took turns")

@@ -165,7 +165,8 @@ static void endless_line_is_cut_off(void)
 	fixture_init(&f, 0);
 	fd = connected(&f);
 	memset(line, 'x', sizeof(line));
-	CHECK_STR(ask(&f, fd, line, sizeof(line)), "error: a request has at most 1023 bytes\n");
+	CHECK_STR(ask(&f, fd, line, sizeof(line)),
+		  "error: the request is longer than 1023 bytes\n");
 	CHECK(hung_up(fd));
 	CHECK_EQ(f.echoes, 0);
 	(void)close(fd);

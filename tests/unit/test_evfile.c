@@ -120,8 +120,8 @@ static const struct {
 	  "unit masks 'zero' and 'kinds' differ in type" },
 	{ "event:1 counters:0 um:zero name:A : a", MASKS,
 	  "unit_masks:3: no event uses unit mask 'kinds'" },
-	{ "include:cpux", NULL, "events:1: no 'events' of 'cpux' to include" },
-	{ "include:cpu", NULL, "events:1: no 'events' of 'cpu' to include" },
+	{ "include:cpux", NULL, "events:1: cannot include events of cpux: no such file" },
+	{ "include:cpu", NULL, "events:1: cannot include events of cpu: no such file" },
 	{ "", "0x1 one", "unit_masks:1: '0x1 one' belongs to no unit mask" },
 	{ "", "name:a default:0", "unit_masks:1: a unit mask needs name: and type:" },
 	{ "", "default:0 name:a", "unit_masks:1: a unit mask needs name: and type:" },
@@ -306,8 +306,8 @@ static void ambiguous_names_are_noted(void)
 		 0);
 	log_to(LOG_LEVEL_WARNING, NULL, NULL);
 	CHECK_STR(strbuf_text(&said),
-		  "unit_masks:3: mask name 'b' is given twice in 'a'; it means the first\n"
-		  "event A is described twice; its name means the first\n");
+		  "unit_masks:3: mask name 'b' is given twice in 'a'; the first is used\n"
+		  "event A is described twice; the first description is used\n");
 }
 
 static void too_many_masks_are_refused(void)

@@ -131,9 +131,9 @@ static void mistakes_name_the_nearest(void)
 		{ "intel-skylake", "cpu_core/cpu-cycles/",
 		  "no PMU 'cpu_core' in /sys/bus/event_source/devices" },
 		{ "intel-skylake", "cpu/cpu-cycles,instructions/",
-		  "instructions is a second event of PMU cpu" },
+		  "instructions names a second event of PMU cpu" },
 		{ "intel-skylake", "cpu/event=/",
-		  "'event=' are no terms of PMU cpu: NAME=NUMBER,NAME,..." },
+		  "'event=' is not a list of terms of PMU cpu: NAME=NUMBER,NAME,..." },
 		{ "intel-skylake", "cpu/../../version/", "PMU cpu has no '../../version'" },
 		{ "intel-skylake", "cpu//",
 		  "event 'cpu//': not of the form PMU/TERM=NUMBER,TERM,.../ without dots and "

@@ -317,7 +317,7 @@ static void a_damaged_segment_is_made_again(void)
 	for (at = size_of(&s, segment) - 64; at < size_of(&s, segment); at++)
 		damage(&s, segment, at, false);
 	count(&s, 7, 0x1001, 100);
-	upkeep_says(&s, LATER_MS, "is damaged: it is now");
+	upkeep_says(&s, LATER_MS, "is damaged; moved to");
 	CHECK(exists(&s, SESSION_IDLE "/" IDLE_DAMAGED "/flat.3.1-1"));
 	CHECK(exists(&s, SESSION_IDLE "/1.files"));
 	CHECK_EQ(sum_of(&s, NULL), s.total);
@@ -360,7 +360,7 @@ static void a_damaged_file_that_cannot_be_repaired_is_set_apart(void)
 	count_all(&s);
 	upkeep(&s, LATER_MS);
 	damage(&s, IN_BATCH, 10, true);
-	upkeep_says(&s, window_now_ms(), "TIMER.0.0.all.all.all is damaged: it is now ");
+	upkeep_says(&s, window_now_ms(), "TIMER.0.0.all.all.all is damaged; moved to ");
 	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
 	upkeep(&s, window_now_ms());
 	CHECK(!exists(&s, SESSION_IDLE "/1.files"));

@@ -108,12 +108,13 @@ static void a_keeper_that_is_killed_is_started_again_but_not_for_ever(void)
 
 	CHECK_EQ(keeper_new(fail, &k, NULL), 0);
 	for (i = 0; i < 3; i++) {
-		ask(k, 5, "the keeper of the history was killed (signal 9) and is started again\n",
+		ask(k, 5,
+		    "the process that keeps the history was killed (signal 9); restarting it\n",
 		    true);
 		ask(k, 3, "done\n", false);
 		CHECK(!keeper_is_gone(k));
 	}
-	ask(k, 5, "the keeper of the history has ended: start the daemon again\n", true);
+	ask(k, 5, "the process that keeps the history has exited; restart the daemon\n", true);
 	CHECK(keeper_is_gone(k));
 	CHECK(!keeper_ask(k, "/", &(struct upkeep){ .live = 3 }));
 }

@@ -242,7 +242,8 @@ static void of_much_code_the_oldest_goes(void)
 		refer_to(samples, GONE - i);
 	}
 	upkeep(samples, &said);
-	CHECK(strstr(said, "the functions of 2 processes that ended first have no names") != NULL);
+	CHECK(strstr(said, "functions of the 2 processes that ended first lost their names") !=
+	      NULL);
 	CHECK(!has_code(samples, REGIONS, GONE));
 	CHECK(!has_code(samples, REGIONS, GONE - 1));
 	CHECK(has_code(samples, REGIONS, GONE - 2));

@@ -237,7 +237,7 @@ static int print_list(const struct ophelp_place *place, struct error *err)
 
 	/* The problem was a warning when the events were read. */
 	if (catalog_problem(ophelp_catalog(place)))
-		return error_set(err, -EBADMSG, "no events of %s but the clock", place->type->key);
+		return error_set(err, -EBADMSG, "%s: no events except the clock", place->type->key);
 	return count ? 0
 		     : error_set(err, -ENOENT, "no event contains '%s'%s%s", word ?: "",
 				 why.code ? "; " : "", why.code ? why.text : "");

@@ -326,7 +326,7 @@ int main(int argc, char **argv)
 	operands = tool_options(&cmdline, argc, argv);
 	if (!options.is_batch && !tool_can_redraw(STDOUT_FILENO))
 		return tool_usage(
-			"standard output is no terminal that can be redrawn; use --batch");
+			"standard output is not a terminal that can be redrawn; use --batch");
 	r = feed_open(options.session_dir, options.rate, &feed, &err);
 	if (r < 0)
 		return tool_fail(&err);

@@ -58,9 +58,9 @@ static const struct opt opts[] = {
 	{ 0, "idle", OPT_CALL, &options.idle_ms, "LENGTH",
 	  "end when there was no request for this time, such as 10m", set_length },
 	{ 0, "secret-file", OPT_PATH, &options.secret_file, "FILE",
-	  "keep the secret of the address in FILE, which is made if it is missing" },
+	  "keep the secret of the address in FILE; created if it is missing" },
 	{ 0, "address", OPT_FLAG, &options.address_only, NULL,
-	  "print the address of opweb.service, and end" },
+	  "print the address of opweb.service and exit" },
 	{ 0, "no-browser", OPT_FLAG, &options.no_browser, NULL,
 	  "only print the address; do not open the desktop's browser" },
 	{ 0, "inlines", OPT_FLAG, &options.view.rows.inlines, NULL,
@@ -301,7 +301,7 @@ static int open_service(struct service *s, bool *ret_passed, struct error *err)
 	if (options.secret_file)
 		return web_secret_load(options.secret_file, true, s->policy.secret, err);
 	if (web_secret_new(s->policy.secret) < 0)
-		return error_set(err, -EIO, "there are no random numbers");
+		return error_set(err, -EIO, "cannot get random numbers");
 	return 0;
 }
 

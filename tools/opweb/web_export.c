@@ -53,7 +53,7 @@ static int parse_question(const char *question, const struct export **ret, char 
 	*ret = find_export(question, &rest);
 	if (!*ret)
 		return error_set(err, -EINVAL,
-				 "'%s' is none of export/folded, pprof, chains.json, "
+				 "'%s' is not one of export/folded, pprof, chains.json, "
 				 "functions.json, functions.csv",
 				 question);
 	if (!*rest++)

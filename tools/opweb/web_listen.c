@@ -194,7 +194,7 @@ int web_listen_take(struct web_listen *ret, struct error *err)
 				 (unsigned long long)count);
 	if (!is_listening(at.fd) || !find_address(&at))
 		return error_set(err, -EINVAL,
-				 "what was passed is no socket that listens; "
+				 "the descriptor that was passed is not a listening socket; "
 				 "see ListenStream= in systemd.socket(5)");
 	(void)fcntl(at.fd, F_SETFD, FD_CLOEXEC);
 	(void)fcntl(at.fd, F_SETFL, O_NONBLOCK);

@@ -24,7 +24,7 @@ static int make(const char *path, struct error *err)
 		return errno == EEXIST ? 1 : error_errno(err, -errno, "%s", path);
 	if (web_secret_new(secret) < 0) {
 		(void)unlink(path);
-		return error_set(err, -EIO, "there are no random numbers");
+		return error_set(err, -EIO, "cannot get random numbers");
 	}
 	secret[WEB_SECRET_LENGTH] = '\n';
 	if (write(fd, secret, WEB_SECRET_LENGTH + 1) == WEB_SECRET_LENGTH + 1)

@@ -234,9 +234,10 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	case WEB_EXPORT:
 		return send_or_wait(s, v, web_request_question(path), kind);
 	case WEB_NOT_FOUND:
-		return send_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
+		return send_text(connection, MHD_HTTP_NOT_FOUND, "Not found.\n");
 	case WEB_BAD_METHOD:
-		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				 "Only GET and HEAD are supported.\n");
 	case WEB_BAD_HOST:
 		return send_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
 				 "This server has another name.\n");

@@ -92,8 +92,9 @@ static void remove_excess(int top, struct search *s, struct strbuf *log)
 	}
 	if (removed)
 		strbuf_addf(log,
-			    "code made at run time had %" PRIu64 " bytes: the functions of %zu "
-			    "processes that ended first have no names any more\n",
+			    "JIT code took up %" PRIu64
+			    " bytes, more than is kept: functions of the "
+			    "%zu processes that ended first lost their names\n",
 			    before, removed);
 }
 

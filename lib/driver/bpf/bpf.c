@@ -76,7 +76,7 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "the kernel of another --root cannot be sampled");
 	if (config->scope == DRIVER_TASK)
 		return error_set(err, -ENOTSUP,
-				 "profiling a process takes root, or CAP_BPF and CAP_PERFMON");
+				 "profiling a process requires root, or CAP_BPF and CAP_PERFMON");
 	if (config->derived.event_count)
 		return error_set(err, -ENOTSUP, "instruction-based samples (IBS) " BY_PERF);
 	for (i = 0; i < config->event_count; i++)

@@ -39,8 +39,8 @@ void executables_look(struct executables *e, const struct sampler *sampler, uint
 		return;
 	e->full = full;
 	if (!e->told)
-		log_warn("more processes run than their programs can be kept of: samples of some "
-			 "that exit are attributed to 'unknown'");
+		log_warn("too many processes to keep the program of each: samples of some that "
+			 "exit are attributed to 'unknown'");
 	e->told = true;
 	e->reader = (struct map_reader){ .map = sampler_maps(sampler)->executables };
 	/* The numbers are those of the first PID namespace. */

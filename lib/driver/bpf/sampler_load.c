@@ -195,8 +195,8 @@ int sampler_load(const struct sampler_config *config, struct sampler_sizes *ret_
 	(void)libbpf_set_print(print_quietly);
 	if (config->offcpu.wakers && !config->depth)
 		return error_set(err, -EINVAL,
-				 "who wakes a task is shown in call chains: record them "
-				 "(--callgraph)");
+				 "wakers are shown in call chains; record these with "
+				 "--callgraph");
 	if (cpus < 0)
 		return error_errno(err, cpus, "cannot read the number of possible CPUs");
 	sizes = (struct sampler_sizes){

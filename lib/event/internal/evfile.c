@@ -315,7 +315,8 @@ static int include(void *data, const char *key, const struct evline *l)
 	inner.key = key;
 	inner.depth++;
 	r = read_file(&inner, own ? at->directory + 1 : 0, l->err);
-	return r == -ENOENT ? evline_fail(l, "no '%s' of '%s' to include", at->name, key) : r;
+	return r == -ENOENT ? evline_fail(l, "cannot include %s of %s: no such file", at->name, key)
+			    : r;
 }
 
 static void read_events(struct reading *at, struct evline *l)
@@ -377,7 +378,7 @@ static void drop_repeated(struct evfile *f, size_t start)
 		if (best < start || f->depth[i] > f->depth[best])
 			continue;
 		if (best != i)
-			log_info("event %s is described twice; its name means the first",
+			log_info("event %s is described twice; the first description is used",
 				 f->events[i].name);
 		f->events[kept++] = f->events[i];
 	}

@@ -118,8 +118,8 @@ static void note_repeated(const struct evline *l, const struct evmask *set, cons
 	for (i = 0; name && i < set->count; i++) {
 		if (!set->masks[i].name || strcmp(set->masks[i].name, name) != 0)
 			continue;
-		log_info("%s:%u: mask name '%s' is given twice in '%s'; it means the first",
-			 l->path, l->number, name, set->name);
+		log_info("%s:%u: mask name '%s' is given twice in '%s'; the first is used", l->path,
+			 l->number, name, set->name);
 		return;
 	}
 }

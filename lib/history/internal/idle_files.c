@@ -138,7 +138,7 @@ static int set_apart(const struct merge *m, const char *path)
 	if (r == 0)
 		r = dirtree_rename(dir, below, to, NULL);
 	if (r == 0)
-		strbuf_addf(m->log, "%s is damaged: it is now %s/%s\n", path, m->dir, to);
+		strbuf_addf(m->log, "%s is damaged; moved to %s/%s\n", path, m->dir, to);
 	return r;
 }
 

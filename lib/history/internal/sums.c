@@ -59,7 +59,7 @@ static int open_sum(struct adding *a, uint32_t last)
 	r = dirtree_rename(dir, path_base(path), path_base(to), NULL);
 	if (r < 0)
 		return r;
-	strbuf_addf(a->log, "%s is damaged: it is now %s\n", path, path_base(to));
+	strbuf_addf(a->log, "%s is damaged; moved to %s\n", path, path_base(to));
 	return 0;
 }
 

@@ -267,8 +267,8 @@ static void print_comparison(const struct report *r, FILE *out)
 	print_samples(r, c->totals, c->class_count, out);
 	(void)fprintf(out,
 		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
-		      "~: a difference that chance alone makes in more than 1 of 20 cases\n"
-		      "?: in fewer, but of so many rows some differ so by chance\n",
+		      "~: chance alone makes such a difference in more than 1 of 20 cases\n"
+		      "?: in fewer, but among so many rows some differ this much by chance\n",
 		      diff_by_meaning(r->view->compare_by));
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
@@ -300,8 +300,8 @@ static void print_noise(const struct report *r, FILE *out)
 	bool is_used = r->before || (r->view && (r->view->errors || r->trend));
 
 	if (is_used && !c->block_count && (has_unknown_waits(c) || has_unknown_waits(c->first)))
-		(void)fputs("Noise: of time off the CPU it is not known, as its single waits were "
-			    "not recorded\n",
+		(void)fputs("Noise: unknown for time off the CPU, because single waits were not "
+			    "recorded\n",
 			    out);
 	if (c->block_count)
 		(void)fprintf(out, "Noise: measured between %zu %s\n", c->block_count,

@@ -229,7 +229,7 @@ static void read_reserved(const struct source_files *t, struct source *s)
 
 	if (path_read("", path, &text, &err) < 0) {
 		if (err.code != -ENOENT) {
-			log_warn("%s; as if damaged", err.text);
+			log_warn("%s; treated as damaged", err.text);
 			s->reserved = RESERVED_UNKNOWN;
 		}
 		return;

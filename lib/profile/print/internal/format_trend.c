@@ -133,13 +133,14 @@ void report_trend_text(const struct report *r, FILE *out)
 		_cleanup_free_ char *step = steps_length_text(t->step_ms);
 
 		report_header_text(r, out);
-		(void)fprintf(out,
-			      "Shares of all samples, in steps of %s and by build, and the "
-			      "intervals that they are in\n"
-			      "\"diff %%\" is relative to the line before\n"
-			      "~: a difference that chance alone makes in more than 1 of 20 cases\n"
-			      "?: in fewer, but of so many lines some differ so by chance\n",
-			      step);
+		(void)fprintf(
+			out,
+			"Shares of all samples, in steps of %s and by build, and the "
+			"intervals that they are in\n"
+			"\"diff %%\" is relative to the line before\n"
+			"~: chance alone makes such a difference in more than 1 of 20 cases\n"
+			"?: in fewer, but among so many lines some differ this much by chance\n",
+			step);
 	}
 	for (i = 0; i < t->table_count; i++) {
 		if (t->table_count > 1)
