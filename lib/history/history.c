@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "history/internal/reading.h"
+#include "history/internal/reading_top.h"
 #include "history/segment.h"
 #include "history/history_kind.h"
 #include "history/history_source.h"
@@ -264,6 +265,8 @@ static int read_once(const char *samples, struct reading *r, struct history **re
 		return say_no_history(samples, err);
 	r->dir = dir;
 	status = read_sources(r, list, count, err);
+	if (r->top)
+		h->cover.rest = reading_name_top(r);
 	find_cover(h, r);
 	deal_out(h, r);
 	reading_done(r);
@@ -282,8 +285,9 @@ int history_read_wanted(const char *samples, const struct history_wanted *wanted
 	for (i = 0; i < READING_TRIES_MAX && r == -EAGAIN; i++) {
 		struct reading reading = { .window = wanted->window,
 					   .steps = wanted->steps,
-					   .wants_keys = wanted->wants_keys,
-					   .keys_data = wanted->data };
+					   .wants_keys = wanted->top ? NULL : wanted->wants_keys,
+					   .keys_data = wanted->data,
+					   .top = wanted->top };
 
 		r = read_once(samples, &reading, ret, err);
 	}

@@ -36,6 +36,7 @@ struct history_cover {
 	uint64_t samples, taken, lost, cpu_ms; /* see struct slice */
 	int64_t touching; /* of a step: slices with an instant in it, those of other steps too */
 	size_t damaged;	  /* bytes, of all files that were read */
+	size_t rest;	  /* images of applications whose files were added up */
 };
 
 struct history;
@@ -69,6 +70,11 @@ struct history_wanted {
 	 * counts have the key 0, which takes less time and memory. NULL: they all matter. */
 	bool (*wants_keys)(const struct sname *name, void *data);
 	void *data;
+	/* Not 0, without steps, and with all keys: what is wanted is so many symbols with the most
+	 * samples. If there are many images of applications with too few samples to have one of
+	 * these, their files are added up, to one for each event and task (->is_rest): most of the
+	 * time is taken by names. */
+	size_t top;
 };
 int history_read_wanted(const char *samples, const struct history_wanted *wanted,
 			struct history **ret, struct error *err);

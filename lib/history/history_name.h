@@ -7,6 +7,7 @@
 #include "sfile/sample_header.h"
 #include "sfile/sname.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,4 +35,5 @@ struct history_file {
 	const struct history_count
 		*counts; /* in no order; a key and step may occur several times */
 	size_t count;
+	bool is_rest; /* it is many: struct history_wanted */
 };

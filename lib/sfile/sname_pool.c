@@ -145,6 +145,16 @@ int sname_pool_parse(struct sname_pool *p, const char *path, struct sname *ret, 
 	return 0;
 }
 
+size_t sname_pool_pair(const char *path)
+{
+	static const char anon[] = "{anon:";
+	struct pieces p;
+
+	if (!cut(path, &p) || !strncmp(p.image.at, anon, strlen(anon)))
+		return 0;
+	return (size_t)(p.event.at - 1 - path);
+}
+
 void sname_pool_done(struct sname_pool *p)
 {
 	arena_done(&p->parts);

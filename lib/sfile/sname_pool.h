@@ -27,5 +27,9 @@ struct sname_pool {
 
 /* Parses @path as sname_parse() does; the strings of *@ret are the pool's. 0 or -EBADMSG. */
 int sname_pool_parse(struct sname_pool *p, const char *path, struct sname *ret, struct error *err);
+/* The length of what @path begins with that says which application and image it is of, where that
+ * is known without parsing it: its event follows after a slash. 0: it may be memory of a process,
+ * or there is a cgroup or the name of a thread. */
+size_t sname_pool_pair(const char *path);
 /* Frees all; the pool is empty and usable again. */
 void sname_pool_done(struct sname_pool *p);

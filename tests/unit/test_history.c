@@ -125,6 +125,38 @@ static void counts_without_keys_are_added_up(void)
 	CHECK_EQ(history_covers(h)->samples, 30);
 }
 
+/* Many programs with few samples are one file, a program with a symbol at the top is itself. */
+static void programs_that_are_not_at_the_top_are_added_up(void)
+{
+	enum { PROGRAMS = 1200 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *h = NULL, *few = NULL;
+	struct history_wanted wanted = { .window = &WINDOW_ALL, .top = 1 };
+	struct history_writer *w = history_writer_new(dir);
+	unsigned int i;
+
+	count(w, "/usr/bin/a", 0x10, 5);
+	count(w, "/usr/bin/a", 0x20, 1);
+	for (i = 0; i < PROGRAMS; i++) {
+		_cleanup_free_ char *path = xasprintf("/usr/bin/%u", i);
+
+		count(w, path, 1, 2);
+		count(w, path, 2, 2);
+	}
+	end(w, 0, 10000);
+	history_writer_free(w);
+	CHECK_EQ(history_read_wanted(dir, &wanted, &h, NULL), 0);
+	CHECK_EQ(history_covers(h)->rest, PROGRAMS);
+	CHECK_EQ(count_at(h, "/usr/bin/a", 0x20), 1);
+	CHECK_EQ(count_at(h, "/usr/bin/7", 1), 0);
+	CHECK_EQ(count_at(h, "/[rest]", 0), 4 * PROGRAMS);
+	/* A second program at the top has as few samples as each. */
+	wanted.top = 2;
+	CHECK_EQ(history_read_wanted(dir, &wanted, &few, NULL), 0);
+	CHECK_EQ(history_covers(few)->rest, 0);
+	CHECK_EQ(count_at(few, "/usr/bin/7", 1), 2);
+}
+
 /* A copy has the slices of the window, and of these what is wanted. */
 static void a_part_is_copied(void)
 {
@@ -369,7 +401,8 @@ static void steps_add_up_to_the_window(void)
 }
 
 TESTS(T(a_window_has_the_slices_that_it_meets), T(counts_without_keys_are_added_up),
-      T(a_part_is_copied), T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
+      T(programs_that_are_not_at_the_top_are_added_up), T(a_part_is_copied),
+      T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
       T(a_clock_that_is_set_back_makes_no_slice_overlap), T(what_was_not_ended_is_in_no_slice),
       T(damage_is_skipped_and_counted), T(steps_are_round_and_fit),
       T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),

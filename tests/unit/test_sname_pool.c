@@ -92,5 +92,24 @@ static void known_parts_do_not_make_a_name(void)
 	sname_pool_done(&pool);
 }
 
+static void pairs_are_known_without_parsing(void)
+{
+	static const char of_lib[] = "{root}/usr/bin/xz/{dep}/{root}/usr/lib/liblzma.so.5",
+			  *const unclear[] = {
+				  "{root}/usr/bin/xz/{dep}/{anon:anon}/7.0x10.0x20" SPEC,
+				  "{anon:anon}/7.0x10.0x20/{dep}/{root}/usr/bin/xz" SPEC,
+				  "{cgroup}/a/{root}/usr/bin/xz/{dep}/{root}/usr/bin/xz" SPEC,
+				  "{root}/usr/bin/xz/{dep}/{root}/usr/bin/xz/{dep}/{root}/a" SPEC,
+				  "{root}/usr/bin/xz" SPEC,
+				  "",
+			  };
+	size_t i;
+
+	CHECK_EQ(sname_pool_pair("{root}/usr/bin/xz/{dep}/{root}/usr/lib/liblzma.so.5" SPEC),
+		 strlen(of_lib));
+	for (i = 0; i < ARRAY_SIZE(unclear); i++)
+		test_check(sname_pool_pair(unclear[i]) == 0, unclear[i], __FILE__, __LINE__);
+}
+
 TESTS(T(names_are_the_same_as_without_a_pool), T(equal_images_have_one_string),
-      T(known_parts_do_not_make_a_name))
+      T(known_parts_do_not_make_a_name), T(pairs_are_known_without_parsing))

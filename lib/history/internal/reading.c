@@ -34,8 +34,7 @@ static bool is_same(const struct sname *a, const struct sname *b)
 	       sname_task_equal(&a->task, &b->task);
 }
 
-/* The number of the sample file with this name. */
-static uint32_t file_of(struct reading *r, const struct history_name *name)
+uint32_t reading_file(struct reading *r, const struct history_name *name)
 {
 	const uint64_t hash = hash_of(&name->name);
 	uintptr_t known;
@@ -50,8 +49,7 @@ static uint32_t file_of(struct reading *r, const struct history_name *name)
 	return (uint32_t)r->file_count;
 }
 
-/* The number of the sample file of a line; 0 if it is damaged. */
-static uint32_t number_of(struct reading *r, const char *line)
+uint32_t reading_parse(struct reading *r, const char *line)
 {
 	const size_t size = strlen(line) + 1;
 	struct history_name name;
@@ -59,7 +57,29 @@ static uint32_t number_of(struct reading *r, const char *line)
 
 	array_grow(&r->copy, size, &r->copy_room);
 	memcpy(r->copy, line, size);
-	return generation_parse_name(r->copy, &r->names, &name, &path) == 0 ? file_of(r, &name) : 0;
+	return generation_parse_name(r->copy, &r->names, &name, &path) == 0 ? reading_file(r, &name)
+									    : 0;
+}
+
+/* The number of a line that is parsed later. */
+static uint32_t unparsed(struct reading *r, const char *line)
+{
+	const size_t length = strlen(line);
+	const uint64_t hash = hash_text(line, length);
+	uintptr_t known;
+
+	map_for_each_of(&r->by_text, hash,
+			known) if (!strcmp(r->unparsed[known - 1], line)) return (uint32_t)known;
+	array_grow(&r->unparsed, r->unparsed_count + 1, &r->unparsed_room);
+	r->unparsed[r->unparsed_count++] = arena_strndup(&r->text, line, length);
+	map_add(&r->by_text, hash, (void *)(uintptr_t)r->unparsed_count);
+	return (uint32_t)r->unparsed_count;
+}
+
+/* The number of the sample file of a line; 0 if it is damaged. */
+static uint32_t number_of(struct reading *r, const char *line)
+{
+	return r->top ? unparsed(r, line) : reading_parse(r, line);
 }
 
 static void add_number(struct reading *r, uint32_t number)
@@ -117,9 +137,10 @@ static void end_slice(struct reading *r, struct extent extent)
 static struct history_count entry_of(const struct reading *r, uint32_t file, uint64_t key,
 				     uint64_t count)
 {
-	return (struct history_count){
-		.file = file, .key = r->keyless[file - 1] ? 0 : key, .count = count, .step = r->step
-	};
+	return (struct history_count){ .file = file,
+				       .key = !r->top && r->keyless[file - 1] ? 0 : key,
+				       .count = count,
+				       .step = r->step };
 }
 
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
@@ -389,6 +410,8 @@ void reading_done(struct reading *r)
 	pile_done(&r->pile);
 	tally_done(&r->tally);
 	map_done(&r->by_name);
+	map_done(&r->by_text);
+	free(r->unparsed);
 	arena_done(&r->text);
 	sname_pool_done(&r->names);
 	free(r->numbers);

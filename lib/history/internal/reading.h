@@ -43,6 +43,8 @@ struct reading {
 	 * NULL: they all do. */
 	bool (*wants_keys)(const struct sname *name, void *data);
 	void *keys_data;
+	/* Not 0: files are lines, which are parsed when all were read: internal/reading_top.h. */
+	size_t top;
 	/* Is called after each slice, whose counts alone are in ->tally, and takes them. NULL: the
 	 * slices are added up. */
 	void (*each)(struct reading *r, const struct slice *slice);
@@ -64,8 +66,11 @@ struct reading {
 
 	uint32_t step; /* that the current slice belongs to */
 	struct arena text;
-	struct map by_name; /* number of a file */
-	char *copy;	    /* of the line that is parsed */
+	struct map by_name;    /* number of a file */
+	struct map by_text;    /* of a line: its number */
+	const char **unparsed; /* these, from 0 on, in ->text */
+	size_t unparsed_count, unparsed_room;
+	char *copy; /* of the line that is parsed */
 	size_t copy_room;
 	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */
 	const char **lines; /* these, in ->text, where ->numbers has READING_LATER */
@@ -84,5 +89,9 @@ int reading_segments(struct reading *r, const struct history_source *list, size_
 		     int (*done)(struct reading *r, const struct history_source *source,
 				 int status),
 		     struct error *err);
+/* Parses a line; returns the number of its sample file, 0 if it is damaged. */
+uint32_t reading_parse(struct reading *r, const char *line);
+/* The number of the sample file with this name, whose strings are those of ->names. */
+uint32_t reading_file(struct reading *r, const struct history_name *name);
 /* Frees all but ->files, also ->names. */
 void reading_done(struct reading *r);
