@@ -39,6 +39,16 @@ const struct report_form_info *report_form(enum report_form form)
 	return &forms[form];
 }
 
+/* Whether the rows are ordered by their samples, the largest first. */
+static bool is_by_samples(const struct report_view *view, bool has_before)
+{
+	const struct sort *sort = &view->sort;
+	/* Without another profile there are no differences to order by. */
+	bool skips = sort->keys[0] == SORT_DIFFERENCE && !has_before;
+
+	return sort->keys[skips] == SORT_SAMPLE && !sort->reverse;
+}
+
 void profile_report_configure(const struct report_view *view, struct profile_config *config)
 {
 	bool needs_code = view->form == REPORT_XML;
@@ -69,6 +79,19 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	if (report_form(view->form)->chain_steps)
 		config->merge |= CLASSES_MERGE_COMM | CLASSES_MERGE_UNIT_MASK |
 				 (view->chains ? CLASSES_MERGE_CGROUP : 0);
+}
+
+void profile_report_narrow(const struct report_view *view, struct profile_config *config)
+{
+	const struct populate_config *rows = &view->rows;
+	bool is_plain = view->form == REPORT_TEXT && rows->symbols && !rows->merge_lib &&
+			!rows->exclude_dependent && !rows->details && !rows->only;
+	bool is_other = view->chains || view->calls || view->timeline || view->trend ||
+			view->compares || view->errors || view->native;
+
+	if (is_plain && !is_other && view->threshold <= 0 && !config->fetch.wanted &&
+	    !symbol_filter_is_set(&view->chosen.symbols) && is_by_samples(view, false))
+		config->top = view->top;
 }
 
 /* --- collecting --- */
@@ -269,16 +292,6 @@ int profile_report_compare(struct profile_report *first, struct profile_report *
 
 /* --- printing --- */
 
-/* Whether the rows are ordered by their samples, the largest first. */
-static bool is_by_samples(const struct profile_report *r)
-{
-	const struct sort *sort = &r->view->sort;
-	/* Without another profile there are no differences to order by. */
-	bool skips = sort->keys[0] == SORT_DIFFERENCE && !r->before;
-
-	return sort->keys[skips] == SORT_SAMPLE && !sort->reverse;
-}
-
 /* Leaves the rows that are shown, in order. */
 static void arrange_rows(struct profile_report *r)
 {
@@ -289,7 +302,7 @@ static void arrange_rows(struct profile_report *r)
 	if (cut)
 		container_cut(&r->rows, view->threshold);
 	/* Names take longer than all else, and most rows may not be shown. */
-	if (cut && is_by_samples(r))
+	if (cut && is_by_samples(view, r->before))
 		container_most(&r->rows, view->top);
 	container_name(&r->rows, &view->names);
 	sort_rows(&r->rows, g, &view->sort);

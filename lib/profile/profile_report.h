@@ -53,6 +53,9 @@ const struct report_form_info *report_form(enum report_form form);
 
 /* Sets in @config what the view needs of a profile; keeps the user's choices. */
 void profile_report_configure(const struct report_view *view, struct profile_config *config);
+/* Once it is known how many rows are shown: if these are the symbols with the most samples, lets
+ * the profile leave out images that have none of them. Others count as rows beyond these. */
+void profile_report_narrow(const struct report_view *view, struct profile_config *config);
 
 /* Collects the rows of @p. 0, the caller calls profile_report_done(); or negative with the reason,
  * -ENODATA if there are no samples. */

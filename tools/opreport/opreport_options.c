@@ -350,6 +350,7 @@ void opreport_fit(struct opreport_options *o, FILE *out)
 		v->top = ROWS_SHOWN;
 		v->top_is_default = true;
 	}
+	profile_report_narrow(v, &o->profile);
 }
 
 char *opreport_words(const char *first, size_t count, char *const *words)

@@ -33,7 +33,8 @@ int opreport_check(struct opreport_options *o, struct error *err);
 /* The same for options that compare two profiles. */
 int opreport_check_pair(const struct opreport_options *o, struct error *err);
 
-/* Fits the report to @out, where it goes: on a terminal, people get the first rows and a pager. */
+/* Fits the report to @out, where it goes: on a terminal, people get the first rows and a pager.
+ * Lets the profile leave out what they do not show. */
 void opreport_fit(struct opreport_options *o, FILE *out);
 
 /* @first and the words, with a blank between; caller frees. */

@@ -108,6 +108,9 @@ struct container {
 	size_t hidden_rows;
 	uint64_t *beyond; /* the same for container_top() */
 	size_t beyond_rows;
+	/* Images of applications whose rows were not made, as none is among those that are shown;
+	 * their part of ->totals is in ->beyond: struct history_wanted. */
+	size_t beyond_images;
 	uint64_t *unchosen; /* what container_choose() removed; not in ->totals */
 	size_t unchosen_rows;
 	struct arena arena; /* holds names and counts */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "history/history.h"
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
@@ -421,6 +422,30 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 	return i;
 }
 
+/* Adds up files of which no row is wanted; returns whether the image stands for them. */
+static bool take_rest(struct populate *p, const struct by_image_files *image)
+{
+	const struct gather *g = p->job->gather;
+	struct container *out = p->job->out;
+	const uint32_t *files = p->job->by_image->files + image->first;
+	size_t i;
+
+	if (!g->files[*files].is_rest)
+		return false;
+	for (i = 0; i < image->count; i++) {
+		const struct gather_file *f = &g->files[files[i]];
+		const uint32_t class = p->job->classes->of_file[files[i]];
+		size_t k;
+
+		for (k = 0; k < f->past->count; k++) {
+			out->totals[class] += f->past->counts[k].count;
+			out->beyond[class] += f->past->counts[k].count;
+		}
+	}
+	out->beyond_images = history_covers(g->sessions[g->files[*files].session].history)->rest;
+	return true;
+}
+
 static void populate_image(struct populate *p, const struct by_image_files *image)
 {
 	struct current cur = { .image = image->image };
@@ -451,7 +476,8 @@ void populate_images(struct populate_job *job)
 	for (i = 0; i < all->image_count; i++) {
 		if (job->config->step)
 			job->config->step(job->config->step_data, i, all->image_count);
-		populate_image(&p, &all->images[i]);
+		if (!take_rest(&p, &all->images[i]))
+			populate_image(&p, &all->images[i]);
 	}
 	if (job->config->step)
 		job->config->step(job->config->step_data, i, i);

@@ -98,6 +98,7 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 		ret->ranges += is_range ? sum(row->counts, c->class_count) : 0;
 	}
 	ret->total = sum(c->totals, c->class_count);
+	ret->unknown = c->beyond_images ? sum(c->beyond, c->class_count) : 0;
 	for (i = 0; i < pairs; i++)
 		if (all[i].samples)
 			all[ret->count++] = all[i];
@@ -190,7 +191,8 @@ void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *o
 	print_loops(u, out);
 	if (percent_of(u, u->samples) < worth_percent)
 		return;
-	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples", percent_of(u, u->samples));
+	(void)fprintf(out, "\nWithout a symbol: %s%.1f %% of the samples",
+		      u->unknown ? "at least " : "", percent_of(u, u->samples));
 	if (u->ranges)
 		(void)fprintf(out, "; %.1f %% are shown as [file+offset]",
 			      percent_of(u, u->ranges));

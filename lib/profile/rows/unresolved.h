@@ -29,11 +29,12 @@ struct unresolved {
 	struct unresolved_image *images; /* heaviest first */
 	size_t count;
 	uint64_t samples, total;	  /* without symbol; in all */
+	uint64_t unknown;		  /* in images that were not looked at */
 	uint64_t ranges;		  /* of these: in rows shown as [file+offset] */
 	uint64_t loops[CODE_KIND_COUNT_]; /* in the loop of an interpreter of that kind of code */
 };
 
-/* Adds up the rows of all classes; the caller calls unresolved_done(). */
+/* Adds up the rows of all classes, before any were left out; the caller calls unresolved_done(). */
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret);
 /* Forgets the samples in interpreters: they were meant to be shown there. */
 void unresolved_forget_loops(struct unresolved *u);

@@ -182,10 +182,20 @@ static void add_past_files(struct walk *w, const struct history *history)
 		if (!file)
 			continue;
 		file->past = past;
+		file->is_rest = past->is_rest;
 		file->slot = in_blocks ? 1 : file->slot;
 	}
 	w->by_string = NULL;
 	map_done(&by_string);
+}
+
+/* How many symbols are wanted, 0 for all. What is not selected, or is in other sessions, is not
+ * known when files are added up. */
+static size_t top_wanted(const struct walk *w)
+{
+	return w->g->session_count == 1 && w->g->slots == 1 && spec_wants_all(w->spec)
+		       ? w->spec->top
+		       : 0;
 }
 
 /* Adds what the session's sample files counted in a window of time. */
@@ -195,7 +205,8 @@ static int add_past(struct walk *w, const struct window *window, struct error *e
 	const struct history_wanted wanted = { .window = window,
 					       .steps = w->g->steps.count ? &w->g->steps : NULL,
 					       .wants_keys = spec_wants_offsets,
-					       .data = (void *)w->spec };
+					       .data = (void *)w->spec,
+					       .top = top_wanted(w) };
 	int r = history_read_wanted(s->samples, &wanted, &s->history, err);
 
 	if (r == 0 && history_covers(s->history)->damaged)

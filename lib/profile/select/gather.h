@@ -67,6 +67,7 @@ struct gather_file {
 	const struct chain_arcs_file *arcs; /* from chains, else NULL */
 	const struct history_file *past;    /* from the history, else NULL; without offsets if
 					     * only sums are wanted */
+	bool is_rest;			    /* it is many files: struct history_wanted */
 	uint32_t app, image;		    /* indexes of images */
 	uint32_t callee; /* index of an image; GATHER_NONE except for call graph files */
 	const char *end; /* NULL, or these are no arcs: see struct chain_arcs_file */

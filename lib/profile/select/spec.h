@@ -68,6 +68,7 @@ struct spec {
 	struct spec_division division;
 	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
 	bool sums_only;	   /* the offsets of samples do not matter: gather.h */
+	size_t top;	   /* not 0: only so many symbols matter, those with the most samples */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
@@ -114,6 +115,9 @@ int spec_reject(const struct spec *spec, const struct sname *name);
 /* Whether the offsets of samples in the file called @name matter, for history_read_wanted(): those
  * of files that are not selected do not. @spec is the struct spec. */
 bool spec_wants_offsets(const struct sname *name, void *spec);
+
+/* Whether all samples of the sessions in the window are selected. */
+bool spec_wants_all(const struct spec *spec);
 
 /* The tag's word before the colon ("" for a plain image), and what it selects by. */
 const char *spec_tag_name(enum spec_tag tag);

@@ -56,3 +56,13 @@ void spec_expand_sessions(struct spec *spec, const char *session_dir)
 	from->count = to.count;
 	from->room = to.room;
 }
+
+bool spec_wants_all(const struct spec *spec)
+{
+	size_t i;
+
+	for (i = SPEC_TIME + 1; i < SPEC_TAG_COUNT_; i++)
+		if (spec->of[i].count)
+			return false;
+	return true;
+}

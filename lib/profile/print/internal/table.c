@@ -178,16 +178,24 @@ void table_done(struct table *t)
 	*t = (struct table){ 0 };
 }
 
-/* Prints "(3 rows WHY: 40 samples, 10.0000 %" and returns true if there are such rows. */
-static bool print_note(const struct report *r, const struct container *c, size_t rows,
+/* Rows that are not shown, and images of which no row is. */
+struct not_shown {
+	size_t rows, images;
+};
+
+/* Prints "(3 rows WHY not shown: 40 samples, 10.0000 %" and returns true if there are any. */
+static bool print_note(const struct report *r, const struct container *c, struct not_shown what,
 		       const uint64_t *counts, const char *why, FILE *out)
 {
 	char percent[16], count[REPORT_COUNT_MAX + 8];
 	size_t i;
 
-	if (rows == 0)
+	if (what.rows == 0 && what.images == 0)
 		return false;
-	(void)fprintf(out, "(%zu row%s %s not shown:", rows, rows == 1 ? "" : "s", why);
+	(void)fprintf(out, "(%zu row%s %s", what.rows, what.rows == 1 ? "" : "s", why);
+	if (what.images)
+		(void)fprintf(out, ", and all of %zu images with fewer samples,", what.images);
+	(void)fputs(" not shown:", out);
 	for (i = 0; i < c->class_count; i++) {
 		report_note_percent(r->view, container_percent(c, counts[i], i), percent);
 		report_count_noun(r, i, counts[i], count);
@@ -202,10 +210,11 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 	size_t i;
 
 	(void)snprintf(why, sizeof(why), "below %g %%", r->view->threshold);
-	if (print_note(r, c, c->hidden_rows, c->hidden, why, out))
+	if (print_note(r, c, (struct not_shown){ c->hidden_rows, 0 }, c->hidden, why, out))
 		(void)fputs(")\n", out);
 	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->view->top);
-	if (print_note(r, c, c->beyond_rows, c->beyond, why, out))
+	if (print_note(r, c, (struct not_shown){ c->beyond_rows, c->beyond_images }, c->beyond, why,
+		       out))
 		(void)fputs(report_all_hint(r->view), out);
 	if (!c->unchosen_rows)
 		return;
