@@ -306,7 +306,7 @@ def same_tree(name):
 
 
 REPLAY = ["oprofiled", "--replay=BASE.stream", "--session-dir=DIR/session",
-          "--separate=library,kernel", "--no-vmlinux"]
+          "--separate=library,kernel", "--no-vmlinux", "--image=LIVE/truth_*"]
 SCENARIOS = [
     Scenario("replay", REPLAY, judge=judge_recording),
     Scenario("opreport", ["opreport", "--session-dir=BASE", "-l"]),
@@ -350,7 +350,7 @@ def record(bench):
     daemon = subprocess.Popen(
         [bench.tool("oprofiled"), "--foreground", "--as-root", "--start", "--events=TIMER:997",
          "--callgraph=3", "--no-vmlinux", f"--session-dir={bench.dir / 'first'}", f"--tee={stream}",
-         "--separate=library,kernel", "--image=truth_*"], env=bench.env,
+         "--separate=library,kernel"], env=bench.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     samples_already(bench.dir / "first/samples/oprofiled.log", daemon)
     for words in (["truth_images", "1"], ["truth_storm", "10"]):
@@ -359,9 +359,10 @@ def record(bench):
     said = daemon.communicate()[1].decode()
     if daemon.returncode:
         return said.strip() or f"oprofiled exits with {daemon.returncode}"
-    # Again, so that what the daemon knew besides the stream is not in it.
-    subprocess.run([bench.tool("oprofiled"), f"--replay={stream}", f"--session-dir={base}",
-                    "--separate=library,kernel", "--no-vmlinux"], env=bench.env, capture_output=True)
+    # Again, so that what the daemon knew besides the stream is not in it. The stream has samples of all
+    # programs, whose files may vanish at any time: only those of ours are kept.
+    subprocess.run(bench.command([w.replace("DIR/session", str(base)) for w in REPLAY], bench.dir),
+                   env=bench.env, capture_output=True)
     bench.base_samples, bench.base_lost, _ = samples(bench, base)
     return None if bench.base_samples else "no samples came"
 
