@@ -84,13 +84,24 @@ static void tend(const char *dir, const struct upkeep *how, struct cost *cost)
 	cost->memory = MAX(cost->memory, use.ru_maxrss);
 }
 
+static void find_kept(const char *dir, const struct history_kind *kind,
+		      struct history_kept kept[HISTORY_LEVELS])
+{
+	struct error err = ERROR_INIT;
+
+	if (history_kept(dir, kind, kept, &err) == 0)
+		return;
+	(void)fprintf(stderr, "bench_history: %s\n", err.text);
+	exit(1);
+}
+
 static void print_kept(const char *dir, const char *what, const struct history_kind *kind)
 {
 	struct history_kept kept[HISTORY_LEVELS];
 	uint64_t bytes = 0;
 	size_t i;
 
-	history_kept(dir, kind, kept);
+	find_kept(dir, kind, kept);
 	for (i = 0; i < HISTORY_LEVELS; i++) {
 		double days = (double)(kept[i].span.end_ms - kept[i].span.begin_ms) / 864e5;
 
@@ -299,7 +310,7 @@ static uint64_t bytes_of(const struct simulation *s, size_t kind)
 	uint64_t bytes = 0;
 	size_t i;
 
-	history_kept(s->how.dir, s->kinds[kind], kept);
+	find_kept(s->how.dir, s->kinds[kind], kept);
 	for (i = 0; i < HISTORY_LEVELS; i++)
 		bytes += kept[i].bytes;
 	return bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_history.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
@@ -226,20 +227,34 @@ const struct history_kind history_chains = {
 	.to_sum = to_sum,
 };
 
-uint32_t chain_history_pair(const char *dir, bool is_new)
+int chain_history_pair(const char *dir, bool is_new, uint32_t *ret, struct error *err)
 {
+	_cleanup_free_ uint32_t *pairs = NULL;
+	uint32_t last = 0;
 	size_t count;
-	_cleanup_free_ uint32_t *pairs = chain_pairs(dir, &count);
-	uint32_t last;
+	int has_sum, r;
 
-	if (is_new || !count || (sources_sum(dir, &last) && pairs[count - 1] <= last))
-		return sources_next(dir, &history_chains);
-	return pairs[count - 1];
+	if (is_new)
+		return sources_next(dir, &history_chains, ret, err);
+	r = chain_pairs(dir, &pairs, &count, err);
+	if (r < 0)
+		return r;
+	has_sum = sources_sum(dir, &last, err);
+	if (has_sum < 0)
+		return has_sum;
+	if (!count || (has_sum && pairs[count - 1] <= last))
+		return sources_next(dir, &history_chains, ret, err);
+	*ret = pairs[count - 1];
+	return 0;
 }
 
 uint32_t chain_history_next(const char *samples)
 {
 	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
+	struct error err = ERROR_INIT;
+	uint32_t next = 0;
 
-	return chain_history_pair(dir, true);
+	if (chain_history_pair(dir, true, &next, &err) < 0)
+		log_warn("%s", err.text);
+	return next;
 }

@@ -4,13 +4,14 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
+#include "file/dirtree.h"
 #include "file/path.h"
 #include "chains/chain_history.h"
 #include "chains/chain_read.h"
 #include "history/history_source.h"
 #include "history/slice_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -246,13 +247,16 @@ static bool is_of_history(const char *name, bool has_sum, uint32_t last)
 
 /* Removes the segments in @to of pairs in @from that are in no sum: these are copied, with their
  * slices. */
-static void drop_copied(const char *from, const char *to)
+static int drop_copied(const char *from, const char *to, struct error *err)
 {
-	size_t count, i, k;
-	_cleanup_free_ struct history_source *list = sources_list(from, &history_chains, &count);
-	uint32_t last;
-	bool has_sum = sources_sum(from, &last);
+	_cleanup_free_ struct history_source *list = NULL;
+	size_t count = 0, i, k;
+	uint32_t last = 0;
+	int r = sources_list(from, &history_chains, &list, &count, err);
+	int has_sum = r < 0 ? r : sources_sum(from, &last, err);
 
+	if (has_sum < 0)
+		return has_sum;
 	for (i = 0; i < count; i++) {
 		if (list[i].is_segment || (has_sum && list[i].first <= last))
 			continue;
@@ -261,29 +265,31 @@ static void drop_copied(const char *from, const char *to)
 			    list[i].first <= list[k].last)
 				source_remove(to, &list[k]);
 	}
+	return 0;
 }
 
 /* Keeps the files of the history as they are: all is in a sum, so no more is lost with a damaged
  * one than with what it was made of. */
 static int keep_history(const char *from, const char *to, struct error *err)
 {
-	_cleanup_close_ int fd = open(from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
 	uint32_t last = 0;
-	bool has_sum = sources_sum(from, &last);
-	struct dirent *entry;
-	int r = path_make_dirs(to, 0755, err);
+	int has_sum = sources_sum(from, &last, err), r;
+	const char *name;
+	size_t at = 0;
 
-	while (r == 0 && d && (entry = readdir(d))) {
-		_cleanup_free_ char *old = path_join(from, entry->d_name);
-		_cleanup_free_ char *new = path_join(to, entry->d_name);
+	if (has_sum < 0)
+		return has_sum;
+	r = dirtree_names_of(from, &names);
+	if (r < 0)
+		return error_errno(err, r, "%s", from);
+	r = path_make_dirs(to, 0755, err);
+	while (r == 0 && (name = dirtree_next_name(&names, &at))) {
+		_cleanup_free_ char *old = path_join(from, name);
+		_cleanup_free_ char *new = path_join(to, name);
 
-		if (is_of_history(entry->d_name, has_sum, last) && link(old, new) < 0)
+		if (is_of_history(name, has_sum, last) && link(old, new) < 0)
 			r = error_errno(err, -errno, "cannot link %s", new);
-	}
-	if (d) {
-		(void)closedir(d);
-		fd = -1;
 	}
 	return r;
 }
@@ -297,10 +303,10 @@ int chain_repair(const char *samples, struct error *err)
 
 	(void)path_remove_tree(work, NULL);
 	r = keep_history(dir, made, err);
-	if (r == 0) {
-		drop_copied(dir, made);
+	if (r == 0)
+		r = drop_copied(dir, made, err);
+	if (r == 0)
 		r = copy_rest(samples, work, err);
-	}
 	if (r == 0)
 		r = copy_slices(samples, work, err);
 	if (r == 0)

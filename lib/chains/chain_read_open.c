@@ -101,8 +101,9 @@ static int open_unsummed(struct chain_reader *r, const struct chain_generation_f
 			 struct listing *l, struct error *err)
 {
 	uint32_t last;
+	int has_sum = sources_sum(from->dir, &last, err);
 
-	return open_after(r, from, l, sources_sum(from->dir, &last) ? &last : NULL, err);
+	return has_sum < 0 ? has_sum : open_after(r, from, l, has_sum ? &last : NULL, err);
 }
 
 /* Opens the sum of the pairs that may be gone, and the pairs after it. Another sum may appear
@@ -111,9 +112,9 @@ static int open_all(struct chain_reader *r, const struct chain_generation_from *
 		    struct listing *l, struct error *err)
 {
 	uint32_t last;
-	const bool has_sum = sources_sum(from->dir, &last);
-	_cleanup_free_ char *path = has_sum ? source_sum_path(from->dir, last) : NULL;
-	int status = path ? open_segment(r, from, path, l) : 0;
+	const int has_sum = sources_sum(from->dir, &last, err);
+	_cleanup_free_ char *path = has_sum > 0 ? source_sum_path(from->dir, last) : NULL;
+	int status = path ? open_segment(r, from, path, l) : MIN(has_sum, 0);
 
 	if (status < 0 && status != -EBADMSG)
 		return status;
@@ -276,17 +277,20 @@ static int open_once(const char *dir, const struct window *window, opener *open_
 		     struct chain_reader **ret, struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
+	_cleanup_free_ struct history_source *sources = NULL, *taken = NULL;
+	struct chain_generation_from from = { dir, window, NULL };
 	struct listing l = { 0 };
-	_cleanup_free_ struct history_source *sources =
-		sources_list(dir, &history_chains, &l.count);
-	_cleanup_free_ struct history_source *taken = xcalloc(2 * l.count + 1, sizeof(*taken));
-	struct chain_generation_from from = { dir, window, chain_names_new() };
-	int status;
+	int status = sources_list(dir, &history_chains, &sources, &l.count, err);
 
+	if (status < 0)
+		return status;
+	taken = xcalloc(2 * l.count + 1, sizeof(*taken));
 	l.sources = sources;
 	l.taken = taken;
+	from.names = chain_names_new();
 	r->names = from.names;
 	r->dir = xstrdup(dir);
+	r->has_sources = l.count > 0;
 	status = open_sources(r, &from, &l, err);
 	if (status == 0)
 		*ret = STEAL(r);
@@ -308,8 +312,7 @@ static int reader_open(const char *samples, const struct window *window, opener 
 		return status;
 	if (!r->count)
 		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
-				 window && sources_next(dir, &history_chains) ? " in this time"
-									      : "");
+				 window && r->has_sources ? " in this time" : "");
 	*ret = STEAL(r);
 	return 0;
 }

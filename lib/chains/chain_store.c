@@ -297,8 +297,9 @@ static int store_open(const char *samples, bool has_slices, struct chain_store *
 	r = path_make_dirs(s->dir, 0755, err);
 	if (r < 0)
 		return r;
-	s->generation = chain_history_pair(s->dir, has_slices);
-	r = open_tables(s, err);
+	r = chain_history_pair(s->dir, has_slices, &s->generation, err);
+	if (r == 0)
+		r = open_tables(s, err);
 	if (r == 0)
 		*ret = STEAL(s);
 	return r;

@@ -5,10 +5,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
+#include "file/dirtree.h"
 #include "file/holes.h"
 #include "file/open_regular.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -242,26 +243,26 @@ static int compare(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-uint32_t *chain_pairs(const char *dir, size_t *ret_count)
+int chain_pairs(const char *dir, uint32_t **ret, size_t *ret_count, struct error *err)
 {
-	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	uint32_t *list = NULL, number;
-	size_t count = 0, room = 0;
-	struct dirent *entry;
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_free_ uint32_t *list = NULL;
+	size_t count = 0, room = 0, at = 0;
+	int r = dirtree_names_of(dir, &names);
+	const char *name;
+	uint32_t number;
 
-	while (d && (entry = readdir(d))) {
-		if (!pair_of(entry->d_name, &number))
+	if (r < 0 && r != -ENOENT)
+		return error_errno(err, r, "%s", dir);
+	while ((name = dirtree_next_name(&names, &at))) {
+		if (!pair_of(name, &number))
 			continue;
 		array_grow(&list, count + 1, &room);
 		list[count++] = number;
 	}
-	if (d) {
-		(void)closedir(d);
-		fd = -1;
-	}
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
+	*ret = STEAL(list);
 	*ret_count = count;
-	return list;
+	return 0;
 }

@@ -75,6 +75,6 @@ static inline void *chain_table_at(const struct chain_table *t, uint32_t i)
 	return t->map + HEADER + i * t->record;
 }
 
-/* Returns the numbers of the pairs of tables in a store's directory, ascending; the caller
- * frees. */
-uint32_t *chain_pairs(const char *dir, size_t *ret_count);
+/* Lists the numbers of the pairs of tables in a store's directory, ascending; the caller frees.
+ * Returns 0 or -errno; a missing directory has none. */
+int chain_pairs(const char *dir, uint32_t **ret, size_t *ret_count, struct error *err);

@@ -73,6 +73,44 @@ int dirtree_open(int at, const char *path, struct error *err)
 	return fd < 0 ? error_errno(err, fd, "%s", path) : fd;
 }
 
+/* --- names --- */
+
+int dirtree_names(int fd, struct strbuf *names)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = own >= 0 ? fdopendir(own) : NULL;
+	const struct dirent *d;
+	int r;
+
+	if (!dir) {
+		r = -errno;
+		cleanup_closep(&own);
+		return r;
+	}
+	while ((errno = 0, d = readdir(dir)))
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			strbuf_add(names, d->d_name, strlen(d->d_name) + 1);
+	r = -errno;
+	(void)closedir(dir);
+	return r;
+}
+
+int dirtree_names_of(const char *path, struct strbuf *names)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | DIRECTORY);
+
+	return fd < 0 ? -errno : dirtree_names(fd, names);
+}
+
+const char *dirtree_next_name(const struct strbuf *names, size_t *at)
+{
+	const char *name = *at < names->length ? names->text + *at : NULL;
+
+	if (name)
+		*at += strlen(name) + 1;
+	return name;
+}
+
 /* --- walking --- */
 
 /* A directory whose contents are being visited. */
@@ -104,26 +142,6 @@ static void walk_done(struct walk *w)
 	cleanup_closep(&w->fd);
 }
 
-static int read_names(int fd, struct strbuf *names)
-{
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
-	const struct dirent *d;
-	int r;
-
-	if (!dir) {
-		r = -errno;
-		cleanup_closep(&copy);
-		return r;
-	}
-	while ((errno = 0, d = readdir(dir)))
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			strbuf_add(names, d->d_name, strlen(d->d_name) + 1);
-	r = -errno;
-	(void)closedir(dir);
-	return r;
-}
-
 static int fail(const struct walk *w, int r)
 {
 	return error_errno(w->err, r, "%s", strbuf_text(&w->path));
@@ -141,7 +159,7 @@ static int enter(struct walk *w, int from, const char *name)
 	if (w->depth == DEPTH_MAX)
 		return -ELOOP;
 	r = w->depth && level.st.st_dev != w->levels[0].st.st_dev ? 0
-								  : read_names(fd, &level.names);
+								  : dirtree_names(fd, &level.names);
 	if (r < 0) {
 		strbuf_done(&level.names);
 		return r;

@@ -13,8 +13,11 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+struct strbuf;
 
 /* What a walk visits: something in a directory, or the top itself. */
 struct dirtree_visit {
@@ -29,6 +32,13 @@ struct dirtree_visit {
  * descriptor, caller closes; or -errno: -ENOTDIR or -ELOOP for a link, -EXDEV for a directory on
  * another file system. */
 int dirtree_open(int at, const char *path, struct error *err);
+/* Adds the names in the directory @fd, which was not read yet, to @names, each with its NUL,
+ * without "." and "..". 0 or -errno; then some may be missing. */
+int dirtree_names(int fd, struct strbuf *names);
+/* The same for the directory @path, whose last part must not be a link. */
+int dirtree_names_of(const char *path, struct strbuf *names);
+/* The name at @at, which starts at 0 and moves to the next one; NULL after the last one. */
+const char *dirtree_next_name(const struct strbuf *names, size_t *at);
 /* Calls @each for @name and all that is below it, for a directory after its contents. Ends early if
  * @each does not return 0, and returns that; else 0, or -errno. The contents of directories on
  * other file systems are left out. What vanishes meanwhile is left out, too; -ENOENT if there is

@@ -140,14 +140,16 @@ static int each_number(const char *root, const char *path, void (*each)(uint32_t
 	DIR *dir = opendir(full);
 	struct dirent *entry;
 	uint64_t n;
+	int r;
 
 	if (!dir)
 		return -errno;
-	while ((entry = readdir(dir)))
+	while ((errno = 0, entry = readdir(dir)))
 		if (parse_u64(entry->d_name, 1, UINT32_MAX, &n) == 0)
 			each((uint32_t)n, data);
+	r = -errno;
 	(void)closedir(dir);
-	return 0;
+	return r;
 }
 
 int procfs_pids(const char *root, void (*each)(uint32_t pid, void *data), void *data)

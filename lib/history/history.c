@@ -257,10 +257,12 @@ static int read_once(const char *samples, struct reading *r, struct history **re
 {
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
 	_cleanup_(history_freep) struct history *h = xcalloc(1, sizeof(*h));
+	_cleanup_free_ struct history_source *list = NULL;
 	size_t count;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
-	int status;
+	int status = sources_list(dir, &history_flat, &list, &count, err);
 
+	if (status < 0)
+		return status;
 	if (!count)
 		return say_no_history(samples, err);
 	r->dir = dir;
@@ -365,9 +367,12 @@ int history_span(const char *samples, const struct window *window, struct window
 {
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
 	struct window span = { INT64_MAX, INT64_MIN };
+	_cleanup_free_ struct history_source *list = NULL;
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
+	int r = sources_list(dir, &history_flat, &list, &count, err);
 
+	if (r < 0)
+		return r;
 	for (i = 0; i < count; i++) {
 		struct window one;
 
@@ -384,13 +389,16 @@ int history_span(const char *samples, const struct window *window, struct window
 	return 0;
 }
 
-void history_kept(const char *samples, const struct history_kind *kind,
-		  struct history_kept ret[HISTORY_LEVELS])
+int history_kept(const char *samples, const struct history_kind *kind,
+		 struct history_kept ret[HISTORY_LEVELS], struct error *err)
 {
 	_cleanup_free_ char *dir = path_join(samples, kind->directory);
+	_cleanup_free_ struct history_source *list = NULL;
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
+	int r = sources_list(dir, kind, &list, &count, err);
 
+	if (r < 0)
+		return r;
 	for (i = 0; i < HISTORY_LEVELS; i++)
 		ret[i] = (struct history_kept){ .span = { INT64_MAX, INT64_MIN } };
 	for (i = 0; i < count; i++) {
@@ -404,4 +412,5 @@ void history_kept(const char *samples, const struct history_kind *kind,
 		kept->span.begin_ms = MIN(kept->span.begin_ms, span.begin_ms);
 		kept->span.end_ms = MAX(kept->span.end_ms, span.end_ms);
 	}
+	return 0;
 }

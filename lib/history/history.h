@@ -53,9 +53,10 @@ struct history_kept {
 	uint64_t bytes;
 };
 
-/* Finds what a history of the session at @samples has of each level, without reading counts. */
-void history_kept(const char *samples, const struct history_kind *kind,
-		  struct history_kept ret[HISTORY_LEVELS]);
+/* Finds what a history of the session at @samples has of each level, without reading counts. 0 or
+ * -errno. */
+int history_kept(const char *samples, const struct history_kind *kind,
+		 struct history_kept ret[HISTORY_LEVELS], struct error *err);
 /* Reads the slices of the session at @samples that are in @window, each once. @steps divides the
  * time, if it is not NULL: the counts of a slice are those of the step that it belongs to. Returns
  * 0 (the caller frees) or -errno: -ENOENT if the session has no history. There may be no slice in

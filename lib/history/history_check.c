@@ -17,6 +17,11 @@
 #include <stdlib.h>
 
 /* Describes what is wrong with a segment. */
+static void add(struct strbuf *text, const char *wrong)
+{
+	strbuf_addf(text, "%s%s", text->length ? "; " : "", wrong);
+}
+
 static void check_segment(const char *path, struct strbuf *text)
 {
 	_cleanup_(segment_freep) struct segment *s = NULL;
@@ -26,15 +31,18 @@ static void check_segment(const char *path, struct strbuf *text)
 	if (r == 0)
 		r = segment_check(s, &err);
 	if (r < 0 && r != -ENOENT) /* deleted meanwhile */
-		strbuf_addf(text, "%s%s", text->length ? "; " : "", err.text);
+		add(text, err.text);
 }
 
 /* Describes what is wrong with the segments in @dir. */
 static void check_directory(const char *dir, const struct history_kind *kind, struct strbuf *text)
 {
-	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
+	_cleanup_free_ struct history_source *list = NULL;
+	struct error err = ERROR_INIT;
+	size_t count = 0, i;
 
+	if (sources_list(dir, kind, &list, &count, &err) < 0)
+		add(text, err.text);
 	for (i = 0; i < count; i++) {
 		_cleanup_free_ char *path = source_path(dir, &list[i]);
 
@@ -67,14 +75,19 @@ char *history_check(const char *samples, const struct history_kind *kind)
 	_cleanup_free_ char *dir = path_join(samples, kind->directory);
 	_cleanup_free_ char *idle = path_join(samples, SESSION_IDLE);
 	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
 	uint32_t last;
+	int r;
 
 	check_directory(dir, kind, &text);
 	if (kind == &history_flat) {
 		check_directory(idle, kind, &text);
 		check_set_apart(idle, &text);
 	}
-	if (kind->to_sum && sources_sum(dir, &last)) {
+	r = kind->to_sum ? sources_sum(dir, &last, &err) : 0;
+	if (r < 0)
+		add(&text, err.text);
+	if (r > 0) {
 		_cleanup_free_ char *path = source_sum_path(dir, last);
 
 		check_segment(path, &text);

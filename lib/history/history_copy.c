@@ -99,14 +99,16 @@ static int copy_once(const char *dir, const char *to, struct copy *c, size_t *re
 {
 	_cleanup_(history_writer_freep) struct history_writer *writer = history_writer_new(to);
 	struct reading r = { .dir = dir, .window = c->what->window, .each = copy_slice, .data = c };
-	size_t count;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
+	_cleanup_free_ struct history_source *list = NULL;
+	size_t count = 0;
+	int status = sources_list(dir, &history_flat, &list, &count, c->err);
 	unsigned int level;
-	int status = count ? 0 : -ENOENT;
 
 	c->to = writer;
 	c->status = 0;
 	c->count = 0;
+	if (status < 0)
+		return status;
 	if (!count)
 		return error_set(c->err, -ENOENT, "%s: has no history", dir);
 	for (level = HISTORY_LEVELS; level > 0 && status == 0; level--)

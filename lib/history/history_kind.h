@@ -4,7 +4,7 @@
  * call chains. Both consist of generations, as they are written, and of the segments that were made
  * of these (man ophistory.5), and have the same levels.
  *
- *	list = sources_list(dir, &history_flat, &count);
+ *	r = sources_list(dir, &history_flat, &list, &count, err);
  */
 #pragma once
 

@@ -51,9 +51,9 @@ static int visit_segment(const char *path, struct visit *v)
 static int visit_directory(const char *samples, const char *below, struct visit *v)
 {
 	_cleanup_free_ char *dir = path_join(samples, below);
-	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, &history_flat, &count);
-	int r = 0;
+	_cleanup_free_ struct history_source *list = NULL;
+	size_t count = 0, i;
+	int r = sources_list(dir, &history_flat, &list, &count, NULL);
 
 	for (i = 0; r == 0 && i < count; i++) {
 		_cleanup_free_ char *path = list[i].is_segment

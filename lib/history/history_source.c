@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/history_source.h"
 
-#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
 #include "file/dirtree.h"
 #include "file/path.h"
 #include "history/history_kind.h"
@@ -12,7 +12,6 @@
 #include "history/segment.h"
 #include "history/slice_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,40 +21,16 @@
 
 static const char sum_mark[] = "sum.";
 
-static int open_directory(const char *path)
+/* Opens the directory @dir and lists its names. A descriptor, caller closes, or -errno: -ENOENT,
+ * which is no error here, if there is none. */
+static int open_list(const char *dir, struct strbuf *names, struct error *err)
 {
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = fd < 0 ? -errno : dirtree_names(fd, names);
 
-/* Warns that something in the directory @dir is not listed; what has vanished is not worth it. */
-static void warn_missing(const char *dir)
-{
-	if (errno != ENOENT)
-		log_warn("%s: %s; a part of its history is missing", dir, strerror(errno));
-}
-
-static DIR *open_list(const char *dir)
-{
-	int fd = open_directory(dir);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d) {
-		warn_missing(dir);
-		cleanup_closep(&fd);
-	}
-	return d;
-}
-
-/* The next entry; NULL if there is none, or reading fails. */
-static struct dirent *next_entry(DIR *d, const char *dir)
-{
-	struct dirent *entry;
-
-	errno = 0;
-	entry = readdir(d);
-	if (!entry && errno)
-		warn_missing(dir);
-	return entry;
+	if (r == -ENOENT)
+		return r;
+	return r < 0 ? error_errno(err, r, "%s", dir) : STEAL_FD(fd);
 }
 
 /* Parses a number, and moves past it. */
@@ -128,8 +103,15 @@ static char *file_path(const char *dir, const struct history_kind_file *f, uint3
 	return xasprintf("%s/%s%" PRIu32 "%s", dir, f->before, generation, f->after);
 }
 
-/* Finds how large a generation is, and when it was written last. */
-static void measure(const char *dir, struct history_source *s)
+char *source_path(const char *dir, const struct history_source *s)
+{
+	return s->is_segment ? xasprintf("%s/%s%" PRIu32 ".%" PRIu32 "-%" PRIu32, dir,
+					 s->kind->mark, s->level, s->first, s->last)
+			     : file_path(dir, &s->kind->files[0], s->first);
+}
+
+/* Finds how large a generation is, and when it was written last. 0 or -errno. */
+static int measure(int fd, const char *dir, struct history_source *s, struct error *err)
 {
 	struct stat st;
 	size_t i;
@@ -137,52 +119,62 @@ static void measure(const char *dir, struct history_source *s)
 	for (i = 0; i < HISTORY_KIND_FILES && s->kind->files[i].before; i++) {
 		_cleanup_free_ char *path = file_path(dir, &s->kind->files[i], s->first);
 
-		if (lstat(path, &st) < 0)
-			continue;
+		if (fstatat(fd, path_base(path), &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			if (errno == ENOENT)
+				continue;
+			return error_errno(err, -errno, "%s", path);
+		}
 		s->bytes += (uint64_t)st.st_size;
 		if (i == 0 || i == s->kind->clock)
 			s->written_s = st.st_mtim.tv_sec;
 	}
+	return 0;
 }
 
-struct history_source *sources_list(const char *dir, const struct history_kind *kind,
-				    size_t *ret_count)
+/* As measure(), for a segment; -ENOENT if it has vanished. */
+static int measure_segment(int fd, const char *dir, struct history_source *s, struct error *err)
 {
-	DIR *d = open_list(dir);
-	struct history_source *list = NULL, s;
-	size_t count = 0, room = 0;
-	struct dirent *entry;
+	_cleanup_free_ char *path = source_path(dir, s);
+	struct stat st;
 
-	while (d && (entry = next_entry(d, dir))) {
-		struct stat st;
+	if (fstatat(fd, path_base(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? -ENOENT : error_errno(err, -errno, "%s", path);
+	s->written_s = st.st_mtim.tv_sec;
+	s->bytes = (uint64_t)st.st_size;
+	return 0;
+}
 
-		if (!parse_name(entry->d_name, kind, &s))
+int sources_list(const char *dir, const struct history_kind *kind, struct history_source **ret,
+		 size_t *ret_count, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_close_ int fd = open_list(dir, &names, err);
+	_cleanup_free_ struct history_source *list = NULL;
+	size_t count = 0, room = 0, at = 0;
+	struct history_source s;
+	const char *name;
+
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	while ((name = dirtree_next_name(&names, &at))) {
+		int r;
+
+		if (!parse_name(name, kind, &s))
 			continue;
-		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-			warn_missing(dir);
+		r = s.is_segment ? measure_segment(fd, dir, &s, err) : measure(fd, dir, &s, err);
+		if (r == -ENOENT)
 			continue;
-		}
-		s.written_s = st.st_mtim.tv_sec;
-		s.bytes = s.is_segment ? (uint64_t)st.st_size : 0;
-		if (!s.is_segment)
-			measure(dir, &s);
+		if (r < 0)
+			return r;
 		array_grow(&list, count + 1, &room);
 		list[count++] = s;
 	}
-	if (d)
-		(void)closedir(d);
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
 	find_rolled(list, count);
+	*ret = STEAL(list);
 	*ret_count = count;
-	return list;
-}
-
-char *source_path(const char *dir, const struct history_source *s)
-{
-	return s->is_segment ? xasprintf("%s/%s%" PRIu32 ".%" PRIu32 "-%" PRIu32, dir,
-					 s->kind->mark, s->level, s->first, s->last)
-			     : file_path(dir, &s->kind->files[0], s->first);
+	return 0;
 }
 
 int source_span(const char *dir, const struct history_source *s, struct window *ret)
@@ -257,42 +249,25 @@ static bool parse_sum(const char *name, uint32_t *ret)
 	return is_file(name, &(struct history_kind_file){ sum_mark, "" }, ret);
 }
 
-/* Calls @each with the last generation of each sum in @dir. */
-static void each_sum(const char *dir, void (*each)(int fd, const char *name, uint32_t last, void *),
-		     void *data)
+int sources_sum(const char *dir, uint32_t *ret_last, struct error *err)
 {
-	DIR *d = open_list(dir);
-	struct dirent *entry;
-	uint32_t last;
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_close_ int fd = open_list(dir, &names, err);
+	uint32_t last, found = 0;
+	const char *name;
+	bool any = false;
+	size_t at = 0;
 
-	while (d && (entry = next_entry(d, dir)))
-		if (parse_sum(entry->d_name, &last))
-			each(dirfd(d), entry->d_name, last, data);
-	if (d)
-		(void)closedir(d);
-}
-
-struct found {
-	bool any;
-	uint32_t last;
-};
-
-static void find_last(int fd _unused_, const char *name _unused_, uint32_t last, void *data)
-{
-	struct found *f = data;
-
-	f->last = f->any ? MAX(f->last, last) : last;
-	f->any = true;
-}
-
-bool sources_sum(const char *dir, uint32_t *ret_last)
-{
-	struct found f = { 0 };
-
-	each_sum(dir, find_last, &f);
-	if (f.any)
-		*ret_last = f.last;
-	return f.any;
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	while ((name = dirtree_next_name(&names, &at)))
+		if (parse_sum(name, &last)) {
+			found = MAX(found, last);
+			any = true;
+		}
+	if (any)
+		*ret_last = found;
+	return any;
 }
 
 char *source_sum_path(const char *dir, uint32_t last)
@@ -300,36 +275,44 @@ char *source_sum_path(const char *dir, uint32_t last)
 	return file_path(dir, &(struct history_kind_file){ sum_mark, "" }, last);
 }
 
-static void remove_older(int fd, const char *name, uint32_t last, void *data)
+void sources_remove_sums(const char *dir, uint32_t last)
 {
-	if (last < *(const uint32_t *)data)
-		(void)dirtree_remove(fd, name, NULL);
-}
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_close_ int fd = open_list(dir, &names, NULL);
+	const char *name;
+	uint32_t of;
+	size_t at = 0;
 
-void sources_remove_sums(const char *dir)
-{
-	uint32_t last;
-
-	if (sources_sum(dir, &last))
-		each_sum(dir, remove_older, &last);
+	while (fd >= 0 && (name = dirtree_next_name(&names, &at)))
+		if (parse_sum(name, &of) && of < last)
+			(void)dirtree_remove(fd, name, NULL);
 }
 
 /* --- generations --- */
 
-uint32_t sources_next(const char *dir, const struct history_kind *kind)
+int sources_next(const char *dir, const struct history_kind *kind, uint32_t *ret, struct error *err)
 {
+	_cleanup_free_ struct history_source *list = NULL;
+	uint32_t last, next = 0;
 	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
-	uint32_t last, next = kind->to_sum && sources_sum(dir, &last) ? last + 1 : 0;
+	int r = sources_list(dir, kind, &list, &count, err);
 
+	if (r < 0)
+		return r;
+	r = kind->to_sum ? sources_sum(dir, &last, err) : 0;
+	if (r < 0)
+		return r;
+	if (r)
+		next = last + 1;
 	for (i = 0; i < count; i++)
 		next = MAX(next, list[i].last + 1);
-	return next;
+	*ret = next;
+	return 0;
 }
 
 void source_remove(const char *dir, const struct history_source *s)
 {
-	_cleanup_close_ int fd = open_directory(dir);
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_free_ char *path = source_path(dir, s);
 	size_t i;
 
@@ -356,24 +339,20 @@ static bool is_further(const char *entry, const struct history_kind *kind, uint3
 
 void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t live)
 {
-	_cleanup_close_ int fd = open_directory(dir), own = -1;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_close_ int fd = open_list(dir, &names, NULL);
+	const char *name;
 	uint32_t number;
+	size_t at = 0;
 
-	own = d ? dup(fd) : -1;
-	while (d && (entry = readdir(d))) {
+	while (fd >= 0 && (name = dirtree_next_name(&names, &at))) {
 		_cleanup_free_ char *first = NULL;
 		struct stat st;
 
-		if (!is_further(entry->d_name, kind, live, &number))
+		if (!is_further(name, kind, live, &number))
 			continue;
 		first = file_path(dir, &kind->files[0], number);
 		if (lstat(first, &st) < 0 && errno == ENOENT)
-			(void)dirtree_remove(own, entry->d_name, NULL);
-	}
-	if (d) {
-		(void)closedir(d);
-		fd = -1;
+			(void)dirtree_remove(fd, name, NULL);
 	}
 }

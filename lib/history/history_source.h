@@ -7,8 +7,9 @@
  * one file that has it, and from no other: the finest one, unless the window is so long that a
  * coarser one has the same answer.
  *
- *	struct history_source *list = sources_list(dir, &history_flat, &count);
- *	for (i = 0; i < count; i++)
+ *	struct history_source *list = NULL;
+ *	int r = sources_list(dir, &history_flat, &list, &count, err);
+ *	for (i = 0; r == 0 && i < count; i++)
  *		path = source_path(dir, &list[i]);
  *	free(list);
  */
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
 struct history_kind;
 
 struct history_source {
@@ -33,9 +35,11 @@ struct history_source {
 	uint64_t bytes;
 };
 
-/* The sources in @dir, by level, then generation, segments first; the caller frees. */
-struct history_source *sources_list(const char *dir, const struct history_kind *kind,
-				    size_t *ret_count);
+/* Lists the sources in @dir, by level, then generation, segments first; the caller frees. A missing
+ * directory has none. 0, or -errno: from a part of a list, what is in none of its files would be
+ * taken for what nothing has. */
+int sources_list(const char *dir, const struct history_kind *kind, struct history_source **ret,
+		 size_t *ret_count, struct error *err);
 /* The path of the first file of the generation, or of the segment; the caller frees. */
 char *source_path(const char *dir, const struct history_source *s);
 /* When the slices of @s begin and end. 0 or -errno: -ENODATA if it has none. */
@@ -49,16 +53,17 @@ unsigned int sources_level(const struct history_source *list, size_t count, cons
 struct history_source *sources_inside(const char *dir, const struct history_source *list,
 				      size_t count, unsigned int level, const struct window *w,
 				      size_t *ret_count);
-/* The number of the next generation: greater than that of any source, or sum, in @dir; 0 if there
- * is none. */
-uint32_t sources_next(const char *dir, const struct history_kind *kind);
-/* Finds the sum of all generations up to the largest number, whose files may be gone; false: there
- * is none. Readers without a window use it, and the generations after it. */
-bool sources_sum(const char *dir, uint32_t *ret_last);
+/* Finds the number of the next generation: greater than that of any source, or sum, in @dir; 0 if
+ * there is none. Returns 0 or -errno. */
+int sources_next(const char *dir, const struct history_kind *kind, uint32_t *ret,
+		 struct error *err);
+/* Finds the sum of all generations up to the largest number, whose files may be gone. 1, 0 if there
+ * is none, or -errno. Readers without a window use it, and the generations after it. */
+int sources_sum(const char *dir, uint32_t *ret_last, struct error *err);
 /* The path of the sum of the generations up to @last; the caller frees. */
 char *source_sum_path(const char *dir, uint32_t last);
-/* Removes all sums but that one. */
-void sources_remove_sums(const char *dir);
+/* Removes the sums of fewer generations than up to @last. */
+void sources_remove_sums(const char *dir, uint32_t last);
 /* Removes files of generations before @live that do not exist without their first file: somebody
  * was killed while they were made or removed. */
 void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t live);

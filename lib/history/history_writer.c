@@ -158,9 +158,11 @@ static int open_generation(struct history_writer *h, int64_t now_ms, struct erro
 	_cleanup_free_ char *names = NULL, *slices = NULL;
 	int r = path_make_dirs(h->dir, 0755, err);
 
+	if (r == 0)
+		r = sources_next(h->dir, &history_flat, &h->number, err);
 	if (r < 0)
 		return r;
-	h->number = MAX(sources_next(h->dir, &history_flat), 1U);
+	h->number = MAX(h->number, 1U);
 	names = generation_names_path(h->dir, h->number);
 	slices = generation_slices_path(h->dir, h->number);
 	h->names_length = 0;

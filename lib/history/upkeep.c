@@ -44,7 +44,8 @@ static const struct branch *branch_of(const struct job *j, const struct history_
 	return &j->branches[j->branches[0].kind != s->kind];
 }
 
-/* Lists the sources of all branches, one branch after the other. */
+/* Lists the sources of all branches, one branch after the other. If one cannot be listed, there are
+ * none: what is made of a part would replace the rest, too. */
 static void list_sources(struct job *j)
 {
 	size_t room = 0, i;
@@ -54,9 +55,18 @@ static void list_sources(struct job *j)
 	j->count = 0;
 	for (i = 0; i < j->branch_count; i++) {
 		const struct branch *b = &j->branches[i];
+		_cleanup_free_ struct history_source *list = NULL;
+		struct error err = ERROR_INIT;
 		size_t count;
-		_cleanup_free_ struct history_source *list = sources_list(b->dir, b->kind, &count);
+		int r = sources_list(b->dir, b->kind, &list, &count, &err);
 
+		if (r < 0) {
+			strbuf_addf(j->log, "%s\n", err.text);
+			if (!j->error)
+				j->error = r;
+			j->count = 0;
+			return;
+		}
 		array_grow(&j->sources, j->count + count + 1, &room);
 		if (count)
 			memcpy(j->sources + j->count, list, count * sizeof(*list));
@@ -335,6 +345,7 @@ static void add_up(struct job *j)
 
 	for (i = 0; i < j->branch_count; i++) {
 		struct branch *b = &j->branches[i];
+		struct error err = ERROR_INIT;
 		uint32_t last;
 		int r;
 
@@ -344,7 +355,10 @@ static void add_up(struct job *j)
 			     b->live, j->log);
 		if (!j->error)
 			j->error = r;
-		b->summed = sources_sum(b->dir, &last) ? last + 1 : 0;
+		r = sources_sum(b->dir, &last, &err);
+		if (r < 0)
+			strbuf_addf(j->log, "%s\n", err.text);
+		b->summed = r > 0 ? last + 1 : 0;
 	}
 }
 
@@ -424,7 +438,7 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 	if (!how->spares_files)
 		idle_files_merge(samples, log);
 	if (how->idle_ms && !how->spares_files)
-		(void)idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000);
+		idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000, log);
 	free(j.sources);
 	return j.error ? j.error : j.written;
 }

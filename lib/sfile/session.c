@@ -463,15 +463,17 @@ static int each_stat(struct stat_walk *s)
 	size_t length = s->w.path.length, i;
 	int r = t->error;
 
-	for (i = 0; r == 0 && i < t->count; i++) {
+	for (i = 0; i < t->count; i++) {
 		const char *name;
+		int below = 0;
 
 		strbuf_addf(&s->w.path, "/%s", t->entries[i].name);
 		name = walk_below(&s->w);
 		if (t->entries[i].kind == TREE_DIRECTORY)
-			r = each_stat(s);
+			below = each_stat(s);
 		else if (t->entries[i].kind == TREE_FILE && !ends_with(name, ".tmp"))
 			s->each(name, session_stat_get(s->samples, name), s->data);
+		r = r ?: below;
 		strbuf_cut(&s->w.path, length);
 	}
 	return r;

@@ -83,6 +83,7 @@ int session_stat_add(const char *samples, const char *name, uint64_t value, stru
 /* Returns the counter's value, 0 if there is no such counter or it cannot be read, which is logged;
  * what is no number is reported by session_stat_each(). */
 uint64_t session_stat_get(const char *samples, const char *name);
-/* Calls @each for every counter in @samples/stats. Returns 0 or -errno. */
+/* Calls @each for every counter in @samples/stats that can be read. Returns 0, or -errno if a
+ * directory cannot. */
 int session_stat_each(const char *samples, void (*each)(const char *name, uint64_t v, void *data),
 		      void *data);

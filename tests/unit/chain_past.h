@@ -252,7 +252,7 @@ static inline uint64_t bytes_of(const struct past *p)
 	size_t i, level;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		history_kept(p->dir, kinds[i], kept);
+		CHECK_EQ(history_kept(p->dir, kinds[i], kept, NULL), 0);
 		for (level = 0; level < HISTORY_LEVELS; level++)
 			sum += kept[level].bytes;
 	}

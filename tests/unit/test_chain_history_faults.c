@@ -189,7 +189,7 @@ static void a_repair_counts_nothing_twice_without_a_sum(void)
 	write_hour(&p, 20 * MINUTE);
 	(void)upkeep(&p, 0, 0);
 	CHECK(files_of(&p, "chain.1.") > 0);
-	CHECK(sources_sum(chains, &last));
+	CHECK_EQ(sources_sum(chains, &last, NULL), 1);
 	sum = source_sum_path(chains, last);
 	CHECK_EQ(unlink(sum), 0);
 	check_sums(&p);

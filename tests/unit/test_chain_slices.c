@@ -86,9 +86,11 @@ static uint64_t between(const char *dir, int64_t begin_ms, int64_t end_ms, uint6
 static size_t pairs_of(const char *dir)
 {
 	_cleanup_free_ char *chains = path_join(dir, CHAIN_DIRECTORY);
+	uint32_t *list = NULL;
 	size_t count;
 
-	free(chain_pairs(chains, &count));
+	CHECK_EQ(chain_pairs(chains, &list, &count, NULL), 0);
+	free(list);
 	return count;
 }
 

@@ -216,9 +216,11 @@ static int sum_up(uint32_t context _unused_, const struct chain *chain, void *da
 
 static size_t pairs_in(const char *dir)
 {
+	uint32_t *list = NULL;
 	size_t count;
 
-	free(chain_pairs(dir, &count));
+	CHECK_EQ(chain_pairs(dir, &list, &count, NULL), 0);
+	free(list);
 	return count;
 }
 

@@ -288,7 +288,7 @@ static void a_segment_without_slices_has_no_time(void)
 	upkeep_with_log(&p, &log);
 	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
 	CHECK_EQ(history_span(dir, &always, &span, NULL), -ENOENT);
-	history_kept(dir, &history_flat, kept);
+	CHECK_EQ(history_kept(dir, &history_flat, kept, NULL), 0);
 	CHECK_EQ(kept[1].files, 0);
 }
 

@@ -166,10 +166,13 @@ static void open_counts(void *path)
 static void list_sources(void *samples)
 {
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
+	struct history_source *list = NULL;
+	struct error err = ERROR_INIT;
 	size_t count;
 
-	free(sources_list(dir, &history_flat, &count));
-	CHECK_EQ(count, 0);
+	CHECK_EQ(sources_list(dir, &history_flat, &list, &count, &err), -EMFILE);
+	CHECK(!list);
+	log_warn("%s", err.text);
 }
 
 static void what_cannot_be_opened_is_named(void)
@@ -185,6 +188,33 @@ static void what_cannot_be_opened_is_named(void)
 	CHECK(strstr(strbuf_text(&file), path) != NULL);
 	list = log_without_descriptors(list_sources, s.samples);
 	CHECK(strstr(strbuf_text(&list), "/" HISTORY_DIRECTORY ": ") != NULL);
+	done(&s);
+}
+
+static void tend(void *samples)
+{
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	const struct upkeep how = { .idle_ms = 1, .now_ms = LATER_MS, .live = 100 };
+
+	CHECK_EQ(history_upkeep(samples, &how, &log), -EMFILE);
+	log_warn("%s", strbuf_text(&log));
+}
+
+/* A batch that got the number of one that is in the sum would be removed. */
+static void what_cannot_be_listed_is_neither_merged_nor_moved(void)
+{
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct session s;
+
+	make(&s);
+	count_all(&s);
+	upkeep(&s, LATER_MS);
+	log = log_without_descriptors(tend, s.samples);
+	CHECK(strstr(strbuf_text(&log), "/" HISTORY_DIRECTORY ": ") != NULL);
+	CHECK(strstr(strbuf_text(&log), "cannot add up the sample files in ") != NULL);
+	CHECK(strstr(strbuf_text(&log), "cannot move idle sample files of ") != NULL);
+	CHECK(exists(&s, SESSION_IDLE "/1.files"));
+	CHECK_EQ(sum_of(&s, NULL), s.total);
 	done(&s);
 }
 
@@ -417,8 +447,8 @@ static void a_session_exists_while_all_its_files_are_idle(void)
 	done(&s);
 }
 
-TESTS(T(what_cannot_be_opened_is_named), T(files_not_used_for_long_go_away_and_still_count),
-      T(a_kill_at_any_time_changes_no_sum), T(a_reader_sees_each_sample_once),
-      T(a_damaged_segment_is_made_again), T(a_damaged_file_is_repaired),
-      T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
+TESTS(T(what_cannot_be_opened_is_named), T(what_cannot_be_listed_is_neither_merged_nor_moved),
+      T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
+      T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
+      T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
       T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle))

@@ -103,8 +103,8 @@ static void without_daemon_the_settings_are_shown(void)
 
 	CHECK_EQ(settings_add_event(&s, "TIMER:7", NULL), 0);
 	CHECK_EQ(settings_set_key(&s, "SEPARATE_CPU", "1", NULL), 0);
-	status_view_silent(&s, dir, false, &lines);
-	status_view_session(dir, &lines);
+	CHECK_EQ(status_view_silent(&s, dir, false, &lines), -ENOENT);
+	CHECK_EQ(status_view_session(dir, &lines), -ENOENT);
 	text = printed(status_view_text, strbuf_text(&lines));
 	expected = xasprintf("Daemon:        not running; start it with opcontrol --start\nEvents: "
 			     "       TIMER:7\nSeparate:      library,kernel,cpu\nSession:       %s "

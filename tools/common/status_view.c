@@ -30,8 +30,8 @@ static void add_counter(const char *name, uint64_t value, void *data)
 		control_answer(lines, "counter", "%s %" PRIu64 " %s", name, value, text);
 }
 
-void status_view_silent(const struct settings *s, const char *session_dir, bool refused,
-			struct strbuf *lines)
+int status_view_silent(const struct settings *s, const char *session_dir, bool refused,
+		       struct strbuf *lines)
 {
 	_cleanup_free_ char *separate = record_separate_text((unsigned int)s->separate);
 	_cleanup_free_ char *samples = session_samples(session_dir, "current");
@@ -47,7 +47,7 @@ void status_view_silent(const struct settings *s, const char *session_dir, bool 
 	if (s->image_filter)
 		control_answer(lines, "images", "%s", s->image_filter);
 	control_answer(lines, "session_dir", "%s", session_dir);
-	(void)session_stat_each(samples, add_counter, lines);
+	return session_stat_each(samples, add_counter, lines);
 }
 
 static int add_session(const char *name, void *data)
@@ -56,19 +56,18 @@ static int add_session(const char *name, void *data)
 	return 0;
 }
 
-void status_view_session(const char *session_dir, struct strbuf *lines)
+int status_view_session(const char *session_dir, struct strbuf *lines)
 {
 	_cleanup_free_ char *all = path_join(session_dir, "samples");
 	_cleanup_free_ char *current = session_samples(session_dir, "current");
 
 	/* A user who may not look does not know whether there are sessions: print none. */
 	if (access(session_dir, X_OK) < 0 && errno == EACCES)
-		return;
+		return -EACCES;
 	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all, NULL, NULL) / 1024);
 	control_answer(lines, "session_samples", "%" PRIu64,
 		       session_stat_get(current, "total_samples"));
-	/* A directory that is not there yet has no sessions. */
-	(void)session_list(session_dir, add_session, lines, NULL);
+	return session_list(session_dir, add_session, lines, NULL);
 }
 
 /* Calls @each with every value of @key. */

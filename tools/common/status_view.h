@@ -15,11 +15,12 @@
 #include <stdio.h>
 
 /* Adds what is known without an answer of the daemon: it does not run, or does not answer this user
- * (@refused). */
-void status_view_silent(const struct settings *s, const char *session_dir, bool refused,
-			struct strbuf *lines);
-/* Adds the sessions on disk and their size. */
-void status_view_session(const char *session_dir, struct strbuf *lines);
+ * (@refused). 0, or -errno if the session's counters cannot be read: -ENOENT if it has none. */
+int status_view_silent(const struct settings *s, const char *session_dir, bool refused,
+		       struct strbuf *lines);
+/* Adds the sessions on disk and their size. 0, or -errno if they cannot be listed: -ENOENT if there
+ * are none. */
+int status_view_session(const char *session_dir, struct strbuf *lines);
 
 /* Prints a table for people. */
 void status_view_text(const char *lines, FILE *out);

@@ -154,19 +154,29 @@ static int do_history(const struct control_context *context, const char *arg _un
 	return session_action_history(context->session_dir, context->json, err);
 }
 
+/* There may be no session yet, and one of others is not for everybody to see. */
+static bool may_be_missing(int r)
+{
+	return r >= 0 || r == -ENOENT || r == -EACCES;
+}
+
 static int do_status(const struct control_context *context, const char *arg _unused_,
 		     struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
-	int r = control_call(context->session_dir, "status", &lines, err);
+	int r = control_call(context->session_dir, "status", &lines, err), listed;
 
-	if (r == -ENOENT || r == -EACCES)
-		status_view_silent(&context->settings, context->session_dir, r == -EACCES, &lines);
-	else if (r < 0)
+	if (r < 0 && r != -ENOENT && r != -EACCES)
 		return r;
-	status_view_session(context->session_dir, &lines);
+	if (r < 0)
+		r = status_view_silent(&context->settings, context->session_dir, r == -EACCES,
+				       &lines);
+	listed = status_view_session(context->session_dir, &lines);
 	control_answer(&lines, "config", "%s", context->rc_path);
 	(context->json ? status_view_json : status_view_text)(strbuf_text(&lines), stdout);
+	if (!may_be_missing(r) || !may_be_missing(listed))
+		return error_errno(err, may_be_missing(r) ? listed : r,
+				   "%s: cannot read its sessions", context->session_dir);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct list {
 	const char *session_dir;
 	struct entry *entries;
 	size_t count, room;
+	int status; /* -errno if something could not be read */
 };
 
 static void list_done(struct list *l)
@@ -62,14 +63,17 @@ static uint64_t size_of(const char *samples)
 	return bytes;
 }
 
-/* Finds what both histories have of each level, together. */
-static void add_kept(struct entry *e, const char *samples)
+/* Finds what both histories have of each level, together. 0 or -errno. */
+static int add_kept(struct entry *e, const char *samples, struct error *err)
 {
 	struct history_kept chains[HISTORY_LEVELS];
 	unsigned int level;
+	int r = history_kept(samples, &history_flat, e->kept, err);
 
-	history_kept(samples, &history_flat, e->kept);
-	history_kept(samples, &history_chains, chains);
+	if (r == 0)
+		r = history_kept(samples, &history_chains, chains, err);
+	if (r < 0)
+		return r;
 	for (level = 0; level < HISTORY_LEVELS; level++) {
 		struct history_kept *kept = &e->kept[level];
 
@@ -78,13 +82,16 @@ static void add_kept(struct entry *e, const char *samples)
 		kept->files += chains[level].files;
 		kept->bytes += chains[level].bytes;
 	}
+	return 0;
 }
 
 static int add_entry(const char *name, void *data)
 {
 	struct list *l = data;
 	_cleanup_free_ char *samples = session_samples(l->session_dir, name);
+	struct error err = ERROR_INIT;
 	struct entry *e;
+	int r;
 
 	array_grow(&l->entries, l->count + 1, &l->room);
 	e = &l->entries[l->count++];
@@ -93,7 +100,13 @@ static int add_entry(const char *name, void *data)
 		e->setup = (struct setup){ 0 };
 	e->samples = session_stat_get(samples, "total_samples");
 	e->bytes = size_of(samples);
-	add_kept(e, samples);
+	r = add_kept(e, samples, &err);
+	if (r < 0) {
+		/* The other sessions are worth listing. */
+		tool_warn("%s", err.text);
+		memset(e->kept, 0, sizeof(e->kept));
+		l->status = r;
+	}
 	return 0;
 }
 
@@ -118,6 +131,14 @@ static int read_list(const char *session_dir, struct list *l, struct error *err)
 	if (l->count)
 		qsort(l->entries, l->count, sizeof(*l->entries), compare);
 	return r;
+}
+
+/* What remains to be said after a list was printed. */
+static int list_status(const struct list *l, struct error *err)
+{
+	return l->status < 0 ? error_set(err, l->status, "%s: not all of its sessions can be read",
+					 l->session_dir)
+			     : 0;
 }
 
 /* --- tables --- */
@@ -325,7 +346,7 @@ int session_action_list(const char *session_dir, bool json, struct error *err)
 		print_json(&l, write_session);
 	else if (r == 0)
 		print_sessions(&l);
-	return r;
+	return r < 0 ? r : list_status(&l, err);
 }
 
 int session_action_history(const char *session_dir, bool json, struct error *err)
@@ -337,7 +358,7 @@ int session_action_history(const char *session_dir, bool json, struct error *err
 		print_json(&l, write_history);
 	else if (r == 0)
 		print_history(&l);
-	return r;
+	return r < 0 ? r : list_status(&l, err);
 }
 
 /* Deletes the session as its owner; the current one under the lock that a writer holds. */

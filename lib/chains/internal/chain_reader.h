@@ -14,7 +14,8 @@ struct chain_reader {
 	struct chain_names *names;
 	struct chain_generation *generations;
 	size_t count, room;
-	size_t damaged; /* bytes of segments that cannot be read */
+	bool has_sources; /* in any window */
+	size_t damaged;	  /* bytes of segments that cannot be read */
 	/* The generation that a node was read of last, its nodes, and the nodes and places of those
 	 * before it. */
 	size_t last;

@@ -8,7 +8,6 @@
 #include "file/path.h"
 #include "collect/internal/references.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -100,20 +99,21 @@ static void remove_excess(int top, struct search *s, struct strbuf *log)
 
 void old_code_remove(const char *samples, const struct old_code *how, struct strbuf *log)
 {
-	int fd = open(samples, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_close_ int fd = open(samples, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	int r = fd < 0 ? -errno : dirtree_names(fd, &names);
 	struct search s = { .how = how };
-	struct dirent *entry;
-	size_t i;
+	const char *name;
+	size_t at = 0, i;
 
-	while (d && (entry = readdir(d)))
-		if (*entry->d_name == '{' || !strcmp(entry->d_name, "jit"))
-			(void)dirtree_walk(fd, entry->d_name, look_at, &s, NULL);
-	if (d)
+	while ((name = dirtree_next_name(&names, &at)))
+		if (*name == '{' || !strcmp(name, "jit"))
+			(void)dirtree_walk(fd, name, look_at, &s, NULL);
+	if (fd >= 0)
 		remove_excess(fd, &s, log);
+	if (r < 0)
+		strbuf_addf(log, "cannot list %s: %s\n", samples, strerror(-r));
 	for (i = 0; i < s.count; i++)
 		free(s.files[i].path);
 	free(s.files);
-	if (d)
-		(void)closedir(d);
 }

@@ -16,7 +16,6 @@
 #include "sfile/session.h"
 #include "sfile/sname.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,30 +28,6 @@
 static int open_directory(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* The names in the directory @path, each with its NUL. */
-static struct strbuf list_names(const char *path)
-{
-	struct strbuf names = STRBUF_INIT;
-	int fd = open_directory(path);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	while (d && (entry = readdir(d)))
-		strbuf_add(&names, entry->d_name, strlen(entry->d_name) + 1);
-	if (d)
-		(void)closedir(d);
-	return names;
-}
-
-static const char *next_name(const struct strbuf *names, size_t *at)
-{
-	const char *name = *at < names->length ? names->text + *at : NULL;
-
-	if (name)
-		*at += strlen(name) + 1;
-	return name;
 }
 
 /* --- merging --- */
@@ -73,7 +48,7 @@ static void find_batches(struct merge *m)
 	const char *name;
 	size_t at = 0;
 
-	while ((name = next_name(&m->names, &at))) {
+	while ((name = dirtree_next_name(&m->names, &at))) {
 		m->merged = MAX(m->merged, idle_segment_last(name));
 		m->last = MAX(m->last, idle_batch(name));
 	}
@@ -86,7 +61,7 @@ static uint32_t batch_after(const struct merge *m, uint32_t after)
 	const char *name;
 	size_t at = 0;
 
-	while ((name = next_name(&m->names, &at))) {
+	while ((name = dirtree_next_name(&m->names, &at))) {
 		uint32_t batch = idle_batch(name);
 
 		if (batch > after && (!first || batch < first))
@@ -166,7 +141,7 @@ static int read_batch(struct merge *m, const char *path, struct segment **ret)
 	const char *name;
 	size_t at = 0;
 
-	while (r == 0 && (name = next_name(&damaged, &at)))
+	while (r == 0 && (name = dirtree_next_name(&damaged, &at)))
 		r = set_apart(m, name);
 	return r;
 }
@@ -225,7 +200,7 @@ static void remove_merged(const struct merge *m)
 	const char *name;
 	size_t at = 0;
 
-	while (fd >= 0 && (name = next_name(&m->names, &at))) {
+	while (fd >= 0 && (name = dirtree_next_name(&m->names, &at))) {
 		uint32_t batch = idle_batch(name), segment = idle_segment_last(name);
 
 		if ((batch && batch <= m->merged) || (segment && segment < m->merged))
@@ -236,17 +211,19 @@ static void remove_merged(const struct merge *m)
 void idle_files_merge(const char *samples, struct strbuf *log)
 {
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
-	struct merge m = { .dir = dir, .log = log, .names = list_names(dir) };
+	struct merge m = { .dir = dir, .log = log, .names = STRBUF_INIT };
+	int r = dirtree_names_of(dir, &m.names);
 	size_t i;
-	int r;
 
-	find_batches(&m);
-	r = add_inputs(&m);
+	if (r == 0) {
+		find_batches(&m);
+		r = add_inputs(&m);
+	}
 	if (r == 0)
 		remove_merged(&m);
 	if (r == 0 && m.to)
 		r = write_segment(&m);
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		strbuf_addf(log, "cannot add up the sample files in %s: %s\n", dir, strerror(-r));
 	for (i = 0; i < m.count; i++)
 		segment_free(m.inputs[i]);
@@ -264,18 +241,23 @@ struct move {
 	int64_t until_s;
 	uint32_t batch;
 	int64_t bytes; /* in the batch */
-	uint64_t count;
 };
 
-/* The number of the next batch: greater than that of any, also of those that are removed. */
-static uint32_t next_batch(const char *samples)
+/* Finds the number of the next batch: greater than that of any, also of those that are removed. 0
+ * or -errno: what goes into one that was merged already is removed unread. */
+static int next_batch(const char *samples, uint32_t *ret)
 {
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
-	_cleanup_(strbuf_done) struct strbuf names = list_names(dir);
-	struct merge m = { .names = names };
+	struct merge m = { .names = STRBUF_INIT };
+	int r = dirtree_names_of(dir, &m.names);
 
-	find_batches(&m);
-	return MAX(m.merged, m.last) + 1;
+	if (r == 0 || r == -ENOENT) {
+		find_batches(&m);
+		*ret = MAX(m.merged, m.last) + 1;
+		r = 0;
+	}
+	strbuf_done(&m.names);
+	return r;
 }
 
 /* Whether @path is that of a sample file whose counts a segment can have: not those of arcs. */
@@ -310,23 +292,26 @@ static int move_entry(const struct dirtree_visit *visit, void *data)
 	}
 	to = xasprintf(SESSION_IDLE "/%" PRIu32 ".files/%s", m->batch, visit->path);
 	if (dirtree_make_parents(m->top, to, 0755, NULL) == 0 &&
-	    dirtree_rename(m->top, visit->path, to, NULL) == 0) {
+	    dirtree_rename(m->top, visit->path, to, NULL) == 0)
 		m->bytes += visit->st.st_size;
-		m->count++;
-	}
 	return 0;
 }
 
-uint64_t idle_files_move(const char *samples, int64_t until_s)
+void idle_files_move(const char *samples, int64_t until_s, struct strbuf *log)
 {
-	_cleanup_(strbuf_done) struct strbuf names = list_names(samples);
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
 	_cleanup_close_ int top = open_directory(samples);
-	struct move m = { .top = top, .until_s = until_s, .batch = next_batch(samples) };
+	struct move m = { .top = top, .until_s = until_s };
+	int r = top < 0 ? -errno : dirtree_names(top, &names);
 	const char *name;
 	size_t at = 0;
 
-	while (top >= 0 && (name = next_name(&names, &at)))
+	if (r == 0)
+		r = next_batch(samples, &m.batch);
+	while (r == 0 && (name = dirtree_next_name(&names, &at)))
 		if (*name == '{')
 			(void)dirtree_walk(top, name, move_entry, &m, NULL);
-	return m.count;
+	if (r < 0)
+		strbuf_addf(log, "cannot move idle sample files of %s: %s\n", samples,
+			    strerror(-r));
 }

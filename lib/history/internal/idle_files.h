@@ -6,7 +6,7 @@
  * sample files before, but may go on recording: what it opens meanwhile is moved, not merged.
  *
  *	idle_files_merge(samples, &log);	what was moved the last time
- *	idle_files_move(samples, until_s);	and not written since
+ *	idle_files_move(samples, until_s, &log);	and not written since
  */
 #pragma once
 
@@ -18,5 +18,5 @@ struct strbuf;
  * before, if it can be read. Damaged files are moved to IDLE_DAMAGED. Adds what failed to @log. */
 void idle_files_merge(const char *samples, struct strbuf *log);
 /* Moves the sample files that were written last before @until_s, since 1970, to a new batch, or to
- * several if they are many. Those of call graphs stay. Returns their number. */
-uint64_t idle_files_move(const char *samples, int64_t until_s);
+ * several if they are many. Those of call graphs stay. Adds what failed to @log. */
+void idle_files_move(const char *samples, int64_t until_s, struct strbuf *log);

@@ -126,10 +126,10 @@ static int publish_sum(struct adding *a, uint32_t last)
 /* Adds all generations that are complete, and publishes the sum. Returns how many, or -errno. */
 static int add_all(struct adding *a)
 {
-	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(a->dir, a->kind, &count);
+	_cleanup_free_ struct history_source *list = NULL;
+	size_t count = 0, i;
+	int r = sources_list(a->dir, a->kind, &list, &count, NULL), added = 0;
 	uint32_t last = 0;
-	int r = 0, added = 0;
 
 	for (i = 0; i < count && r == 0; i++) {
 		if (list[i].is_segment || list[i].first < a->first || list[i].first >= a->until)
@@ -162,9 +162,10 @@ int sums_add(const struct sums_of *of, uint32_t live, struct strbuf *log)
 			    .bytes = STRBUF_INIT,
 			    .until = live };
 	uint32_t last;
-	int r = 0;
+	int r = sources_sum(dir, &last, NULL);
 
-	if (sources_sum(dir, &last)) {
+	/* Not to be taken for none: the generations that are only in it would be lost. */
+	if (r > 0) {
 		a.first = last + 1;
 		r = open_sum(&a, last);
 		if (!a.sum) /* damaged: what is still there is added again */
@@ -174,8 +175,8 @@ int sums_add(const struct sums_of *of, uint32_t live, struct strbuf *log)
 		r = add_all(&a);
 	if (r < 0)
 		strbuf_addf(log, "cannot add up what is in %s: %s\n", dir, strerror(-r));
-	else
-		sources_remove_sums(dir);
+	else if (sources_sum(dir, &last, NULL) > 0)
+		sources_remove_sums(dir, last);
 	segment_free(a.sum);
 	strbuf_done(&a.bytes);
 	return MIN(r, 0);
