@@ -3,6 +3,8 @@
 
 #include "tools/common/status_view.h"
 
+#include <errno.h>
+
 static const char running[] =
 	"state running\npid 77\nversion 2.0.0\nuptime_s 93784\n"
 	"driver perf: the clock, for the PMU does not open\ncpus_offline 1,3\n"

@@ -18,7 +18,7 @@ static void names_are_kept(void)
 	thread_namer_see(n, 7, 9, unknown);
 	thread_namer_see(n, 7, 10, worker);
 	thread_namer_see(n, 7, 10, other);
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	session_names_read(names, dir);
 	CHECK_STR(session_names_thread(names, 7, 8), "worker");
 	CHECK(!session_names_thread(names, 7, 9));
@@ -36,13 +36,13 @@ static void names_are_written_again_in_a_new_file(void)
 	struct thread_namer *n = thread_namer_new(dir);
 
 	thread_namer_see(n, 7, 8, worker);
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	CHECK_EQ(truncate(path, 9 << 20), 0);
 	thread_namer_see(n, 7, 9, other);
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	CHECK_EQ(unlink(old), 0);
 	thread_namer_see(n, 7, 8, worker);
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	session_names_read(names, dir);
 	CHECK_STR(session_names_thread(names, 7, 8), "worker");
 	CHECK_STR(session_names_thread(names, 7, 9), "other");
@@ -86,7 +86,7 @@ static void most_samples_have_the_name(void)
 		thread_namer_see(n, 9, 9, shell);
 	for (i = 0; i < 8; i++)
 		thread_namer_see(n, 9, 9, program);
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	session_names_read(names, dir);
 	CHECK_STR(session_names_thread(names, 7, 7), "program");
 	CHECK_STR(session_names_thread(names, 8, 8), "program");
@@ -94,5 +94,33 @@ static void most_samples_have_the_name(void)
 	thread_namer_free(n);
 }
 
-TESTS(T(names_are_kept), T(most_samples_have_the_name), T(names_do_not_go_to_the_next_session),
-      T(names_are_written_again_in_a_new_file))
+/* The bytes that this thread has written; -1: the kernel does not count them. */
+static int64_t written_here(void)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *at = path_read(NULL, "/proc/thread-self/io", &text, NULL) > 0
+				 ? strstr(text, "wchar: ")
+				 : NULL;
+
+	return at ? strtoll(at + strlen("wchar: "), NULL, 10) : -1;
+}
+
+/* A disk that is slow must not hold the thread that drains. */
+static void another_thread_writes(void)
+{
+	static const char worker[] = "worker";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "threads"), *text = NULL;
+	struct thread_namer *n = thread_namer_new(dir);
+	int64_t before = written_here();
+
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_finish(n);
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	CHECK_STR(text, "7.8\tworker\n");
+	CHECK_EQ(written_here(), before);
+	thread_namer_free(n);
+}
+
+TESTS(T(names_are_kept), T(another_thread_writes), T(most_samples_have_the_name),
+      T(names_do_not_go_to_the_next_session), T(names_are_written_again_in_a_new_file))

@@ -167,6 +167,7 @@ bool record_dump(struct record *rec)
 	is_left = record_tend(rec);
 	is_left |= source_files_dump(rec->sources, clock_now_ns(), rec->dump_since_ns);
 	is_left |= kernel_images_is_saving(rec->kernel);
+	is_left |= rec->threads && thread_namer_is_busy(rec->threads);
 	rec->is_dumped = !is_left && !rec->dump_until_ns;
 	return !rec->is_dumped;
 }

@@ -6,9 +6,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "helper/errands.h"
 #include "sfile/session_names.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@
 
 /* So many threads are remembered. If there are more, names are written again. */
 enum { THREADS_MAX = 65536 };
+/* So many bytes of lines wait for a disk; later names are not kept. */
+enum { LINES_MAX = 4 << 20 };
 
 /* Samples do not come in the order in which they were taken: one of a shell may follow those of the
  * program that it became. So the name is that of most samples: each sample with it is a vote, each
@@ -27,13 +31,39 @@ struct thread {
 	unsigned int votes;
 };
 
+/* What the thread that writes is given. */
+struct job {
+	struct errand errand;
+	const char *samples;
+	struct strbuf lines;
+	int result;
+	struct error why;
+};
+
 struct thread_namer {
 	char *samples;
 	struct map seen; /* the process and the thread: struct thread */
 	struct arena arena;
-	struct strbuf lines;
-	bool is_told; /* that writing failed */
+	struct strbuf lines;	 /* to be written */
+	struct errands *errands; /* NULL: nothing was written yet, or there is no thread for it */
+	uint64_t number;	 /* of the job that the thread has; 0: none */
+	bool is_told;		 /* that names are not kept */
 };
+
+static void drop(struct errand *e)
+{
+	struct job *j = (struct job *)e;
+
+	strbuf_done(&j->lines);
+	free(j);
+}
+
+static void run(struct errand *e)
+{
+	struct job *j = (struct job *)e;
+
+	j->result = session_names_append(SESSION_NAMES_THREADS, j->samples, &j->lines, &j->why);
+}
 
 struct thread_namer *thread_namer_new(const char *samples)
 {
@@ -62,6 +92,13 @@ static bool vote(struct thread *t, const char *comm)
 	return true;
 }
 
+static void complain(struct thread_namer *n, const char *why)
+{
+	if (!n->is_told)
+		log_warn("%s; the names of threads are not kept", why);
+	n->is_told = true;
+}
+
 void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const char *comm)
 {
 	uint64_t key = (uint64_t)tgid << 32 | tid;
@@ -79,31 +116,78 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 	}
 	if (!vote(t, comm))
 		return;
+	if (n->lines.length > LINES_MAX) {
+		complain(n, "the disk does not take the names of threads");
+		return;
+	}
 	(void)snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu32, tgid, tid);
 	session_names_line(&n->lines, text, comm);
 }
 
+/* Takes back what was written, or failed. */
+static void take_back(struct thread_namer *n, struct job *j)
+{
+	if (j->result > 0)
+		forget_all(n);
+	if (j->result < 0)
+		complain(n, j->why.text);
+	drop(&j->errand);
+}
+
+/* Takes back what the thread is done with. */
+static void settle(struct thread_namer *n)
+{
+	struct errand *e = n->errands ? errands_take(n->errands) : NULL;
+
+	if (!e)
+		return;
+	n->number = 0;
+	take_back(n, (struct job *)e);
+}
+
 void thread_namer_write(struct thread_namer *n)
 {
-	struct error err = ERROR_INIT;
-	int r;
+	struct job *j;
 
-	if (!n->lines.length)
+	settle(n);
+	if (n->number || !n->lines.length)
 		return;
-	r = session_names_append(SESSION_NAMES_THREADS, n->samples, &n->lines, &err);
-	if (r > 0)
-		forget_all(n);
-	if (r < 0) {
-		if (!n->is_told)
-			log_warn("%s; the names of threads are not kept", err.text);
-		n->is_told = true;
+	j = xcalloc(1, sizeof(*j));
+	j->errand = (struct errand){ .run = run, .drop = drop };
+	j->samples = n->samples;
+	j->lines = n->lines;
+	n->lines = STRBUF_INIT;
+	if (n->errands || errands_new(ERRANDS_FILES, &n->errands, NULL) == 0) {
+		n->number = errands_add(n->errands, &j->errand);
+		return;
 	}
-	strbuf_clear(&n->lines);
+	run(&j->errand);
+	take_back(n, j);
+}
+
+bool thread_namer_is_busy(const struct thread_namer *n)
+{
+	return n->number && errands_finished(n->errands) < n->number;
+}
+
+/* Waits for what the thread has. */
+static void await(struct thread_namer *n)
+{
+	while (n->number && !errands_wait(n->errands, n->number, INT_MAX))
+		;
+	settle(n);
+}
+
+void thread_namer_finish(struct thread_namer *n)
+{
+	await(n);
+	thread_namer_write(n);
+	await(n);
 }
 
 void thread_namer_forget(struct thread_namer *n)
 {
-	thread_namer_write(n);
+	thread_namer_finish(n);
 	forget_all(n);
 	n->is_told = false;
 }
@@ -112,6 +196,8 @@ void thread_namer_free(struct thread_namer *n)
 {
 	if (!n)
 		return;
+	await(n);
+	errands_free(n->errands);
 	forget_all(n);
 	strbuf_done(&n->lines);
 	free(n->samples);
