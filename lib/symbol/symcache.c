@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 enum { NAME_SIZE = 48 };
@@ -22,6 +23,7 @@ struct symcache {
 	char *path; /* for messages */
 	int directory;
 	uint64_t cap;
+	uint64_t written; /* bytes */
 	struct symcache_stats stats;
 };
 
@@ -202,6 +204,7 @@ static int write_file(struct symcache *c, const char *key, const char *name,
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", name, (int)gettid());
 	_cleanup_close_ int fd = -1;
+	struct stat file;
 	int r;
 
 	(void)unlinkat(c->directory, temporary, 0);
@@ -210,8 +213,11 @@ static int write_file(struct symcache *c, const char *key, const char *name,
 		return -errno;
 	r = symcache_write(fd, key, st);
 	/* Without a sync: what a power cut damages is not used, but made again. */
-	if (r == 0 && renameat(c->directory, temporary, c->directory, name) < 0)
+	if (r == 0 && (fstat(fd, &file) < 0 ||
+		       renameat(c->directory, temporary, c->directory, name) < 0))
 		r = -errno;
+	if (r == 0)
+		__atomic_fetch_add(&c->written, (uint64_t)file.st_size, __ATOMIC_RELAXED);
 	if (r < 0)
 		(void)unlinkat(c->directory, temporary, 0);
 	return r;
@@ -236,11 +242,13 @@ const struct symcache_stats *symcache_stats(const struct symcache *c)
 
 void symcache_close(struct symcache *c)
 {
+	uint32_t random = 0;
 	uint64_t left;
 
 	if (!c)
 		return;
-	if (c->stats.stored)
+	(void)getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	if (lru_directory_is_due(c->written, c->cap, random))
 		c->stats.evicted += lru_directory_trim(c->directory, ".sym", c->cap, &left);
 	(void)close(c->directory);
 	free(c->path);

@@ -50,8 +50,8 @@ char *symcache_directory(void);
 /* Opens the cache in @directory, which is created if missing and may grow to @cap bytes. Caller
  * closes; NULL, with a line in the debug log, if it cannot be created or others may write to it. */
 struct symcache *symcache_open(const char *directory, uint64_t cap);
-/* Frees it, and removes the least recently used files if it exceeds its cap; NULL is fine. All
- * tables from it must have been freed. */
+/* Frees it; NULL is fine. If much was stored, or sometimes if it was little, removes the least
+ * recently used files if the directory exceeds its cap. All tables from it must have been freed. */
 void symcache_close(struct symcache *c);
 DEFINE_CLEANUP(struct symcache *, symcache_close);
 

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/parallel.h"
 #include "symbol/symcache.h"
+#include "symbol/internal/lru_directory.h"
 #include "symbol/internal/symcache_file.h"
 
 #include <dirent.h>
@@ -275,6 +276,36 @@ static void what_was_used_least_goes_first(void)
 	symcache_close(c);
 }
 
+static void who_writes_little_seldom_looks_at_all_files(void)
+{
+	enum { LIMIT = 100000, WRITERS = 100000, EACH = LIMIT / 1000 };
+	static const struct {
+		uint64_t written;
+		uint32_t random;
+		bool is_due;
+	} cases[] = {
+		{ 0, 0, false },
+		{ 1, 0, true },
+		{ 1, UINT32_MAX, false },
+		{ LIMIT / 100, UINT32_MAX, true },
+		{ LIMIT * 2, UINT32_MAX, true },
+		{ LIMIT / 200, UINT32_MAX / 2 - 1, true },
+		{ LIMIT / 200, UINT32_MAX / 2 + 1, false },
+	};
+	size_t i, looks = 0;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		if (!CHECK(lru_directory_is_due(cases[i].written, LIMIT, cases[i].random) ==
+			   cases[i].is_due))
+			printf("# case %zu\n", i);
+	for (i = 0; i < WRITERS; i++)
+		looks += lru_directory_is_due(EACH, LIMIT, (uint32_t)i * (UINT32_MAX / WRITERS));
+	/* They write the limit a hundred times, and look at each hundredth of it. */
+	CHECK(looks > 9900 && looks < 10100);
+	CHECK(!lru_directory_is_due(0, 0, 0));
+	CHECK(lru_directory_is_due(1, 0, UINT32_MAX));
+}
+
 static void directories_that_others_write_are_refused(void)
 {
 	_cleanup_directory_ char *directory = test_directory();
@@ -426,6 +457,7 @@ static void many_tools_may_use_one_directory(void)
 TESTS(T(tables_come_back_as_they_were), T(damage_is_found_and_made_good),
       T(files_of_other_versions_are_written_again), T(files_cut_short_are_not_believed),
       T(a_symbol_that_is_lost_says_so), T(what_was_used_least_goes_first),
+      T(who_writes_little_seldom_looks_at_all_files),
       T(directories_that_others_write_are_refused), T(files_of_others_are_not_believed),
       T(the_environment_names_the_directory), T(many_may_read_and_write_at_once),
       T(many_tools_may_use_one_directory))

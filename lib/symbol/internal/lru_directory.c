@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/internal/lru_directory.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -83,6 +84,13 @@ static int compare_use(const void *pa, const void *pb)
 	if (a->used.tv_nsec != b->used.tv_nsec)
 		return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 	return strcmp(a->name, b->name);
+}
+
+bool lru_directory_is_due(uint64_t written, uint64_t limit, uint32_t random)
+{
+	double chance = (double)written * 100 / (double)MAX(limit, UINT64_C(1));
+
+	return written && (double)random <= chance * UINT32_MAX;
 }
 
 size_t lru_directory_trim(int directory, const char *tail, uint64_t limit, uint64_t *ret_bytes)
