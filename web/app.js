@@ -8,9 +8,10 @@ import { Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { cgroupName, differenceKey, frameDifference, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { cgroupName, differenceKey, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
-import { isServed, load, loadApplications, loadSource, loadSources } from './provider.js';
+import { isServed, load, loadApplications, loadSecond, loadSource, loadSources } from './provider.js';
+import { joinProfiles } from './second.js';
 import { Source } from './source.js';
 
 const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30;
@@ -22,6 +23,8 @@ const $ = id => /** @type {any} */ (document.getElementById(id));
 
 /** @type {any} */
 let page = null;
+/** The profile that it is compared with, or null; what is known of it: the session, and why it cannot be shown. */
+let second = /** @type {any} */ (null), secondOf = { session: '', trouble: '', isReading: false };
 let profile, timeline, annotations = [], series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
 /** @type {any} */
@@ -48,8 +51,8 @@ function windowText(window) {
 }
 
 /** The steps of such a text; null if it is none or not in the profile. */
-function parseWindow(text) {
-	const s = profile.head.steps, [from, to] = text.split('..').map(t => Date.parse(t));
+function parseWindow(text, p = profile) {
+	const s = p.head.steps, [from, to] = text.split('..').map(t => Date.parse(t));
 	if (!s || !(from < to)) return null;
 	let first = -1, last = -1;
 	for (let i = 0; i < s.count; i++) {
@@ -88,28 +91,28 @@ function shape(hidden) {
 	return reshaped.get(key);
 }
 
-/** The samples of a window as a tree, with its functions. */
-function view(window, chosen) {
+/** The samples of a window of a profile as a tree, with its functions. */
+function view(p, window, chosen) {
 	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f);
-	const mask = profile.taskMask(chosenTasks()), all = profile.window(window, mask), self = profile.choose(all, of('focus'), of('drop'));
+	const mask = p.taskMask(chosenTasks()), all = p.window(window, mask), self = p.choose(all, of('focus'), of('drop'));
 	const form = shape(of('hide'));
 	let tree;
 	if (form) {
 		const projected = new Float64Array(form.tree.n);
 		self.forEach((v, i) => { projected[form.map[i]] += v; });
 		tree = form.tree.withSelf(projected);
-	} else tree = self === profile.base.self ? profile.base : profile.base.withSelf(self);
-	const isWhole = tree === profile.base;
-	return { self, tree, mask, blocks: new Blocks(profile, window, { self, tree, map: form?.map, mask }), n: tree.total[0],
+	} else tree = self === p.base.self ? p.base : p.base.withSelf(self);
+	const isWhole = tree === p.base;
+	return { self, tree, mask, blocks: new Blocks(p, window, { self, tree, map: form?.map, mask }), n: tree.total[0],
 		before: all.reduce((a, b) => a + b, 0),
-		functions: isWhole ? profile.allFunctions() : profile.functions(tree) };
+		functions: isWhole ? p.allFunctions() : p.functions(tree) };
 }
 
 const remembered = new Map(), VIEWS_KEPT = 3;
 
 /** The same. The views that were asked for last are kept. */
-function viewOf(window, chosen) {
-	const key = JSON.stringify([window, chosen.map(f => [f.verb, f.f]), state.who, hasOption('merge')]), known = remembered.get(key) ?? view(window, chosen);
+function viewOf(p, window, chosen) {
+	const key = JSON.stringify([p === second, window, chosen.map(f => [f.verb, f.f]), state.who, hasOption('merge')]), known = remembered.get(key) ?? view(p, window, chosen);
 	remembered.delete(key);
 	remembered.set(key, known);
 	if (remembered.size > VIEWS_KEPT) remembered.delete(remembered.keys().next().value);
@@ -147,15 +150,16 @@ function momentsIn(window) {
 function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
-	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b) : null;
-	page = { profile, palette: colours(), window, other, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(window, chosen), ...losses(window),
+	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b, second ?? profile) : null;
+	page = { profile, palette: colours(), window, other, second, chosen, sort: state.sort,
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(profile, window, chosen), ...losses(window),
 		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
 	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
-	if (other) {
-		page.B = viewOf(other, chosen);
+	if (second) page.B = viewOf(second, other, chosen);
+	else if (other) {
+		page.B = viewOf(profile, other, chosen);
 		page.overlap = Math.max(other[0], window ? window[0] : 0) < Math.min(other[1], window ? window[1] : profile.steps);
 		page.lengthsDiffer = other[1] - other[0] !== (window ? window[1] - window[0] : profile.steps);
 	}
@@ -180,7 +184,7 @@ function frameColour(f, i) {
 	const p = colours(), { kind, image } = profile.func;
 	if (state.v === 'diff') {
 		const d = frameDifference(page, i);
-		return p.difference(d.change, d.differs);
+		return p.difference(frameChange(d), d.differs);
 	}
 	if (state.col === 'heat') return p.heat(Math.sqrt(page.functions.self[f] / page.mostSelf));
 	if (state.col === 'image' && kind[f] !== 0 && kind[f] < 7) return p.ofImage(image[f]);
@@ -210,6 +214,10 @@ function noiseOf(t, i, isAlone = false) {
 	return isAlone ? page.blocks.ofNodeAlone(i) : page.blocks.ofNode(i);
 }
 
+function chanceText({ sure, differs }) {
+	return sure ? 'more than chance, among all functions' : differs ? 'perhaps: more than chance, taken alone' : 'within chance';
+}
+
 function frameTip(graph, i, event) {
 	if (i < 0 || !event) return showTip(null);
 	const t = graph.tree, f = t.func[i], rows = state.v === 'diff' ?
@@ -218,7 +226,7 @@ function frameTip(graph, i, event) {
 	const cells = (/** @type {any[]} */ [name, k, n, noise]) => [name, shareText(k, n, noise), count(profile.head, k), profile.head.hz ? timeOf(k) : ''];
 	showTip(event, el('b', {}, fullName(profile, f)), el('div', { class: 'dim' }, place(f)),
 		el('table', {}, rows.map(r => el('tr', {}, cells(r).map(c => el('td', {}, c))))),
-		state.v === 'diff' ? el('div', {}, frameDifference(page, i).differs ? 'more than chance, taken alone' : 'within chance') : '');
+		state.v === 'diff' ? el('div', {}, chanceText(frameDifference(page, i))) : '');
 }
 
 function actions(f) {
@@ -362,12 +370,13 @@ function renderBar() {
 	$('what').title = head.header.map(visible).join('\n');
 	$('chips').replaceChildren(
 		chip('A', windowLabel(page.window), 'Drag over the timeline to choose a window', page.window ? () => go({ a: '' }) : null),
-		...(page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
+		...(second ? [chip('B', secondLabel(), second.head.header.map(visible).join('\n'), secondOf.session ? () => go({ c: '', b: '' }) : null)] :
+			page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
 		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
-	$('compare').hidden = profile.steps < 2;
+	$('compare').hidden = profile.steps < 2 || Boolean(second);
 	$('compare').setAttribute('aria-pressed', String(isComparing));
-	$('amount').textContent = page.other ? '' : `${amount(head, page.n)}${head.hz ? ', ' + timeOf(page.n) : ''}` +
+	$('amount').textContent = page.B ? '' : `${amount(head, page.n)}${head.hz ? ', ' + timeOf(page.n) : ''}` +
 		(page.n < head.samples ? `: ${pct(page.n / head.samples)} % of all` : '');
 	const facts = qualityFacts(page), worst = Math.max(...facts.map(f => f.level));
 	$('quality').className = 'quality ' + ['good', 'warn', 'bad'][worst];
@@ -384,8 +393,8 @@ function renderTabs() {
 	const isFlame = state.v === 'flame';
 	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
 	$('key').hidden = !isFlame && state.v !== 'diff';
-	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.other);
-	$('tools').hidden = !(isFlame || state.v === 'functions' || (state.v === 'diff' && page.other));
+	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.B);
+	$('tools').hidden = !(isFlame || state.v === 'functions' || (state.v === 'diff' && page.B));
 	$('drawn').hidden = !isFlame && state.v !== 'diff';
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
 	$('col').value = state.col;
@@ -553,10 +562,41 @@ async function askSource(question, f) {
 	document.body.dataset.source = asked;
 }
 
+/** What the second profile is called. */
+function secondLabel() {
+	return secondOf.session ? `session ${visible(secondOf.session)}` : visible(second.head.selection).replace(/ --(?:'(?:[^']|'\\'')*'|\S)+/g, '').trim() || 'the second profile';
+}
+
+/** Reads the profile to compare with that the state names, if it is another one, and shows it. */
+async function chooseSecond() {
+	const wanted = state.c, isGiven = profile.head.has_second && !wanted;
+	if (profile.head.applications_only || (secondOf.session === wanted && (second || secondOf.trouble || secondOf.isReading || !isGiven))) return;
+	second = null;
+	remembered.clear();
+	secondOf = { session: wanted, trouble: '', isReading: Boolean(wanted || isGiven) };
+	if (!secondOf.isReading) return;
+	const own = secondOf;
+	try {
+		const found = await loadSecond(state.e, wanted);
+		if (own !== secondOf) return;
+		if (!found) throw new Error('this page does not have it');
+		if (found.head.event !== profile.head.event) throw new Error(`its samples are of another event: ${found.head.event}`);
+		second = joinProfiles(profile, found);
+		series = null;
+		remembered.clear();
+		reshaped.clear();
+	} catch (e) {
+		if (own !== secondOf) return;
+		own.trouble = `The second profile cannot be compared: ${visible(e.message.trim())}`;
+	}
+	own.isReading = false;
+	render();
+}
+
 function renderDifference() {
-	$('diff-none').hidden = Boolean(page.other);
-	$('diff-some').hidden = !page.other;
-	if (!page.other) return offerWindows();
+	$('diff-none').hidden = Boolean(page.B);
+	$('diff-some').hidden = !page.B;
+	if (!page.B) return offerWindows();
 	const both = new Float64Array(page.tree.n);
 	for (let i = 0; i < both.length; i++) both[i] = page.tree.self[i] / page.n + page.B.tree.self[i] / page.B.n;
 	graphs.diff.turn(hasOption('flame'));
@@ -569,10 +609,15 @@ function offerWindows() {
 	const offers = [], n = profile.steps, w = page.window;
 	if (w && w[0] > 0) offers.push(['the same stretch before', w, [Math.max(0, 2 * w[0] - w[1]), w[0]]]);
 	if (n > 1) offers.push(['the first and the last half', [0, n >> 1], [n >> 1, n]]);
+	const sessions = profile.head.other_sessions ?? [];
+	if (secondOf.isReading) return $('diff-none').replaceChildren(el('p', {}, 'reading the second session…'));
 	$('diff-none').replaceChildren(el('p', {}, el('b', {}, 'Nothing to compare with yet.')),
+		secondOf.trouble ? el('p', { class: 'warn' }, secondOf.trouble) : '',
 		el('p', {}, n > 1 ? 'Press Compare… and drag over a second stretch of the timeline, or take' :
-			'This session has no history of its samples, so there is only one window. Compare two sessions with opreport { … } { … }.'),
-		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)));
+			`This session has no history of its samples, so there is only one window. ${sessions.length ? '' : 'Compare two sessions with opweb { … } { … }.'}`),
+		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)),
+		...sessions.length ? [el('p', {}, `${n > 1 ? 'Or compare' : 'Compare'} this session (A) with another one (B):`),
+			el('p', { class: 'events' }, sessions.map(name => el('button', { type: 'button', 'data-session': name, onclick: () => go({ c: name, b: '' }) }, visible(name))))] : []);
 }
 
 /** The functions of the filters as opreport takes them; null if it cannot tell them from others. */
@@ -642,8 +687,8 @@ function command() {
 	const isMissing = profile.head.hidden && page.isPart && (grouping ? grouping !== 'application' : state.v === 'functions');
 	if (options === null || isMissing || (grouping && (grouping === 'kind' || (state.v === 'functions' && grouping === 'image')))) return '';
 	const summary = SUMMARIES[grouping] ?? '';
-	if (state.v === 'diff' && !page.other) return '';
-	if (state.v === 'diff' && page.other) return `opreport ${flatForm()}${general} { ${where}${time(page.window)} } { ${where}${time(page.other)} }`.replace(/ +/g, ' ');
+	if (state.v === 'diff' && !page.B) return '';
+	if (state.v === 'diff') return `opreport ${flatForm()}${general} { ${where}${time(page.window)} } { ${second ? visible(second.head.selection) + (tasks ?? '') : where}${second ? '' : time(page.other)} }`.replace(/ +/g, ' ');
 	const form = { flame: '--chains', functions: grouping ? summary : '--children', overview: summary, quality: '--children --quality', diff: '--children' };
 	const shown = profile.head.chains ? form[state.v] : grouping ? summary : flatForm();
 	return `opreport ${shown}${grouping ? '' : general}${options}${where}${time(page.window)}`.replace(/ +/g, ' ');
@@ -653,7 +698,7 @@ function showCommand() {
 	const text = command();
 	$('command').textContent = text;
 	$('copy').hidden = !text;
-	$('same').textContent = text ? 'same numbers:' : state.v === 'diff' && !page.other ? '' : 'no command of opreport gives these numbers';
+	$('same').textContent = text ? 'same numbers:' : state.v === 'diff' && !page.B ? '' : 'no command of opreport gives these numbers';
 }
 
 /** Whether what is to be shown follows from applications alone, if nothing else is known yet. */
@@ -674,12 +719,13 @@ function renderReading() {
 }
 
 function render() {
+	void chooseSecond();
 	compute();
 	search();
 	renderBar();
 	renderTabs();
 	if (timeline) {
-		timeline.windows = { A: page.window, B: page.other };
+		timeline.windows = { A: page.window, B: second ? null : page.other };
 		timeline.draw();
 	}
 	renderReading();
@@ -691,11 +737,12 @@ function render() {
 	else if (state.v === 'quality') showQuality(page, $('v-quality'));
 	else if (state.v === 'diff') renderDifference();
 	else if (state.v === 'source') renderSource();
-	$('detail').hidden = ['overview', 'quality', 'source'].includes(state.v) || (state.v === 'diff' && !page.other);
-	if (state.v === 'functions' || (state.v === 'diff' && page.other)) showDetail(null, 0, Math.max(0, page.picked));
+	$('detail').hidden = ['overview', 'quality', 'source'].includes(state.v) || (state.v === 'diff' && !page.B);
+	if (state.v === 'functions' || (state.v === 'diff' && page.B)) showDetail(null, 0, Math.max(0, page.picked));
 	showCommand();
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
 	if (!page.n) say('No samples in this window with these filters.');
+	document.body.dataset.second = second ? secondOf.session || 'given' : '';
 	if (!profile.head.applications_only) document.body.dataset.ready = state.v;
 }
 
@@ -766,7 +813,7 @@ function makeGraphs() {
 		graphs[name] = new Flame($(id), { label, flip, first: flip ? 1 : 0, palette: colours, colour: frameColour,
 			name: (f, i) => {
 				const d = name === 'diff' && i ? frameDifference(page, i) : null;
-				return (d?.differs ? (d.change > 0 ? '▲ ' : '▼ ') : '') + shortName(profile, f);
+				return (d && frameMark(d) ? frameMark(d) + ' ' : '') + shortName(profile, f);
 			},
 			title: i => (name === 'diff' ? `A ${pct(page.tree.total[i] / page.n)} %, B ${pct(page.B.tree.total[i] / page.B.n)} %` :
 				amount(profile.head, graphs[name].tree.total[i])),
@@ -847,7 +894,7 @@ function exportCommand(form) {
 /** Offers what is shown as files. */
 function showExports() {
 	if (profile.head.applications_only) return;
-	const graph = { flame: graphs.main, diff: page.other ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
+	const graph = { flame: graphs.main, diff: page.B ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
 	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
 		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
 	if (graph) offers.unshift(['Graph, SVG', 'flame-graph.svg', '', async () => graph.svg(`${command()} ${location.hash}`)],
@@ -893,7 +940,7 @@ function listen() {
 			search();
 			for (const g of Object.values(graphs)) g.later();
 			if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
-			if (state.v === 'diff' && page.other) showDifference(page, $('diff-table'), $('diff-note'));
+			if (state.v === 'diff' && page.B) showDifference(page, $('diff-table'), $('diff-note'));
 		}, 90);
 	};
 	$('search').onkeydown = typed;
@@ -937,6 +984,7 @@ function preferredTheme() {
 
 /** What is shown at first: who used the machine, if the profile is long or not mostly of one application. */
 function firstView() {
+	if (profile.head.has_second) return 'diff';
 	const most = Math.max(0, ...series.sums.values()), isMixed = most < MOSTLY * profile.head.samples;
 	return profile.steps && series.sums.size > 1 && (isMixed || profile.steps > 60) ? 'overview' : profile.head.chains ? 'flame' : 'functions';
 }
@@ -951,7 +999,8 @@ function makeEvents() {
 /** Shows a profile, which takes the place of what was known of it. */
 function open(found) {
 	profile = found;
-	series = timeline = null;
+	series = timeline = second = null;
+	secondOf = { session: '', trouble: '', isReading: false };
 	remembered.clear();
 	reshaped.clear();
 	makeEvents();

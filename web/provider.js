@@ -17,7 +17,7 @@ async function ask(path) {
 }
 
 async function embedded(id) {
-	const text = document.getElementById(id).textContent.trim();
+	const text = document.getElementById(id)?.textContent.trim();
 	return text && unpacked(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream());
 }
 
@@ -46,4 +46,12 @@ export async function loadApplications(event) {
 /** The profile, of the event with this key. */
 export async function load(event) {
 	return decode(isServed ? await (await ask(about(event) + 'data')).arrayBuffer() : await embedded('data'));
+}
+
+/** The profile to compare it with: that of a session, or the second one that the server was started with or the page has ('').
+ * null: there is none. */
+export async function loadSecond(event, session) {
+	const path = session ? `session/${encodeURIComponent(session)}/` : 'second/';
+	const bytes = isServed ? await (await ask(about(event) + path + 'data')).arrayBuffer() : session ? null : await embedded('second');
+	return bytes ? decode(bytes) : null;
 }

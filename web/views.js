@@ -341,6 +341,10 @@ let diffTable = null, diffPage = null;
 
 /** Functions of windows A and B, with the change in points, its interval, and whether it may be chance. */
 function diffRows(page) {
+	return (page.diffRows ||= makeDiffRows(page));
+}
+
+function makeDiffRows(page) {
 	const { profile, functions, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]);
 	for (let f = 1; f < profile.count; f++) {
 		const a = functions.self[f], b = B.functions.self[f];
@@ -349,7 +353,7 @@ function diffRows(page) {
 		rows.push({ f, a, b, half, change: b / m - a / n, p: chance, name: fullName(profile, f),
 			image: imageName(profile, f) });
 	}
-	const sure = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
+	const sure = page.sureAt = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
 	for (const r of rows) {
 		r.sure = r.a + r.b >= 12 && r.p <= sure;
 		r.perhaps = !r.sure && r.p <= 0.05;
@@ -423,13 +427,25 @@ export function frameDifference(page, i) {
 
 function compareFrame(page, i) {
 	const a = page.tree.total[i], b = page.B.tree.total[i], x = a / page.n, y = b / page.B.n;
-	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))),
-		differs: compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i)).chance <= 0.05 };
+	const { chance } = compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i));
+	diffRows(page);
+	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))), sure: a + b >= 12 && chance <= page.sureAt, differs: chance <= 0.05 };
+}
+
+/** The mark of such a frame: ▲ more, ▼ less, △ and ▽ perhaps, '' chance. */
+export function frameMark({ change, sure, differs }) {
+	if (!differs) return '';
+	return sure ? '▼▲'[Number(change > 0)] : '▽△'[Number(change > 0)];
+}
+
+/** How much of its colour such a frame has. */
+export function frameChange({ change, sure }) {
+	return sure ? change : change * 0.25;
 }
 
 /** What the colours of that graph mean. */
 export function differenceKey({ palette }) {
-	return [[1, '▲ more in B'], [-1, '▼ less in B'], [0, 'within chance']].map(([change, text]) =>
+	return [[1, '▲ more in B'], [-1, '▼ less in B'], [0.25, '△ perhaps'], [-0.25, '▽ perhaps'], [0, 'within chance']].map(([change, text]) =>
 		el('span', {}, swatch(palette.difference(change, Boolean(change))), String(text))).concat([el('span', {}, 'as wide as the mean of both shares')]);
 }
 

@@ -6,6 +6,7 @@ that a page must not obey; as a file and as opweb serves it. Numbers must be tho
 these. Prints TAP."""
 import base64
 import concurrent.futures
+import csv
 import gzip
 import json
 import os
@@ -87,6 +88,36 @@ chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 2500 ./elf/exe-pie main ./el
 chains 1
 chain ./elf/exe-pie OFFCPU.1.0.all.all.all complete 1234567 ./elf/exe-pie marked_first ./elf/exe-pie main+5
 chains 2
+"""
+
+# Two sessions: a function is called from elsewhere, and a library has moved.
+BEFORE_AFTER = """
+session before
+cpu 4
+slice 1795442400 1795442410
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    during 1 main 100
+    during 1 marked_first 400
+file ./elf/exe-pie ./old/lib.so TIMER.0.0.all.all.all
+    during 1 marked_second 500
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 100 ./elf/exe-pie main ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 400 ./elf/exe-pie marked_first ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 500 ./old/lib.so marked_second ./elf/exe-pie marked_first+3 ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chains 1
+session after
+cpu 4
+slice 1795442500 1795442510
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    during 1 main 130
+    during 1 marked_first 285
+file ./elf/exe-pie ./elf/lib.so TIMER.0.0.all.all.all
+    during 1 marked_second 485
+    during 1 marked_first 100
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 130 ./elf/exe-pie main ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 285 ./elf/exe-pie marked_first ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 485 ./elf/lib.so marked_second ./elf/exe-pie marked_first+3 ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 100 ./elf/lib.so marked_first ./elf/lib.so marked_second+3 ./elf/exe-pie main+5 ./elf/exe-pie _start+9
+chains 1
 """
 
 # Samples of two events; and some whose chains were shed.
@@ -381,6 +412,60 @@ def a_difference_has_the_numbers_of_both_windows(b, url):
         return False
     return empty == [True, True] and not said and "A 100 samples · B 700 samples" in whole and \
         re.search(r"total A [\d.]+ % .*, self [\d.]+ % · B [\d.]+ % .*, self [\d.]+ %", b.text("detail").replace("A 0 (", "A 0 % ("))
+
+
+def differences_of(command):
+    """The functions of a comparison by opreport: (name, image) to the shares before and after, and the verdict."""
+    found = list(csv.DictReader(run(f"{BUILD}/tools/opreport", "--csv", *shlex.split(command)[1:]).splitlines()))
+    share = lambda text: "0" if not float(text) else f"{float(text):.1f}" if float(text) >= 10 else f"{float(text):.2f}"
+    words = {("more", "true"): "▲ new", ("less", "true"): "▼ gone"}
+    return {(row["symbol"], os.path.basename(row["image"])): (share(row["before_percent"]), share(row["percent"]),
+            words.get((row["verdict"], str(row["diff_percent"] in ("new", "gone")).lower())) or
+            {"more": "▲ more", "less": "▼ less", "perhaps": "perhaps"}.get(row["verdict"], row["verdict"])) for row in found}
+
+
+def shown_differences(b):
+    return {(row[5], row[6]): (row[2], row[3], "perhaps" if "perhaps" in row[4] else row[4]) for row in table(b, "diff-table")}
+
+
+def two_sessions_can_be_compared(b):
+    """Those of the command line; and another session, chosen in the page, which the address keeps."""
+    server, url = serve("--session-dir=before-after", "{", "session:before", "}", "{", "session:after", "}")
+    try:
+        b.open(url)
+        b.until(lambda: b.js("return document.body.dataset.second"))
+        given, command, chips = shown_differences(b), b.text("command"), b.text("chips")
+        b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
+             "function(text, ...rest) { drawn.push(text); write.call(this, text, ...rest); }; document.getElementById('theme').click();")
+        b.until(lambda: b.js("return drawn.includes('all')"))
+        drawn = b.js("return drawn")
+    finally:
+        server.terminate()
+        server.wait()
+    server, url = serve("--session-dir=before-after", "session:before")
+    try:
+        b.open(url, "v=diff")
+        offered = b.js("return [...document.querySelectorAll('[data-session]')].map(e => e.textContent)")
+        b.js("document.querySelector('[data-session]').click()")
+        b.until(lambda: b.js("return document.body.dataset.second"))
+        chosen, address = shown_differences(b), b.js("return location.hash")
+        b.driver.back()
+        back = b.until(lambda: not b.js("return document.body.dataset.second") and "Nothing to compare" in b.text("diff-none"))
+        b.open(url, address[1:])
+        b.until(lambda: b.js("return document.body.dataset.second"))
+        again = shown_differences(b)
+        b.open(url, "v=functions&c=after")
+        b.until(lambda: b.js("return document.body.dataset.second"))
+        own = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+        refused = get(url + "session/..%2f/data")[0], get(url + "session/a,b/data")[0], get(url + "second/data")[0]
+    finally:
+        server.terminate()
+        server.wait()
+    expected = differences_of(command)
+    return len(expected) == 4 and expected == given == chosen == again and offered == ["after"] and back and "c=after" in address and \
+        "session:after" in chips and "▼ marked_first" in drawn and any(text.startswith("▲") for text in drawn) and sum(own.values()) == 1000 and \
+        own == {key: k for key, (k, _) in children("--session-dir=before-after", "session:before").items()} and \
+        all(status >= 400 for status in refused)
 
 
 def filters_are_chips(b, url):
@@ -805,13 +890,15 @@ def graphs_are_whole_in_svg(b, url):
 def make_pages():
     """Makes the sessions and their pages."""
     shutil.copy("elf/exe-pie", "marked_first")
+    os.mkdir("old")
+    shutil.copy("elf/lib.so", "old/lib.so")
     with open("names", "w", encoding="utf-8") as f:
         f.write(f"{ID + ID}\tweb-1\n")
     for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS)):
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("before-after", BEFORE_AFTER)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1041,6 +1128,7 @@ def main():
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
+                attempt(two_sessions_can_be_compared, wide)
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)
                 attempt(exports_have_addresses, address)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
-#include "tools/opreport/opreport_braces.h"
+#include "tools/common/braces.h"
 #include "tools/opreport/opreport_options.h"
 #include "tools/common/confine.h"
 #include "tools/common/page_report.h"
@@ -228,14 +228,14 @@ static void show_step(void *data, size_t done, size_t all)
 		progress_done(progress);
 }
 
-static int collect(struct parts *p, const struct opreport_braces *in, struct error *err)
+static int collect(struct parts *p, const struct braces *in, struct error *err)
 {
 	int r = reporting_open(&in->profile, in->count, in->words, &p->profile, err);
 
 	return r < 0 ? r : profile_report_collect(p->profile, &options.view, &p->report, err);
 }
 
-static int collect_page(struct parts *p, const struct opreport_braces *in, struct error *err)
+static int collect_page(struct parts *p, const struct braces *in, struct error *err)
 {
 	struct page_report page;
 	const struct page_words words = { in->count, in->words };
@@ -291,9 +291,7 @@ static int report(size_t count, char **words, struct error *err)
 {
 	_cleanup_free_ char *specification = options.html ? reporting_shell_words(count, words)
 							  : opreport_words("", count, words);
-	const struct opreport_braces all = { .profile = options.profile,
-					     .words = words,
-					     .count = count };
+	const struct braces all = { .profile = options.profile, .words = words, .count = count };
 	_cleanup_(parts_done) struct parts p = { 0 };
 	int r = options.html ? collect_page(&p, &all, err) : collect(&p, &all, err);
 
@@ -325,8 +323,7 @@ static void warn_same(const struct gather *a, const struct gather *b)
 	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
 }
 
-static int compare(const struct opreport_braces *first, const struct opreport_braces *second,
-		   struct error *err)
+static int compare(const struct braces *first, const struct braces *second, struct error *err)
 {
 	_cleanup_(parts_done) struct parts a = { 0 }, b = { 0 };
 	int r = collect(&a, first, err);
@@ -347,19 +344,18 @@ static int compare(const struct opreport_braces *first, const struct opreport_br
 /* Parses the words in both braces and compares these profiles; returns the exit status. */
 static int compare_braces(const struct spec_pair *pair, struct error *err)
 {
-	_cleanup_(opreport_braces_done) struct opreport_braces first = { .profile = options.profile,
-									 .words = pair->words[0],
-									 .count = pair->count[0] },
-							       second = { .profile =
-										  options.profile,
-									  .words = pair->words[1],
-									  .count = pair->count[1] };
+	_cleanup_(braces_done) struct braces first = { .profile = options.profile,
+						       .words = pair->words[0],
+						       .count = pair->count[0] },
+					     second = { .profile = options.profile,
+							.words = pair->words[1],
+							.count = pair->count[1] };
 	int r = opreport_check_pair(&options, err);
 
 	if (r == 0)
-		r = opreport_braces_parse(&first, &cmdline, err);
+		r = braces_parse(&first, &cmdline, err);
 	if (r == 0)
-		r = opreport_braces_parse(&second, &cmdline, err);
+		r = braces_parse(&second, &cmdline, err);
 	if (r < 0)
 		return tool_usage("%s", err->text);
 	return compare(&first, &second, err) < 0 ? tool_fail(err) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opweb: shows a profile in a browser. */
+#include "tools/common/braces.h"
 #include "tools/common/confine.h"
 #include "tools/common/page_report.h"
 #include "tools/common/reporting.h"
@@ -9,6 +10,7 @@
 #include "tools/opweb/web_export.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
+#include "tools/opweb/web_second.h"
 #include "tools/opweb/web_secret.h"
 #include "tools/opweb/web_server.h"
 #include "tools/opweb/web_source.h"
@@ -78,7 +80,8 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opweb",
-	.usage = "[OPTION]... [SPECIFICATION]...",
+	.usage = "[OPTION]... [SPECIFICATION]...\n"
+		 "       opweb [OPTION]... { SPECIFICATION... } { SPECIFICATION... }",
 	.summary = "Show a profile in a browser: applications over time, flame graphs, functions.",
 	.epilog = "A specification narrows the profile, as for opreport. See opweb(1).",
 	.opts = opts,
@@ -87,8 +90,10 @@ static const struct opt_cmdline cmdline = {
 
 /* The command line, for the processes that read the profile. */
 struct job {
-	char **words; /* of the specification; ends with NULL */
+	char *const *words; /* of the specification; ends with NULL */
 	char *const *all;
+	struct braces sides[2]; /* the two profiles, if there are two */
+	bool is_pair;
 };
 
 /* --- in the process that makes the data --- */
@@ -111,6 +116,7 @@ static bool is_one_event(const struct classes *c)
 static int print_data(const struct profile_config *config, char *const *list, struct error *err)
 {
 	_cleanup_(page_report_done) struct page_report page = { 0 };
+	_cleanup_(web_event_words_freep) char **others = NULL;
 	size_t count = count_words(list);
 	_cleanup_free_ char *words = reporting_shell_words(count, list);
 	const struct report_option shown[] = {
@@ -128,26 +134,58 @@ static int print_data(const struct profile_config *config, char *const *list, st
 	r = page_report_collect(config, &options.view, count, list, &page, err);
 	if (r == 0 && !options.view.events && !is_one_event(&page.profile->classes))
 		r = -EINVAL; /* only one of them has chains */
-	if (r == 0)
-		profile_report_print(&page.report, stdout);
-	return r;
+	if (r < 0)
+		return r;
+	options.view.other_sessions = others = web_second_sessions(page.profile->gather);
+	profile_report_print(&page.report, stdout);
+	options.view.other_sessions = NULL;
+	return 0;
 }
 
 /* Prints the data of one of several events: the one that has the key, or the usual one. */
-static int print_event(const struct profile_config *config, const struct job *job, const char *key,
+static int print_event(const struct profile_config *config, char *const *list, const char *key,
 		       struct error *err)
 {
 	_cleanup_(web_events_done) struct web_events events = { 0 };
 	_cleanup_(web_event_words_freep) char **words = NULL;
-	int r = web_events_list(config, job->words, &events, err);
+	int r = web_events_list(config, list, &events, err);
 
 	if (r < 0)
 		return r;
 	key = key ?: events.keys[events.usual];
 	options.view.events = events.keys;
 	options.view.event = key;
-	words = web_event_words(job->words, key);
+	words = web_event_words(list, key);
 	return print_data(config, words, err);
+}
+
+/* Prints the data of the words, of the event that has the key (NULL: the usual one). */
+static int print_page_data(const struct profile_config *config, char *const *list, const char *key,
+			   struct error *err)
+{
+	_cleanup_(web_event_words_freep) char **words = web_event_words(list, key);
+	int r = key ? -EINVAL : print_data(config, words, err);
+
+	return r == -EINVAL ? print_event(config, list, key, err) : r;
+}
+
+/* Prints the data of the profile to compare with that a question is about. */
+static int print_second(const struct profile_config *config, const struct job *job,
+			const char *question, const char *key, struct error *err)
+{
+	_cleanup_free_ char *session = web_second_session(question);
+	_cleanup_(web_event_words_freep) char **words = NULL;
+	struct profile_config second = *config;
+
+	if (session) {
+		words = web_second_words(job->words, session, err);
+		return words ? print_page_data(config, words, key, err) : -EINVAL;
+	}
+	if (!job->is_pair)
+		return error_set(err, -ENOENT, "there is no second profile");
+	second.session_dir = job->sides[1].profile.session_dir;
+	second.binaries = job->sides[1].profile.binaries;
+	return print_page_data(&second, job->sides[1].words, key, err);
 }
 
 static int print(const struct profile_config *config, const struct job *job, const char *question,
@@ -159,11 +197,12 @@ static int print(const struct profile_config *config, const struct job *job, con
 	const char *rest = web_event_rest(question);
 	int r;
 
+	if (web_second_rest(rest) != rest)
+		return print_second(config, job, rest, key, err);
 	options.view.apps_only = !strcmp(rest, WEB_APPLICATIONS_QUESTION);
+	options.view.has_second = job->is_pair;
 	if (options.view.apps_only || !strcmp(rest, WEB_DATA_QUESTION)) {
-		r = key ? -EINVAL : print_data(config, words, err);
-		if (r == -EINVAL)
-			r = print_event(config, job, key, err);
+		r = print_page_data(config, job->words, key, err);
 		return options.view.apps_only && r == -ENODATA ? 0 : r; /* no chains: nothing */
 	}
 	return !strncmp(rest, "export/", 7)
@@ -343,19 +382,55 @@ static int serve(const struct job *job, struct error *err)
 	return r < 0 ? tool_fail(err) : status;
 }
 
+/* Takes the two profiles of the command line. 0 or -errno. */
+static int take_pair(const struct spec_pair *pair, struct job *job, struct error *err)
+{
+	unsigned int i;
+	int r = 0;
+
+	for (i = 0; i < 2 && r == 0; i++) {
+		job->sides[i] = (struct braces){ .profile = options.profile,
+						 .words = pair->words[i],
+						 .count = pair->count[i] };
+		r = braces_parse(&job->sides[i], &cmdline, err);
+	}
+	if (r < 0)
+		return r;
+	job->is_pair = true;
+	options.profile = job->sides[0].profile;
+	job->words = job->sides[0].words;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
 	struct job job = { .all = argv };
-	struct error err = ERROR_INIT;
-	int operands = tool_options(&cmdline, argc, argv);
+	struct error err = ERROR_INIT, bad_pair = ERROR_INIT;
+	int is_pair = spec_split(argv, (size_t)argc, &pair, &bad_pair), operands, status;
+	unsigned int i;
 
+	operands = is_pair > 0 ? tool_options(&cmdline, (int)pair.outside_count, pair.outside)
+			       : tool_options(&cmdline, argc, argv);
+	if (is_pair > 0 && operands < (int)pair.outside_count)
+		is_pair = spec_bad_pair(&bad_pair);
+	if (is_pair < 0)
+		return tool_usage("%s", bad_pair.text);
 	if (options.address_only)
 		return print_address_of_service(&err);
-	reporting_tag_archives((size_t)(argc - operands), argv + operands);
+	for (i = 0; is_pair && i < 2; i++)
+		reporting_tag_archives(pair.count[i], argv + (pair.words[i] - argv));
+	if (!is_pair)
+		reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	job.words = argv + operands;
+	if (is_pair && take_pair(&pair, &job, &err) < 0)
+		return tool_usage("%s", err.text);
 	end_on(SIGINT);
 	end_on(SIGTERM);
 	end_on(SIGHUP);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return serve(&job, &err);
+	status = serve(&job, &err);
+	for (i = 0; i < 2; i++)
+		braces_done(&job.sides[i]);
+	return status;
 }

@@ -78,6 +78,18 @@ const char *web_event_rest(const char *question)
 	return end ? end + 1 : question;
 }
 
+const char *web_second_rest(const char *question)
+{
+	const char *end;
+
+	if (!strncmp(question, WEB_SECOND_PREFIX, strlen(WEB_SECOND_PREFIX)))
+		return question + strlen(WEB_SECOND_PREFIX);
+	end = strncmp(question, WEB_SESSION_PREFIX, strlen(WEB_SESSION_PREFIX)) != 0
+		      ? NULL
+		      : strchr(question + strlen(WEB_SESSION_PREFIX), '/');
+	return end ? end + 1 : question;
+}
+
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
 {
@@ -102,7 +114,7 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 		return WEB_EXPORT;
 	if (!strcmp(rest, WEB_APPLICATIONS_QUESTION))
 		return WEB_APPLICATIONS;
-	return !strcmp(rest, WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
+	return !strcmp(web_second_rest(rest), WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
 }
 
 const char *web_request_question(const char *path)

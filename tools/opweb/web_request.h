@@ -24,6 +24,11 @@ enum { WEB_QUESTION_MAX = 8192 };
 /* Before a question that is about one of several events, and its key and a slash (web_event.h). */
 #define WEB_EVENT_PREFIX "event/"
 
+/* Before the question for the data of another profile, to compare with: the second one of the
+ * command line, or a session, whose name and a slash follow (web_second.h). */
+#define WEB_SECOND_PREFIX  "second/"
+#define WEB_SESSION_PREFIX "session/"
+
 struct web_policy {
 	char secret[WEB_SECRET_LENGTH + 1];
 	uint16_t port;
@@ -51,3 +56,5 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 const char *web_request_question(const char *path);
 /* A question without the event that it may begin with; borrowed. */
 const char *web_event_rest(const char *question);
+/* A question without an event, without the profile to compare with; borrowed. */
+const char *web_second_rest(const char *question);

@@ -156,7 +156,8 @@ static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const
 				    enum web_answer kind)
 {
 	struct web_made *made = v->made ?: find_answer(s, question, kind);
-	bool is_data = kind == WEB_DATA;
+	const char *about = web_event_rest(question);
+	bool is_data = kind == WEB_DATA && web_second_rest(about) == about;
 
 	if (!made)
 		return send_text(v->connection, MHD_HTTP_SERVICE_UNAVAILABLE,

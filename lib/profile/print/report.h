@@ -94,7 +94,9 @@ struct report_view {
 	const char *command;	   /* the command line, for XML */
 	char *const *events; /* for pages: keys of all events, if there are several, NULL last; */
 	const char *event;   /* and of the one that is shown */
-	bool apps_only;	     /* for page data of chains: only their applications */
+	bool has_second;     /* for pages: there is a second profile to compare with */
+	char *const *other_sessions; /* for pages: those to compare with, NULL last; or NULL */
+	bool apps_only;		     /* for page data of chains: only their applications */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 

@@ -316,6 +316,21 @@ static void write_events(const struct report *r, struct json *j)
 	json_bytes(j, "event_key", r->view->event);
 }
 
+/* Writes what the page can compare the profile with. */
+static void write_others(const struct report *r, struct json *j)
+{
+	char *const *name = r->view->other_sessions;
+
+	if (r->view->has_second)
+		json_bool(j, "has_second", true);
+	if (!name || !*name)
+		return;
+	json_open(j, "other_sessions", '[');
+	for (; *name; name++)
+		json_bytes(j, NULL, *name);
+	json_close(j, ']');
+}
+
 void page_head_write(const struct report *r, struct json *j)
 {
 	_cleanup_free_ char *event = NULL;
@@ -343,6 +358,7 @@ void page_head_write(const struct report *r, struct json *j)
 	json_u64(j, "session_count", r->gather->session_count);
 	json_sessions(r, j);
 	write_boots(r, j);
+	write_others(r, j);
 	json_line(j);
 	write_header(r, j);
 	json_losses(r->losses, "losses", j);

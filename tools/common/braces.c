@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tools/opreport/opreport_braces.h"
+#include "tools/common/braces.h"
 
 #include "base/mem.h"
-#include "tools/opreport/opreport_options.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,14 +57,15 @@ static struct opt *braced_options(const struct opt *opts, struct profile_config 
 	return all;
 }
 
-int opreport_braces_parse(struct opreport_braces *b, const struct opt_cmdline *cmdline,
-			  struct error *err)
+int braces_parse(struct braces *b, const struct opt_cmdline *cmdline, struct error *err)
 {
 	struct profile_config profile = b->profile;
 	_cleanup_free_ struct opt *opts = braced_options(cmdline->opts, &profile);
 	_cleanup_free_ char **words = xcalloc(b->count + 2, sizeof(*words));
 	struct opt_cmdline inside = { .tool = cmdline->tool, .opts = opts };
+	struct strbuf text = STRBUF_INIT;
 	int operands;
+	size_t i;
 
 	words[0] = (char *)cmdline->tool;
 	memcpy(&words[1], b->words, b->count * sizeof(*words));
@@ -74,16 +75,18 @@ int opreport_braces_parse(struct opreport_braces *b, const struct opt_cmdline *c
 	if (operands < 0)
 		return operands;
 	b->profile = profile;
-	b->text = opreport_words("", b->count, b->words);
+	for (i = 0; i < b->count; i++)
+		strbuf_addf(&text, "%s%s", i ? " " : "", b->words[i]);
+	b->text = strbuf_take(&text);
 	b->owned = STEAL(words);
 	b->words = b->owned + operands;
 	b->count = b->count + 1 - (size_t)operands;
 	return 0;
 }
 
-void opreport_braces_done(struct opreport_braces *b)
+void braces_done(struct braces *b)
 {
 	free(b->owned);
 	free(b->text);
-	*b = (struct opreport_braces){ 0 };
+	*b = (struct braces){ 0 };
 }

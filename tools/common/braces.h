@@ -3,10 +3,10 @@
  * One of the two profiles of a comparison: the words in its braces. Options that choose where the
  * profile is read from can be among them; all others apply to both profiles.
  *
- *	struct opreport_braces first = { .words = words, .count = count };
- *	if (opreport_braces_parse(&first, &cmdline, err) == 0)
+ *	struct braces first = { .words = words, .count = count };
+ *	if (braces_parse(&first, &cmdline, err) == 0)
  *		r = reporting_open(&first.profile, first.count, first.words, &p, err);
- *	opreport_braces_done(&first);
+ *	braces_done(&first);
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-struct opreport_braces {
+struct braces {
 	struct profile_config
 		profile;    /* for both profiles; parsing adds the options in the braces */
 	char *const *words; /* all in the braces; after parsing the specification */
@@ -25,8 +25,7 @@ struct opreport_braces {
 };
 
 /* Parses the words in the braces. @cmdline has the tool's options. 0, the caller calls
- * opreport_braces_done(); or -EINVAL with the reason. */
-int opreport_braces_parse(struct opreport_braces *b, const struct opt_cmdline *cmdline,
-			  struct error *err);
+ * braces_done(); or -EINVAL with the reason. */
+int braces_parse(struct braces *b, const struct opt_cmdline *cmdline, struct error *err);
 /* Frees all; a zeroed one is fine. */
-void opreport_braces_done(struct opreport_braces *b);
+void braces_done(struct braces *b);
