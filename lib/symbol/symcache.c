@@ -213,8 +213,8 @@ static int write_file(struct symcache *c, const char *key, const char *name,
 		return -errno;
 	r = symcache_write(fd, key, st);
 	/* Without a sync: what a power cut damages is not used, but made again. */
-	if (r == 0 && (fstat(fd, &file) < 0 ||
-		       renameat(c->directory, temporary, c->directory, name) < 0))
+	if (r == 0 &&
+	    (fstat(fd, &file) < 0 || renameat(c->directory, temporary, c->directory, name) < 0))
 		r = -errno;
 	if (r == 0)
 		__atomic_fetch_add(&c->written, (uint64_t)file.st_size, __ATOMIC_RELAXED);

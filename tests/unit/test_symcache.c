@@ -457,7 +457,6 @@ static void many_tools_may_use_one_directory(void)
 TESTS(T(tables_come_back_as_they_were), T(damage_is_found_and_made_good),
       T(files_of_other_versions_are_written_again), T(files_cut_short_are_not_believed),
       T(a_symbol_that_is_lost_says_so), T(what_was_used_least_goes_first),
-      T(who_writes_little_seldom_looks_at_all_files),
-      T(directories_that_others_write_are_refused), T(files_of_others_are_not_believed),
-      T(the_environment_names_the_directory), T(many_may_read_and_write_at_once),
-      T(many_tools_may_use_one_directory))
+      T(who_writes_little_seldom_looks_at_all_files), T(directories_that_others_write_are_refused),
+      T(files_of_others_are_not_believed), T(the_environment_names_the_directory),
+      T(many_may_read_and_write_at_once), T(many_tools_may_use_one_directory))

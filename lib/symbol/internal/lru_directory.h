@@ -17,8 +17,8 @@ struct stat;
 
 /* Notes that the open file @fd, which @st describes, is used; at most once an hour. */
 void lru_directory_touch(int fd, const struct stat *st);
-/* Whether one who has written @written bytes should trim the directory, which reads about all of its
- * files: as often as not to exceed @limit by more than a hundredth, on average, however many processes
+/* Whether one who has written @written bytes should trim the directory, which looks at all of its
+ * files: as often as needed to exceed @limit by a hundredth on average, however many processes
  * write a little each. @random: any number. */
 bool lru_directory_is_due(uint64_t written, uint64_t limit, uint32_t random);
 /* Measures what the files in @directory whose names end in @tail take on the disk and, if that is
