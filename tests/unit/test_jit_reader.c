@@ -195,15 +195,20 @@ static void code_that_was_found_waits_for_the_first_search(void)
 {
 	_cleanup_directory_ char *root = test_directory();
 	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0, NULL);
-	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, 10);
+	_cleanup_(jit_process_freep) struct jit_process *p = jit_process_new(r, PID);
 
+	CHECK(!jit_process_needs_search(p));
 	jit_process_find(p, &found);
+	jit_reader_sync(r, NULL, 1, false);
+	CHECK(jit_process_needs_search(p));
 	CHECK(jit_process_expects(p, 0x9008));
 	CHECK(!jit_process_expects(p, 0x9010));
 	CHECK_EQ(jit_count(p->jit), 0);
-	jit_reader_sync(r, NULL, 1, false);
+	(void)jit_process_search(p);
+	jit_reader_sync(r, NULL, 2, false);
+	CHECK(!jit_process_needs_search(p));
 	CHECK(!jit_process_expects(p, 0x9008));
-	CHECK_EQ(jit_count(p->jit), 11);
+	CHECK_EQ(jit_count(p->jit), 1);
 	CHECK_EQ(p->bytes, jit_bytes(p->jit));
 	CHECK(jit_find(p->jit, 0x9008, 1));
 	jit_process_find(p, &(struct jit_code){ .address = 0xa000, .size = 16, .name = "g" });

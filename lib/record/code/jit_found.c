@@ -21,6 +21,11 @@ void jit_process_find(struct jit_process *p, const struct jit_code *code)
 		p->reader->stats.jit_dropped++;
 }
 
+bool jit_process_needs_search(const struct jit_process *p)
+{
+	return p->found_early && !p->searched;
+}
+
 bool jit_process_expects(const struct jit_process *p, uint64_t address)
 {
 	return p->found_early && jit_find(p->found_early, address, JIT_FOREVER - 1);

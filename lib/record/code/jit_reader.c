@@ -136,8 +136,11 @@ static void ask_for_files(struct jit_process *p)
 {
 	struct jit_reader *r = p->reader;
 
-	if (!p->searching && p->source_count < JIT_FILES_MAX && jit_files_root(p->files) >= 0)
+	if (p->searching)
+		return;
+	if (p->source_count < JIT_FILES_MAX && jit_files_root(p->files) >= 0)
 		p->searching = ask(r, jit_errand_find(r->opener, p->serial, p->files));
+	p->searched = p->searched || !p->searching;
 }
 
 /* Adds the file @path, which @fd refers to and which it takes. */
@@ -167,6 +170,7 @@ static void search_here(struct jit_process *p)
 		(void)close(handle);
 		free(path);
 	}
+	p->searched = true;
 }
 
 bool jit_process_search(struct jit_process *p)
@@ -356,8 +360,10 @@ static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
 			continue;
 		}
 		p->searching = false;
-		if (e->found < 0)
+		if (e->found < 0) {
+			p->searched = true;
 			continue;
+		}
 		add_source(p, STEAL_FD(e->found), e->path);
 		ask_for_files(p);
 	}
@@ -401,7 +407,7 @@ static void note_known(struct jit_reader *r, uint64_t now)
 	map_for_each (&r->processes, slot) {
 		struct jit_process *p = slot->value;
 
-		if (p->unread || p->searching || p->java.state == JAVA_MAP_ASKED)
+		if (!p->searched || p->unread || p->searching || p->java.state == JAVA_MAP_ASKED)
 			continue;
 		p->known = now;
 		jit_process_add_early(p);

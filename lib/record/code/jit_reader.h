@@ -57,6 +57,7 @@ struct jit_process {
 	size_t source_count;
 	size_t at;	/* the source to read next */
 	bool searching; /* for files */
+	bool searched;	/* for files, at least once, as far as it is possible */
 	bool found;	/* one, since jit_process_search() */
 	bool again;	/* its perf maps were written again */
 	struct java_map java;
@@ -65,7 +66,7 @@ struct jit_process {
 	size_t bytes;		 /* of ->jit, as counted */
 	size_t dropped;
 	uint64_t turn;	/* the last one it had */
-	uint64_t known; /* until when all was read that was written */
+	uint64_t known; /* until when all was read that was written; 0 until it is ->searched */
 	bool unread;	/* there is more to read */
 	bool put_off;	/* it is read further when there is memory */
 };
@@ -90,8 +91,10 @@ bool jit_process_search(struct jit_process *p);
 /* Whether a jitdump describes its code, which is better than to ask for it or to find it. */
 bool jit_process_is_exact(const struct jit_process *p);
 /* Adds code that was found in the process's memory, unless that is so: now, or if it is not known
- * yet, at the end of the next jit_reader_sync() that has searched for files. */
+ * yet, at the end of a jit_reader_sync() that comes after a search for files. */
 void jit_process_find(struct jit_process *p, const struct jit_code *code);
+/* Whether code was found that waits for the first search. */
+bool jit_process_needs_search(const struct jit_process *p);
 /* Whether the code at @address was found, and will be added. */
 bool jit_process_expects(const struct jit_process *p, uint64_t address);
 /* Notes that code was met at @time that nothing describes. */

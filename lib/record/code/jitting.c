@@ -202,13 +202,14 @@ void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *of
 				      region->name);
 }
 
-/* Searches for files that describe code, if something waits for them. A frame waits until a file is
+/* Searches for files that describe code, if something needs them. A frame waits until a file is
  * found: what the file does not describe then is searched for when it is met again. */
 static void find_sources(struct maker *m, uint64_t now, bool all)
 {
 	bool is_due = all || now >= m->search_at;
+	bool needs = m->waiting_count || m->unnamed || jit_process_needs_search(m->process);
 
-	if (!(is_due && (m->waiting_count || m->unnamed)) && !m->gone_at)
+	if (!(is_due && needs) && !m->gone_at)
 		return;
 	m->search_every = MIN(m->search_every * 2, search_every_max);
 	if (jit_process_search(m->process)) {
