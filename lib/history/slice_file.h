@@ -78,6 +78,8 @@ static inline uint64_t slice_get(struct slice_numbers *n)
 	uint64_t value = 0;
 	unsigned int shift;
 
+	if (n->at < n->end && *n->at < 128) /* nearly always */
+		return *n->at++;
 	for (shift = 0; n->at < n->end && shift < 64; shift += 7) {
 		uint8_t byte = *n->at++;
 

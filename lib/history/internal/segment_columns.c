@@ -29,11 +29,13 @@ void segment_columns_init(struct segment_columns *c, const uint64_t *totals, siz
 	}
 	c->order = xcalloc(c->count + 1, sizeof(*c->order));
 	c->sorted = xcalloc(c->count + 1, sizeof(*c->sorted));
-	c->values = xcalloc(nodes + 1, sizeof(*c->values));
+	c->places = xcalloc(c->count + 1, sizeof(*c->places));
+	c->values = xcalloc(c->count + 1, sizeof(*c->values));
 	for (c->count = 0, i = 1; i <= nodes; i++) {
 		rank = segment_columns_rank(totals[i]);
 		if (rank < least)
 			continue;
+		c->places[ends[rank]] = (uint32_t)c->count;
 		c->order[ends[rank]++] = (uint32_t)i;
 		c->sorted[c->count++] = (uint32_t)i;
 	}
@@ -43,23 +45,28 @@ void segment_columns_done(struct segment_columns *c)
 {
 	free(c->order);
 	free(c->sorted);
+	free(c->places);
 	free(c->values);
 	*c = (struct segment_columns){ 0 };
 }
 
-/* Moves the nodes of columns that have counts, up to number @until, to the list; *@at is the first
- * one in ->sorted, and *@to where it gets to. */
+/* Moves the nodes of columns that have counts, up to number @until, to the list, which has room for
+ * one more; *@at is the first one in ->sorted, and *@to where it gets to. Zeros are overwritten: as
+ * they are about as frequent as others, no branch would be foreseen. */
 static void take_columns(const struct segment_columns *c, uint32_t until, size_t *at, size_t *to,
 			 struct segment_list *list)
 {
-	for (; *at < c->count && c->sorted[*at] <= until; ++*at) {
-		uint32_t id = c->sorted[*at];
+	const uint32_t *sorted = c->sorted;
+	const uint64_t *values = c->values;
+	size_t from = *at, n = *to;
 
-		if (!c->values[id])
-			continue;
-		list->ids[*to] = id;
-		list->counts[(*to)++] = c->values[id];
+	for (; from < c->count && sorted[from] <= until; from++) {
+		list->ids[n] = sorted[from];
+		list->counts[n] = values[from];
+		n += values[from] != 0;
 	}
+	*at = from;
+	*to = n;
 }
 
 bool segment_columns_read(struct segment_columns *c, struct slice_numbers n, size_t nodes,
@@ -70,8 +77,10 @@ bool segment_columns_read(struct segment_columns *c, struct slice_numbers n, siz
 	uint64_t id = 0;
 
 	for (i = 0; i < c->count; i++) {
-		c->values[c->order[i]] = slice_get(&n);
-		others -= c->values[c->order[i]] != 0;
+		const uint64_t value = slice_get(&n);
+
+		c->values[c->places[i]] = value;
+		others -= value != 0;
 	}
 	if (n.damaged || others > list->count)
 		return false;

@@ -21,7 +21,11 @@ struct segment_columns {
 	uint32_t *order;  /* numbers of the nodes, the largest totals first */
 	uint32_t *sorted; /* the same, ascending */
 	size_t count;
-	uint64_t *values; /* of a slice, by number; only of these nodes */
+	/* Where each of ->order is in ->sorted; and the values of a slice, in the order of the
+	 * latter: next to each other, they stay in the cache, although they are read in another
+	 * order. */
+	uint32_t *places;
+	uint64_t *values;
 };
 
 /* The rank of a total: four for each power of two, so about its logarithm. 0 only for 0. */
@@ -51,6 +55,6 @@ struct segment_list {
 
 /* Reads a slice: the counts of these nodes, then @list->count nodes, less those of these that have
  * a count, each as its number minus the one before, then their counts. @list gets all of them,
- * ascending. False if it is damaged, or has a number above @nodes. */
+ * ascending; it has room for one more. False if it is damaged, or has a number above @nodes. */
 bool segment_columns_read(struct segment_columns *c, struct slice_numbers n, size_t nodes,
 			  struct segment_list *list);
