@@ -393,6 +393,11 @@ const char *segment_line(const struct segment *s, uint32_t i)
 	return s->lines[i];
 }
 
+char *segment_take_text(struct segment *s)
+{
+	return STEAL(s->text);
+}
+
 const struct segment_node *segment_nodes(const struct segment *s)
 {
 	return s->nodes;

@@ -52,6 +52,9 @@ int segment_load(struct segment *s, struct error *err);
 void segment_unload(struct segment *s);
 /* The name with number @i, from 1 on; after segment_load(). */
 const char *segment_line(const struct segment *s, uint32_t i);
+/* Hands over the memory of all names, which stay where they are; the caller frees it. NULL if the
+ * segment is not a file that was loaded. */
+char *segment_take_text(struct segment *s);
 /* The nodes, from 1 on; after segment_load(). */
 const struct segment_node *segment_nodes(const struct segment *s);
 /* The number of a node's line and key, from 1 on; 0: not known. */

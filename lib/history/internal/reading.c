@@ -61,7 +61,7 @@ uint32_t reading_parse(struct reading *r, const char *line)
 									    : 0;
 }
 
-/* The number of a line that is parsed later. */
+/* The number of a line that is parsed later, and stays until then. */
 static uint32_t unparsed(struct reading *r, const char *line)
 {
 	const size_t length = strlen(line);
@@ -71,7 +71,7 @@ static uint32_t unparsed(struct reading *r, const char *line)
 	map_for_each_of(&r->by_text, hash,
 			known) if (!strcmp(r->unparsed[known - 1], line)) return (uint32_t)known;
 	array_grow(&r->unparsed, r->unparsed_count + 1, &r->unparsed_room);
-	r->unparsed[r->unparsed_count++] = arena_strndup(&r->text, line, length);
+	r->unparsed[r->unparsed_count++] = line;
 	map_add(&r->by_text, hash, (void *)(uintptr_t)r->unparsed_count);
 	return (uint32_t)r->unparsed_count;
 }
@@ -231,6 +231,10 @@ static void find_numbers(struct reading *r, const struct part *p)
 		r->damaged += number ? 0 : strlen(line);
 		add_number(r, number);
 	}
+	if (!r->top)
+		return;
+	array_grow(&r->texts, r->text_count + 1, &r->text_room);
+	r->texts[r->text_count++] = segment_take_text(p->segment);
 }
 
 /* Finds the file of each node: that of its root. Returns their numbers, 0 if it has no counts of a
@@ -387,7 +391,7 @@ int reading_segments(struct reading *r, const struct history_source *list, size_
 				 int status),
 		     struct error *err)
 {
-	size_t most = 2 * (size_t)parallel_threads(), at = 0, i;
+	size_t most = parallel_threads(), at = 0, i;
 	_cleanup_free_ struct part *parts = xcalloc(most, sizeof(*parts));
 	int status = 0;
 
@@ -412,6 +416,9 @@ void reading_done(struct reading *r)
 	map_done(&r->by_name);
 	map_done(&r->by_text);
 	free(r->unparsed);
+	while (r->text_count)
+		free(r->texts[--r->text_count]);
+	free(r->texts);
 	arena_done(&r->text);
 	sname_pool_done(&r->names);
 	free(r->numbers);

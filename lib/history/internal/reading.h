@@ -68,8 +68,10 @@ struct reading {
 	struct arena text;
 	struct map by_name;    /* number of a file */
 	struct map by_text;    /* of a line: its number */
-	const char **unparsed; /* these, from 0 on, in ->text */
+	const char **unparsed; /* these, from 0 on, in ->text or ->texts */
 	size_t unparsed_count, unparsed_room;
+	char **texts; /* names of segments */
+	size_t text_count, text_room;
 	char *copy; /* of the line that is parsed */
 	size_t copy_room;
 	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */

@@ -72,6 +72,7 @@ static void find_pairs(struct top *t)
 
 		t->pair_of[i] = length ? find_pair(t, path, length) : 0;
 	}
+	map_done(&t->by_path);
 }
 
 static void add_up(uint64_t *sum, uint64_t more)
@@ -205,12 +206,12 @@ size_t reading_name_top(struct reading *r)
 	struct top t = { .r = r };
 	size_t below;
 
+	map_done(&r->by_text); /* it is large, and complete */
 	find_pairs(&t);
 	measure(&t);
 	below = choose(&t);
 	name_lines(&t);
 	move_entries(&t);
-	map_done(&t.by_path);
 	map_done(&t.by_event);
 	free(t.pairs);
 	free(t.pair_of);
