@@ -92,6 +92,8 @@ enum counter_kind {
 	  "the mappings of their process could not be read")                                       \
 	X(sample_lost_no_path, LOST, "samples lost: path of the file unknown",                     \
 	  "the path of their file is unknown")                                                     \
+	X(sample_lost_no_event, LOST, "samples lost: malformed, or of an unknown event",           \
+	  "their record is malformed, or of an event that the file does not name")                 \
 	X(sample_filtered, INFO, "samples of other processes, ignored")                            \
 	X(sideband_lost, TROUBLE, "mapping records lost (resynchronised)",                         \
 	  "mapping records lost; the mappings were read again")                                    \
@@ -141,6 +143,14 @@ enum counter_kind {
 	X(cost_of_ns, INFO, "nanoseconds of all CPUs meanwhile")                                   \
 	X(drains_late, INFO, "times the buffers were not drained for over 50 ms, for other work")  \
 	X(bad_record, TROUBLE, "malformed records from the kernel")                                \
+	X(perfdata_stacks, TROUBLE, "samples of perf with a copied stack, not walked",             \
+	  "samples have a copy of their stack, which opimport does not walk: their chains have "   \
+	  "no callers in user space",                                                              \
+	  "record with perf record --call-graph=fp")                                               \
+	X(perfdata_unknown, TROUBLE, "records of perf.data that were not understood",              \
+	  "records of perf.data were skipped: opimport does not know their kind")                  \
+	X(perfdata_cut, TROUBLE, "perf.data files that end too early",                             \
+	  "perf.data file ends too early: what followed is missing")                               \
 	COUNTERS_OF_TABLES(X)
 
 /* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the

@@ -7,6 +7,7 @@
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
                "$VALID_XML" copies an XML report and reports if it is not valid,
                "$MKSTREAM" FILE < TEXT makes a stream for oprofiled --replay (see tests/mkstream.c),
+               "$MKPERF" FILE < TEXT makes a perf.data (see mkperfdata.py),
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened,
                "$PAGE" FILE prints what is in a page for a browser (opreport --html),
@@ -51,6 +52,7 @@ def environment(build):
     return dict(os.environ, PATH=f"{build}/tools:{build}/daemon:" + os.environ["PATH"],
                 MKSESSION=os.path.join(build, "tests/golden/mksession"),
                 MKSTREAM=os.path.join(build, "tests/golden/mkstream"),
+                MKPERF=os.path.join(here, "mkperfdata.py"),
                 VALID_XML=os.path.join(here, "valid_xml.sh"),
                 TERMINAL=os.path.join(here, "terminal.py"),
                 OPENED=os.path.join(here, "opened.py"),
