@@ -88,7 +88,7 @@ static char *pack_data(struct page *p, size_t nodes, size_t *ret_size)
  * frees. Names are most of a large page, so there are few attempts, each with half of the nodes. */
 static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
 {
-	enum { NODES_LEAST = PAGE_NODES_MAX / 4 };
+	enum { NODES_LEAST = PAGE_NODES_MAX / 16 };
 	struct page *p = page_begin(r, PAGE_NODES_MAX);
 	size_t nodes = PAGE_NODES_MAX;
 	char *packed = pack_data(p, nodes, ret_size);

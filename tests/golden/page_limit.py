@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""page_limit.py OPREPORT MKCHAINS CC: a page whose tree and names would not fit into 2 MB (opreport --html) is made to fit:
+it says what its tree leaves out, and the samples of its functions are still those of opreport --children. Prints TAP."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from page import read_page
+
+OPREPORT, MKCHAINS, CC = sys.argv[1], sys.argv[2], sys.argv[3].split()
+BYTES_MAX, FUNCTIONS, CHAINS = 2000000, 30000, 130000
+
+
+def make_library(path):
+    """A library of many functions, whose names have nothing in common."""
+    lines = []
+    for i in range(FUNCTIONS):
+        name = "f" + hashlib.sha256(str(i).encode()).hexdigest()[:54]
+        lines.append(f".globl {name}\n.type {name},@function\n{name}:\n.zero 16,0x90\n.size {name},.-{name}\n")
+    with open(path + ".s", "w", encoding="utf-8") as f:
+        f.write(".text\n" + "".join(lines))
+    subprocess.run([*CC, "-shared", "-nostdlib", "-o", path, path + ".s"], check=True)
+
+
+def main():
+    number = failed = 0
+
+    def report(name, ok, said=""):
+        nonlocal number, failed
+        number += 1
+        failed += not ok
+        print(f"{'ok' if ok else 'not ok'} {number} - {name}{'' if ok else f' # {said}'}", flush=True)
+
+    with tempfile.TemporaryDirectory() as work:
+        os.environ["OPROFILE_SYMBOL_CACHE"] = "no"
+        library, page = f"{work}/lib.so", f"{work}/page.html"
+        make_library(library)
+        subprocess.run([MKCHAINS, f"{work}/session", str(CHAINS), library], check=True)
+        subprocess.run([OPREPORT, f"--session-dir={work}/session", f"--html={page}"], check=True)
+        found = json.loads(subprocess.run([OPREPORT, f"--session-dir={work}/session", "--children", "--json"], check=True, capture_output=True).stdout)
+        head, columns = read_page(page)
+        size, hidden, shown = os.path.getsize(page), head.get("hidden", {}), len(columns["func"])
+        expected = {f["symbol"]: (f["self"], f["children"]) for f in found["functions"]}
+        rows = dict(zip(head["functions"]["name"][1:], zip(columns["func_self"], columns["func_total"])))
+        report("it_fits", size <= BYTES_MAX, size)
+        report("its_tree_was_cut_for_that", 1000 < shown <= 75000, shown)
+        report("it_says_what_it_does_not_draw", hidden.get("nodes", 0) > 100000 and 0 < hidden.get("samples", 0) < head["samples"] and hidden.get("below", 0) > 1, hidden)
+        report("no_sample_is_lost", sum(columns["self"]) == head["samples"] == sum(own for own, _ in expected.values()), (sum(columns["self"]), head["samples"]))
+        report("functions_are_those_of_opreport", len(expected) > FUNCTIONS / 2 and rows == expected, (len(rows), len(expected)))
+    print(f"1..{number}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
