@@ -350,7 +350,7 @@ static int add_kernel(struct maker *m)
 
 	if (r < 0)
 		return r;
-	r = kallsyms_save("", &ranges, copy, &m->err);
+	r = kallsyms_save("", &ranges, "-", copy, &m->err);
 	for (i = 0; i < ranges.count; i++)
 		if (!*ranges.ranges[i].name)
 			size = ranges.ranges[i].end - ranges.ranges[i].start;

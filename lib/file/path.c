@@ -178,9 +178,9 @@ int path_remove_tree(const char *path, struct error *err)
 	return dirtree_remove(AT_FDCWD, path, err);
 }
 
-/* The blocks so far, and whether to go on. */
+/* The bytes so far, and whether to go on. */
 struct disk_walk {
-	uint64_t blocks;
+	uint64_t bytes;
 	bool (*goes_on)(const void *data); /* or NULL */
 	const void *data;
 };
@@ -189,7 +189,10 @@ static int add_blocks(const struct dirtree_visit *v, void *data)
 {
 	struct disk_walk *w = data;
 
-	w->blocks += (uint64_t)v->st.st_blocks;
+	uint64_t links = S_ISDIR(v->st.st_mode) ? 1 : MAX((uint64_t)v->st.st_nlink, 1U);
+
+	/* A block has 512 bytes, whatever the file system's have: stat(3type). */
+	w->bytes += (uint64_t)v->st.st_blocks * 512 / links;
 	return w->goes_on && !w->goes_on(w->data);
 }
 
@@ -199,7 +202,7 @@ uint64_t path_disk_bytes(const char *path, bool (*goes_on)(const void *data), co
 
 	/* What cannot be read is left out. */
 	(void)dirtree_walk(AT_FDCWD, path, add_blocks, &w, NULL);
-	return w.blocks * 512; /* whatever the file system's blocks are: stat(3type) */
+	return w.bytes;
 }
 
 /* Opens a regular file, or /dev/null instead of a link to it: administrators link a file there, and
@@ -275,6 +278,21 @@ static int write_all(int fd, const char *text)
 			return -errno;
 	}
 	return 0;
+}
+
+int path_link(int fd, const char *to)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
+	char from[32];
+	int r;
+
+	(void)snprintf(from, sizeof(from), "/proc/self/fd/%d", fd);
+	(void)unlink(temporary);
+	if (linkat(AT_FDCWD, from, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	r = path_put(temporary, to, 0, 0);
+	(void)unlink(temporary); /* still there if @to is the same file */
+	return r < 0 ? r : path_sync_parent(to);
 }
 
 int path_sync_parent(const char *path)

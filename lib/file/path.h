@@ -40,8 +40,9 @@ int path_make_parents(const char *path, mode_t mode, struct error *err);
 /* Removes a directory and everything below it, without following links. 0, also if there was none;
  * or -errno. */
 int path_remove_tree(const char *path, struct error *err);
-/* Bytes that @path and the files below it use on disk, other file systems not counted; 0 if it does
- * not exist. Ends early when @goes_on (or NULL), called with @data for each file, returns false. */
+/* Bytes that @path and the files below it use on disk, other file systems not counted, of a file
+ * with several links the part of each; 0 if @path does not exist. Ends early when @goes_on (or
+ * NULL), called with @data for each file, returns false. */
 uint64_t path_disk_bytes(const char *path, bool (*goes_on)(const void *data), const void *data);
 
 /* Opens @path below @root for reading; caller closes; NULL with errno. Here and in path_read() it
@@ -59,6 +60,9 @@ int path_put(const char *from, const char *to, unsigned int flags, int r);
  * the contents reach the disk before the name does, and the name before this returns (rename(2),
  * fsync(2)). */
 int path_publish(int fd, const char *from, const char *to, int r);
+/* Gives the open file @fd another name, @to, in the same file system; what had that name is
+ * replaced. 0 or -errno. */
+int path_link(int fd, const char *to);
 /* Writes the names in the directory of @path to the disk; 0 or -errno. */
 int path_sync_parent(const char *path);
 /* Writes a small file atomically: a temporary in the same directory, published; 0 or -errno. */

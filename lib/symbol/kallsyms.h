@@ -4,17 +4,20 @@
  * describe it. Recording needs the address ranges, and saves the symbols in the session; reports
  * read those, or the symbols of the running kernel.
  *
- * A saved file has the text symbols in kallsyms' own format. The symbols of each image follow a
- * line with its addresses: "# text START END" for the kernel, "# module NAME START END" for a
- * module, START and END in hexadecimal. START is always the same, because where the kernel is in
- * memory is a secret (kptr_restrict), and whoever reads the file need not know it; samples have
- * offsets from START. Files of earlier versions have the real addresses. Code outside both (BPF
- * programs, pages of ftrace and kprobes) comes and goes, and moves with each boot. So below
- * "# absolute NAME" each sampled piece gets an address that is made up: a slot of KALLSYMS_SLOT
- * bytes for each symbol. Equal symbols are taken to be equal code, since the name of a BPF program
- * contains a hash of it. Images are only ever appended, so that one file can hold those of several
- * boots. "# boot ID" says in which boot the file was begun, "# boot ID NAME" the one in which the
- * pieces of image NAME that follow were added. Reports skip these lines.
+ * Saved text symbols have kallsyms' own format. The symbols of each image follow a line with its
+ * addresses: "# text START END" for the kernel, "# module NAME START END" for a module, START and
+ * END in hexadecimal. START is always the same, because where the kernel is in memory is a secret
+ * (kptr_restrict), and whoever reads the file need not know it; samples have offsets from START.
+ * Files of earlier versions have the real addresses. Images are only ever added, so that the files
+ * can hold those of several boots. Kernel and modules are in a compressed file, PATH.zst, which is
+ * the same for all sessions of a boot, mostly: then it is stored once (internal/kallsyms_pack.h).
+ *
+ * Code outside both (BPF programs, pages of ftrace and kprobes) comes and goes, and moves with each
+ * boot. It is in the plain file PATH: below "# absolute NAME" each sampled piece gets an address
+ * that is made up, a slot of KALLSYMS_SLOT bytes for each symbol. Equal symbols are taken to be
+ * equal code, since the name of a BPF program contains a hash of it. "# boot ID" says in which boot
+ * the file was begun, "# boot ID NAME" the one in which the pieces of image NAME that follow were
+ * added. Reports skip these lines. A plain file of an earlier version has kernel and modules, too.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
@@ -24,6 +27,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,6 +74,9 @@ struct kallsyms_range {
  * may be samples in the slots of lost lines. */
 enum { KALLSYMS_UNSYNCED_MAX = 16 };
 
+/* What is added to the name of a saved file for the one that is compressed. */
+#define KALLSYMS_PACKED ".zst"
+
 struct kallsyms_ranges {
 	struct kallsyms_range *ranges; /* sorted, not overlapping */
 	size_t count;
@@ -91,10 +98,13 @@ struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uin
  * false if that is not shown. */
 bool kallsyms_start(const char *root, const char *name, uint64_t *ret);
 
-/* Appends the text symbols of those images of @r that @path does not have yet, from /proc/kallsyms
- * below @root; creates the file if missing, as of @boot (NULL: of none). 0 or -errno. */
+/* Saves the text symbols of those kernels and modules of @r that @path does not have yet, from
+ * /proc/kallsyms below @root; begins the plain file if missing, as of @boot. 0 or -errno. */
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *boot,
 		  const char *path, struct error *err);
+/* Appends the symbols of the running kernel (below @root) to @to, in the form of the plain file;
+ * -EACCES, with the remedy in @err, if its addresses are hidden from this user. */
+int kallsyms_copy_live(const char *root, struct strbuf *to, struct error *err);
 /* The address that the file @path gives to @range, which is code outside kernel and modules; adds
  * it if missing, without a wait for the disk: that is kallsyms_sync(), which must be done for all
  * but the last KALLSYMS_UNSYNCED_MAX calls. @boot is the id of this boot. 0 or -errno. */
@@ -135,12 +145,11 @@ struct kallsyms_image {
 
 struct kallsyms;
 
-/* Reads a saved file, or a plain copy of /proc/kallsyms, of which modules are left out, as it does
- * not have their start. Invalid lines are skipped. 0, caller frees; -ENODATA if it has no symbol;
- * or -errno. */
+/* Reads what was saved as @path, or a plain copy of /proc/kallsyms, of which modules are left out,
+ * as it does not have their start. Invalid lines are skipped. 0, caller frees; -ENOENT if there is
+ * neither file, -ENODATA if they have no symbol; or -errno. */
 int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err);
-/* The same for the running kernel (below @root); -EACCES, with the remedy in @err, if its addresses
- * are hidden from this user. */
+/* Reads the symbols of the running kernel, as kallsyms_copy_live(). */
 int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err);
 /* The same from a stream; @name is for messages. */
 int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err);
@@ -148,12 +157,12 @@ int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struc
 void kallsyms_free(struct kallsyms *k);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
-/* Whether the file has an image called @name; reads only headings. */
+/* Whether there are symbols of the image called @name; reads only headings. */
 bool kallsyms_has(const struct kallsyms *k, const char *name);
 /* Whether the last pieces of the image called @name were added to the file in @boot. */
 bool kallsyms_is_of_boot(const struct kallsyms *k, const char *name, const char *boot);
-/* A digest of the file's lines for the image called @name, which are not parsed; false if there is
- * no such image. */
+/* A digest of the lines of the image called @name as they are stored, without unpacking or parsing
+ * them; false if there is no such image. */
 bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]);
 /* The image called @name ("" for the kernel), parsed on the first call; or NULL. Borrowed until
  * kallsyms_free(). It may have no symbols. */

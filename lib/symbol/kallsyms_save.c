@@ -2,26 +2,18 @@
 #include "symbol/kallsyms.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "symbol/internal/kallsyms_lines.h"
+#include "symbol/internal/kallsyms_pack.h"
+#include "symbol/internal/kallsyms_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-
-/* Symbols being written to a saved file. */
-struct saving {
-	const struct kallsyms_ranges *r;
-	const struct kallsyms *old;	    /* what the file has already; or NULL */
-	const struct kallsyms_range *range; /* whose heading was written last */
-	bool loose;			    /* also those outside kernel and modules */
-	const char *boot;		    /* to be named in a new file; or NULL */
-	FILE *out;
-};
 
 /* What is added to addresses in the range when they are saved. */
 static uint64_t moved_by(const struct kallsyms_range *range)
@@ -31,97 +23,135 @@ static uint64_t moved_by(const struct kallsyms_range *range)
 	return (*range->name ? KALLSYMS_MODULE_START : KALLSYMS_TEXT_START) - range->start;
 }
 
+/* Adds the heading of an image. */
+static void add_heading(const struct kallsyms_range *range, struct strbuf *to)
+{
+	uint64_t by = moved_by(range);
+
+	if (range->symbol)
+		strbuf_addf(to, "# absolute %s\n", range->name);
+	else if (*range->name)
+		strbuf_addf(to, "# module %s %" PRIx64 " %" PRIx64 "\n", range->name,
+			    range->start + by, range->end + by);
+	else
+		strbuf_addf(to, "# text %" PRIx64 " %" PRIx64 "\n", range->start + by,
+			    range->end + by);
+}
+
+static void add_symbol(const struct kallsyms_line *line, uint64_t address, struct strbuf *to)
+{
+	const char type[] = { ' ', line->type, ' ' };
+
+	strbuf_addx(to, address, 16);
+	strbuf_add(to, type, sizeof(type));
+	strbuf_adds(to, line->name);
+	strbuf_add(to, "\n", 1);
+}
+
+/* The lines of images, to be saved. */
+struct saving {
+	const struct kallsyms_ranges *r;
+	struct strbuf *lines; /* of each range; empty: not to be saved */
+};
+
 static void save_symbol(const struct kallsyms_line *line, void *data)
 {
-	struct saving *s = data;
+	const struct saving *s = data;
 	const struct kallsyms_range *range = kallsyms_ranges_find(s->r, line->address);
-	uint64_t by = range ? moved_by(range) : 0;
+	struct strbuf *lines = range ? &s->lines[range - s->r->ranges] : NULL;
 
-	if (!range || strcmp(range->name, line->module) || (range->symbol && !s->loose) ||
-	    (s->old && kallsyms_has(s->old, range->name)))
-		return;
-	if (range != s->range && range->symbol)
-		(void)fprintf(s->out, "# absolute %s\n", range->name);
-	else if (range != s->range && *range->name)
-		(void)fprintf(s->out, "# module %s %" PRIx64 " %" PRIx64 "\n", range->name,
-			      range->start + by, range->end + by);
-	else if (range != s->range)
-		(void)fprintf(s->out, "# text %" PRIx64 " %" PRIx64 "\n", range->start + by,
-			      range->end + by);
-	s->range = range;
-	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address + by, line->type, line->name);
+	if (lines && lines->length && !strcmp(range->name, line->module))
+		add_symbol(line, line->address + moved_by(range), lines);
 }
 
-/* Copies the content of @path, if it exists; 0 or -errno. */
-static int copy_old(const char *path, FILE *out, struct error *err)
-{
-	_cleanup_fclose_ FILE *in = open_regular_stream(path);
-	char bytes[4096], last = '\n';
-	size_t n;
-
-	if (!in)
-		return errno == ENOENT
-			       ? 0
-			       : error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
-	for (; (n = fread(bytes, 1, sizeof(bytes), in)) > 0; last = bytes[n - 1])
-		(void)fwrite(bytes, 1, n, out);
-	if (last != '\n') /* the last line is incomplete after a kill */
-		(void)fputc('\n', out);
-	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
-}
-
-/* Rewrites @path with its content and the symbols that it lacks. 0, or -errno and it is
- * unchanged. */
-static int add_symbols(const char *path, const char *root, struct saving *saving, struct error *err)
-{
-	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
-	int r, status, fd = open_regular_new(temporary, O_WRONLY, 0644);
-	bool is_new;
-	FILE *out;
-
-	out = fd < 0 ? NULL : xfdopen(fd, "w");
-	if (!out)
-		return error_errno(err, fd < 0 ? fd : -errno, "cannot create %s", temporary);
-	saving->out = out;
-	r = copy_old(path, out, err);
-	is_new = ftello(out) == 0;
-	if (r == 0)
-		r = kallsyms_each_text(root, save_symbol, saving, err);
-	/* What is before the first heading would be taken for symbols. */
-	if (is_new && saving->boot)
-		(void)fprintf(out, "# boot %s\n", saving->boot);
-	errno = 0;
-	if (r == 0 && (fflush(out) != 0 || ferror(out)))
-		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
-	status = path_publish(fd, temporary, path, r);
-	if (status < 0 && r == 0)
-		r = error_errno(err, status, "cannot write %s", path);
-	(void)fclose(out);
-	return r;
-}
-
-/* Whether @old has kernel and modules of @r. */
-static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *old)
+/* Takes over the images that @old has already; it may be NULL. */
+static void keep_old(struct kallsyms_pack *to, struct kallsyms_pack *old)
 {
 	size_t i;
 
-	for (i = 0; i < r->count; i++)
-		if (!r->ranges[i].symbol && !kallsyms_has(old, r->ranges[i].name))
-			return false;
-	return true;
+	for (i = 0; old && i < old->count; i++) {
+		array_grow(&to->images, to->count + 1, &to->room);
+		to->images[to->count] = old->images[i];
+		to->images[to->count++].name = xstrdup(old->images[i].name);
+	}
+}
+
+static void add_new(struct kallsyms_pack *to, const struct kallsyms_range *range,
+		    struct strbuf *lines)
+{
+	uint64_t by = moved_by(range);
+	size_t size = lines->length;
+
+	array_grow(&to->images, to->count + 1, &to->room);
+	to->images[to->count++] = (struct kallsyms_packed){ .name = xstrdup(range->name),
+							    .start = range->start + by,
+							    .end = range->end + by,
+							    .text = strbuf_take(lines),
+							    .text_size = size };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kallsyms_packed *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Rewrites the file @path with its images and those of @saving. */
+static int save_images(const char *path, struct saving *saving, struct error *err)
+{
+	_cleanup_(kallsyms_pack_freep) struct kallsyms_pack *to = xcalloc(1, sizeof(*to)),
+							    *old = NULL;
+	size_t i;
+
+	(void)kallsyms_pack_open(path, &old, NULL); /* mostly there is none yet */
+	keep_old(to, old);
+	for (i = 0; i < saving->r->count; i++)
+		if (saving->lines[i].length)
+			add_new(to, &saving->r->ranges[i], &saving->lines[i]);
+	if (to->count)
+		qsort(to->images, to->count, sizeof(*to->images), by_name);
+	return kallsyms_pack_write(to, path, err);
+}
+
+/* Begins the file of other code. */
+static int begin_plain(const char *path, const char *boot, struct error *err)
+{
+	_cleanup_free_ char *text = xasprintf("# boot %s\n", boot);
+
+	return access(path, F_OK) == 0 ? 0 : path_write(path, text, 0644, err);
 }
 
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *boot,
 		  const char *path, struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
-	struct saving saving = { .r = r, .boot = boot };
+	_cleanup_free_ char *packed = xasprintf("%s" KALLSYMS_PACKED, path);
+	struct saving saving = { .r = r };
+	bool is_all = true;
+	size_t i;
+	int status = 0;
 
-	(void)kallsyms_load(path, &old, NULL); /* mostly there is none yet */
-	if (old && all_saved(r, old))
-		return 0;
-	saving.old = old;
-	return add_symbols(path, root, &saving, err);
+	(void)kallsyms_load(path, &old, NULL);
+	saving.lines = xcalloc(r->count + 1, sizeof(*saving.lines));
+	for (i = 0; i < r->count; i++) {
+		const struct kallsyms_range *range = &r->ranges[i];
+
+		if (range->symbol || (old && kallsyms_has(old, range->name)))
+			continue;
+		add_heading(range, &saving.lines[i]);
+		is_all = false;
+	}
+	if (!is_all)
+		status = kallsyms_each_text(root, save_symbol, &saving, err);
+	if (!is_all && status == 0)
+		status = save_images(packed, &saving, err);
+	if (status == 0)
+		status = begin_plain(path, boot, err);
+	for (i = 0; i < r->count; i++)
+		strbuf_done(&saving.lines[i]);
+	free(saving.lines);
+	return status;
 }
 
 /* Appends @line to @path, all of it or nothing, without a wait for the disk. 0 or -errno. */
@@ -179,7 +209,7 @@ int kallsyms_enter(const char *path, const char *boot, const struct kallsyms_ran
 	bool goes_on;
 	int r;
 
-	(void)kallsyms_load(path, &old, NULL);
+	(void)kallsyms_load_plain(path, &old, NULL);
 	if (find_slot(old ? kallsyms_image(old, range->name) : NULL, range, &key)) {
 		*ret_key = key;
 		return 0;
@@ -207,40 +237,51 @@ int kallsyms_sync(const char *path)
 	return fdatasync(fd) < 0 ? -errno : 0;
 }
 
-/* A confined report may not write files anywhere. */
-static FILE *memory_file(void)
-{
-	_cleanup_close_ int fd = memfd_create("kallsyms", MFD_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+/* --- the running kernel --- */
 
-	if (f)
-		fd = -1;
-	return f;
+/* A plain copy being made. */
+struct copying {
+	const struct kallsyms_ranges *r;
+	const struct kallsyms_range *range; /* whose heading was added last */
+	struct strbuf *to;
+};
+
+static void copy_symbol(const struct kallsyms_line *line, void *data)
+{
+	struct copying *c = data;
+	const struct kallsyms_range *range = kallsyms_ranges_find(c->r, line->address);
+
+	if (!range || strcmp(range->name, line->module) != 0)
+		return;
+	if (range != c->range)
+		add_heading(range, c->to);
+	c->range = range;
+	add_symbol(line, line->address + moved_by(range), c->to);
 }
 
-int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err)
+int kallsyms_copy_live(const char *root, struct strbuf *to, struct error *err)
 {
 	struct kallsyms_ranges ranges = { 0 };
-	_cleanup_fclose_ FILE *f = NULL;
-	struct saving s;
+	struct copying c = { .r = &ranges, .to = to };
 	int r = kallsyms_ranges_read(root, &ranges, err);
 
 	if (r < 0)
 		return r;
-	f = memory_file();
-	s = (struct saving){ .r = &ranges, .loose = true, .out = f };
 	if (ranges.hidden)
 		r = error_set(err, -EACCES,
 			      "kernel addresses are hidden: run as root, after 'sysctl "
 			      "kernel.kptr_restrict=1' if it is 2, or 'sysctl "
 			      "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
-	else if (!f)
-		r = error_errno(err, -errno, "cannot create a file in memory");
 	else
-		r = kallsyms_each_text(root, save_symbol, &s, err);
+		r = kallsyms_each_text(root, copy_symbol, &c, err);
 	kallsyms_ranges_done(&ranges);
-	if (r < 0)
-		return r;
-	rewind(f);
-	return kallsyms_load_stream(f, "/proc/kallsyms", ret, err);
+	return r;
+}
+
+int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	int r = kallsyms_copy_live(root, &text, err);
+
+	return r < 0 ? r : kallsyms_take_text(&text, "/proc/kallsyms", ret, err);
 }

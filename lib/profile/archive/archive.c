@@ -345,10 +345,12 @@ static void add_kernel(struct plan *p, const struct gather_image *image)
 {
 	const char *samples = p->gather->sessions[image->session].samples;
 	_cleanup_free_ char *saved = xasprintf("%s/kallsyms%s", samples, image->suffix);
+	_cleanup_free_ char *packed = xasprintf("%s" KALLSYMS_PACKED, saved);
 	_cleanup_free_ char *from = path_under(p->config->root, "/proc/kallsyms");
 	struct archive_file *file;
 
-	if (!strcmp(image->display, "no-vmlinux") || access(saved, F_OK) == 0)
+	if (!strcmp(image->display, "no-vmlinux") || access(saved, F_OK) == 0 ||
+	    access(packed, F_OK) == 0)
 		return;
 	if (p->config->root && *p->config->root) {
 		if (access(from, F_OK) < 0) {

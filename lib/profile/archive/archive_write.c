@@ -15,22 +15,16 @@ static int write_kernel(const char *directory, struct error *err)
 {
 	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
-	struct kallsyms_ranges ranges = { 0 };
-	int r = kallsyms_ranges_read(NULL, &ranges, err);
+	_cleanup_(strbuf_done) struct strbuf symbols = STRBUF_INIT;
+	int r = kallsyms_copy_live(NULL, &symbols, err);
 
-	if (r < 0)
-		return r;
-	if (ranges.hidden) {
-		log_warn("the kernel's symbols are left out, because its addresses are hidden; run "
-			 "as root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
-			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
-	} else {
-		r = path_make_parents(to, 0755, err);
-		if (r == 0)
-			r = kallsyms_save(NULL, &ranges, NULL, to, err);
+	if (r == -EACCES) {
+		log_warn("the kernel's symbols are left out: %s", err->text);
+		return 0;
 	}
-	kallsyms_ranges_done(&ranges);
-	return r;
+	if (r == 0)
+		r = path_make_parents(to, 0755, err);
+	return r == 0 ? path_write(to, strbuf_text(&symbols), 0644, err) : r;
 }
 
 /* Makes the directory, for this user alone: the session may have been hidden from others. */

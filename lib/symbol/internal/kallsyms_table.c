@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of symbols has 100,000 lines and more, of which a report needs those of an image or two.
- * So loading finds the headings; the lines below one are parsed when its image is needed. */
-#include "symbol/kallsyms.h"
+/* A kernel has 100,000 symbols and more, of which a report needs those of an image or two. So
+ * loading finds the images; their lines are unpacked and parsed when they are needed. */
+#include "symbol/internal/kallsyms_table.h"
 
 #include "base/digest.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include "base/span.h"
 #include "file/holes.h"
 #include "file/open_regular.h"
 #include "file/path.h"
+#include "symbol/internal/kallsyms_pack.h"
+#include "symbol/internal/symbol_line.h"
+#include "symbol/kallsyms.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +25,7 @@ struct piece {
 	const char *text;
 	size_t size;
 	bool plain; /* without heading: a copy of kallsyms, with modules and data */
+	const struct kallsyms_packed *packed; /* ->text is NULL until it is unpacked; or NULL */
 };
 
 struct image {
@@ -37,144 +41,10 @@ struct kallsyms {
 	size_t count, room;
 	char *text;
 	size_t size;
-	bool mapped; /* the text is the mapped file */
+	bool mapped;		    /* the text is the mapped file */
+	struct kallsyms_pack *pack; /* or NULL */
+	char *name;		    /* of the file, for messages */
 };
-
-/* A line, borrowed from the text. */
-struct line {
-	uint64_t address;
-	const char *name, *module; /* not terminated; the module without brackets */
-	size_t name_length, module_length;
-	char type;
-};
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* The next word before @end; its length may be 0. */
-static const char *take_word(const char **at, const char *end, size_t *ret_length)
-{
-	const char *word = *at, *p;
-
-	while (word < end && is_blank(*word))
-		word++;
-	for (p = word; p < end && !is_blank(*p); p++)
-		;
-	*ret_length = (size_t)(p - word);
-	*at = p;
-	return word;
-}
-
-static bool parse_address(const char *word, size_t length, uint64_t *ret)
-{
-	uint64_t value = 0;
-	size_t i;
-
-	for (i = 0; i < length; i++) {
-		unsigned int digit = (unsigned char)word[i];
-
-		if (digit - '0' < 10)
-			digit -= '0';
-		else if ((digit | 0x20) - 'a' < 6)
-			digit = (digit | 0x20) - 'a' + 10;
-		else
-			return false;
-		value = value << 4 | digit;
-	}
-	*ret = value;
-	return length && length <= 16;
-}
-
-/* Parses eight lower-case hexadecimal digits at once; false if they are not. */
-static bool parse_digits(const char *at, uint64_t *ret)
-{
-	const uint64_t ones = 0x0101010101010101ULL;
-	uint64_t text = get_le64(at), letters = text >> 6 & ones, low = text & ones * 0x0f, bad;
-
-	/* "0" to "9" are 0x30 to 0x39, "a" to "f" are 0x61 to 0x66. */
-	bad = (text >> 4 & ones * 0x0f) ^ (ones * 3 + letters * 3);
-	bad |= (low + ones * 6 + letters * 3) & ones << 4;
-	bad |= letters << 4 & ~(low + ones * 0x0f);
-	if (bad || text & ones << 7)
-		return false;
-	/* Of two neighbours the first is the upper half. */
-	text = low + letters * 9;
-	text = (text & 0x00ff00ff00ff00ffULL) << 4 | (text >> 8 & 0x00ff00ff00ff00ffULL);
-	text = (text & 0x0000ffff0000ffffULL) << 8 | (text >> 16 & 0x0000ffff0000ffffULL);
-	*ret = (text & 0xffff) << 16 | text >> 32;
-	return true;
-}
-
-/* Parses a line in the form that we write: 16 digits, a blank, the type, a blank, the name. False
- * for any other. */
-static bool parse_own(const char *at, const char *end, struct line *ret)
-{
-	enum { NAME = 19 };
-	uint64_t upper, lower;
-	size_t length = (size_t)(end - at) - NAME;
-
-	if (end - at <= NAME || at[16] != ' ' || at[18] != ' ' || is_blank(at[17]) ||
-	    !parse_digits(at, &upper) || !parse_digits(at + 8, &lower) ||
-	    memchr(at + NAME, ' ', length) || memchr(at + NAME, '\t', length))
-		return false;
-	ret->address = upper << 32 | lower;
-	ret->type = at[17];
-	ret->name = at + NAME;
-	ret->name_length = length;
-	ret->module_length = 0;
-	return true;
-}
-
-/* As kallsyms_line_parse(), but faster and without changing the text. */
-static bool parse_line(const char *at, const char *end, struct line *ret)
-{
-	size_t length;
-	const char *word = take_word(&at, end, &length);
-
-	if (!parse_address(word, length, &ret->address))
-		return false;
-	word = take_word(&at, end, &length);
-	ret->type = *word;
-	if (length != 1)
-		return false;
-	ret->name = take_word(&at, end, &ret->name_length);
-	ret->module = take_word(&at, end, &length);
-	ret->module_length = 0;
-	if (length) {
-		if (length < 2 || *ret->module != '[' || ret->module[length - 1] != ']')
-			return false;
-		ret->module++;
-		ret->module_length = length - 2;
-	}
-	return ret->name_length;
-}
-
-static bool is_text(char type)
-{
-	return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
-
-/* Finds the next line with a symbol of the piece's image; false at the end. */
-static bool next_symbol(const struct piece *piece, const char **at, struct line *ret)
-{
-	const char *end = piece->text + piece->size, *newline, *from;
-
-	while (*at < end) {
-		from = *at;
-		newline = memchr(from, '\n', (size_t)(end - from));
-		newline = newline ? newline : end;
-		*at = newline + (newline < end);
-		if (*from == '#' ||
-		    (!parse_own(from, newline, ret) && !parse_line(from, newline, ret)) ||
-		    !is_text(ret->type))
-			continue;
-		if (!piece->plain || (!ret->module_length && ret->address))
-			return true;
-	}
-	return false;
-}
 
 static size_t image_index(struct kallsyms *k, const char *name, size_t length)
 {
@@ -189,12 +59,21 @@ static size_t image_index(struct kallsyms *k, const char *name, size_t length)
 	return i;
 }
 
-static void add_piece(struct image *image, const char *text, const char *end, bool plain)
+static void add_piece(struct image *image, const struct piece *piece)
 {
-	if (text >= end)
-		return;
 	array_grow(&image->pieces, image->count + 1, &image->room);
-	image->pieces[image->count++] = (struct piece){ text, (size_t)(end - text), plain };
+	image->pieces[image->count++] = *piece;
+}
+
+/* Adds the lines from @text to @end. What is before the first heading may only be remarks. */
+static void add_lines(struct image *image, const char *text, const char *end, bool plain)
+{
+	struct piece piece = { .text = text, .size = (size_t)(end - text), .plain = plain };
+	const char *at = text;
+	struct symbol_line line;
+
+	if (text < end && (!plain || symbol_line_next(&at, end, plain, &line)))
+		add_piece(image, &piece);
 }
 
 /* Parses a heading, "# text START END", "# module NAME START END" or "# absolute NAME"; false for
@@ -207,20 +86,20 @@ static bool load_heading(struct kallsyms *k, const char *at, const char *end, si
 	bool is_text, is_absolute;
 
 	at++;
-	kind = take_word(&at, end, &kind_length);
+	kind = symbol_line_word(&at, end, &kind_length);
 	is_text = kind_length == 4 && !memcmp(kind, "text", 4);
 	is_absolute = kind_length == 8 && !memcmp(kind, "absolute", 8);
 	if (!is_text && !is_absolute && !(kind_length == 6 && !memcmp(kind, "module", 6)))
 		return false;
 	if (!is_text)
-		name = take_word(&at, end, &name_length);
+		name = symbol_line_word(&at, end, &name_length);
 	if (!is_text && (!name_length || memchr(name, '\0', name_length)))
 		return false;
 	if (!is_absolute) {
-		start = take_word(&at, end, &start_length);
-		stop = take_word(&at, end, &end_length);
-		if (!parse_address(start, start_length, &from) ||
-		    !parse_address(stop, end_length, &to))
+		start = symbol_line_word(&at, end, &start_length);
+		stop = symbol_line_word(&at, end, &end_length);
+		if (!symbol_line_address(start, start_length, &from) ||
+		    !symbol_line_address(stop, end_length, &to))
 			return false;
 	}
 	*ret = image_index(k, name, name_length);
@@ -245,12 +124,12 @@ static void cut(struct kallsyms *k)
 		at = hash + 1;
 		if ((hash > k->text && hash[-1] != '\n') || !load_heading(k, hash, newline, &next))
 			continue;
-		add_piece(&k->images[current], from, hash, plain);
+		add_lines(&k->images[current], from, hash, plain);
 		current = next;
 		plain = false;
 		from = at = newline + (newline < end);
 	}
-	add_piece(&k->images[current], from, end, plain);
+	add_lines(&k->images[current], from, end, plain);
 }
 
 static bool ends_with(const char *text, const char *tail)
@@ -304,34 +183,52 @@ static void sort_symbols(struct kallsyms_symbol *symbols, size_t count)
 	}
 }
 
-/* Reads the lines of an image. */
-static void read_image(struct image *image)
+/* Adds the symbols of a piece with the lines @text. Their names go to *@names, each after its type;
+ * if that is NULL, they stay in the text, which is the image's own. */
+static void read_lines(struct image *image, const struct piece *piece, const char *text,
+		       char **names, size_t *room)
 {
-	size_t size = 1, room = 0, n = 0, i;
-	struct line line;
-	char *name;
+	const char *at = text;
+	struct symbol_line line;
+
+	while (symbol_line_next(&at, text + piece->size, piece->plain, &line)) {
+		char *name = *names ? *names + 1 : (char *)line.name;
+
+		if (*names) {
+			memcpy(name, line.name, line.name_length);
+			*names = name + line.name_length + 1;
+		}
+		name[-1] = line.type;
+		name[line.name_length] = '\0';
+		array_grow(&image->symbols, image->shown.count + 1, room);
+		image->symbols[image->shown.count++] =
+			(struct kallsyms_symbol){ line.address, name };
+	}
+}
+
+/* Reads the lines of an image. */
+static void read_image(const struct kallsyms *k, struct image *image)
+{
+	const struct kallsyms_packed *packed = image->count ? image->pieces[0].packed : NULL;
+	size_t size = 1, room = 0, i;
+	char *names = NULL;
 
 	for (i = 0; i < image->count; i++)
 		size += image->pieces[i].size;
-	/* Type, name and NUL fit into the length of the line, which has a digit and two blanks
-	 * more. */
-	name = image->names = xmalloc(size);
 	array_grow(&image->symbols, size / 32 + 1, &room);
-	for (i = 0; i < image->count; i++) {
-		const char *at = image->pieces[i].text;
-
-		while (next_symbol(&image->pieces[i], &at, &line)) {
-			array_grow(&image->symbols, n + 1, &room);
-			*name++ = line.type;
-			image->symbols[n++] = (struct kallsyms_symbol){ line.address, name };
-			memcpy(name, line.name, line.name_length);
-			name += line.name_length;
-			*name++ = '\0';
-		}
-	}
-	sort_symbols(image->symbols, n);
+	/* What is packed is one piece. Type, name and NUL fit into the length of a line, which has
+	 * a digit and two blanks more. */
+	image->names = packed ? kallsyms_pack_text(packed) : xmalloc(size);
+	if (!image->names)
+		log_warn("%s: the symbols of %s are damaged", k->name,
+			 *image->shown.name ? image->shown.name : "the kernel");
+	if (packed && image->names)
+		read_lines(image, &image->pieces[0], image->names, &names, &room);
+	names = image->names;
+	for (i = 0; i < image->count && !packed; i++)
+		read_lines(image, &image->pieces[i], image->pieces[i].text, &names, &room);
+	sort_symbols(image->symbols, image->shown.count);
 	image->shown.symbols = image->symbols;
-	image->shown.count = n;
 }
 
 /* The start and end of the kernel in a plain copy, which has no headings, from its symbols. */
@@ -359,14 +256,16 @@ static void find_marks(struct kallsyms_image *kernel)
 /* Whether there is a symbol at all. */
 static bool has_symbol(const struct kallsyms *k)
 {
-	struct line line;
+	struct symbol_line line;
 	size_t i, j;
 
 	for (i = 0; i < k->count; i++) {
 		for (j = 0; j < k->images[i].count; j++) {
-			const char *at = k->images[i].pieces[j].text;
+			const struct piece *piece = &k->images[i].pieces[j];
+			const char *at = piece->text;
 
-			if (next_symbol(&k->images[i].pieces[j], &at, &line))
+			if (piece->packed ||
+			    symbol_line_next(&at, at + piece->size, piece->plain, &line))
 				return true;
 		}
 	}
@@ -374,73 +273,131 @@ static bool has_symbol(const struct kallsyms *k)
 }
 
 /* Finds the images of the text. */
-static int load_text(struct kallsyms *k, const char *name, struct error *err)
+static void load_text(struct kallsyms *k)
 {
 	struct image *kernel;
 
 	cut(k);
-	if (!has_symbol(k))
-		return error_set(err, -ENODATA, "%s: no symbols", name);
 	kernel = &k->images[0];
 	if (kernel->count && kernel->pieces[0].plain) {
-		read_image(kernel);
+		read_image(k, kernel);
 		find_marks(&kernel->shown);
 	}
-	return 0;
 }
 
-int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err)
+/* Finds the images that are packed, which are not in the text. */
+static void load_packed(struct kallsyms *k)
 {
-	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
+	size_t i, index;
+
+	for (i = 0; i < k->pack->count; i++) {
+		const struct kallsyms_packed *packed = &k->pack->images[i];
+		struct piece piece = { .size = packed->text_size, .packed = packed };
+
+		index = image_index(k, packed->name, strlen(packed->name));
+		if (k->images[index].count)
+			continue;
+		k->images[index].shown.start = packed->start;
+		k->images[index].shown.end = packed->end;
+		add_piece(&k->images[index], &piece);
+	}
+}
+
+/* Returns @k, whose files were found, in *@ret if it has a symbol. */
+static int load(struct kallsyms *k, const char *name, struct kallsyms **ret, struct error *err)
+{
+	k->name = xstrdup(name);
+	load_text(k);
+	if (k->pack)
+		load_packed(k);
+	if (has_symbol(k)) {
+		*ret = k;
+		return 0;
+	}
+	kallsyms_free(k);
+	return error_set(err, -ENODATA, "%s: no symbols", name);
+}
+
+/* Reads the text from @f; 0 or -errno. */
+static int read_text(struct kallsyms *k, FILE *f, const char *name, struct error *err)
+{
 	size_t room = 0, n;
-	int r;
 
 	do {
 		array_grow(&k->text, k->size + BUFSIZ, &room);
 		n = fread(k->text + k->size, 1, room - k->size, f);
 		k->size += n;
 	} while (n);
-	r = ferror(f) ? error_errno(err, -errno, "%s", name) : load_text(k, name, err);
-	if (r < 0)
-		return r;
-	*ret = STEAL(k);
-	return 0;
+	return ferror(f) ? error_errno(err, -errno, "%s", name) : 0;
 }
 
-/* Maps the file as the text; false if it cannot be mapped, like a file of /proc. */
-static bool map_file(struct kallsyms *k, int fd)
+int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err)
 {
+	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
+	int r = read_text(k, f, name, err);
+
+	return r < 0 ? r : load(STEAL(k), name, ret, err);
+}
+
+int kallsyms_take_text(struct strbuf *text, const char *name, struct kallsyms **ret,
+		       struct error *err)
+{
+	struct kallsyms *k = xcalloc(1, sizeof(*k));
+
+	k->size = text->length;
+	k->text = strbuf_take(text);
+	return load(k, name, ret, err);
+}
+
+/* Maps the file @path as the text; one of /proc cannot be mapped, and is read. 0 or -errno. */
+static int map_file(struct kallsyms *k, const char *path, struct error *err)
+{
+	_cleanup_fclose_ FILE *f = open_regular_stream(path);
+	int fd = f ? fileno(f) : -1;
 	struct stat st;
 	void *text;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
-		return false;
+	if (!f)
+		return error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	if (st.st_size <= 0)
+		return read_text(k, f, path, err);
 	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text == MAP_FAILED)
-		return false;
+		return error_errno(err, -errno, "%s", path);
 	k->text = text;
 	k->size = (size_t)st.st_size;
 	k->mapped = true;
-	return true;
+	if (holes_prevail(fd, k->size))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
+	return 0;
+}
+
+int kallsyms_load_plain(const char *path, struct kallsyms **ret, struct error *err)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
+	int r = map_file(k, path, err);
+
+	if (r < 0)
+		return r;
+	load_text(k);
+	*ret = STEAL(k);
+	return 0;
 }
 
 int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
-	_cleanup_fclose_ FILE *f = open_regular_stream(path);
-	int r;
+	_cleanup_free_ char *packed = xasprintf("%s" KALLSYMS_PACKED, path);
+	int plain = map_file(k, path, err), r;
 
-	if (!f)
-		return error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
-	if (!map_file(k, fileno(f)))
-		return kallsyms_load_stream(f, path, ret, err);
-	if (holes_prevail(fileno(f), k->size))
-		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
-	r = load_text(k, path, err);
-	if (r < 0)
+	if (plain < 0 && plain != -ENOENT)
+		return plain;
+	r = kallsyms_pack_open(packed, &k->pack, plain < 0 ? NULL : err);
+	if (r < 0 && (r != -ENOENT || plain < 0))
 		return r;
-	*ret = STEAL(k);
-	return 0;
+	return load(STEAL(k), path, ret, err);
 }
 
 void kallsyms_free(struct kallsyms *k)
@@ -456,6 +413,8 @@ void kallsyms_free(struct kallsyms *k)
 		free(k->images[i].names);
 	}
 	free(k->images);
+	free(k->name);
+	kallsyms_pack_free(k->pack);
 	if (k->mapped)
 		(void)munmap(k->text, k->size);
 	else
@@ -475,14 +434,16 @@ static struct image *find_image(const struct kallsyms *k, const char *name)
 
 bool kallsyms_has(const struct kallsyms *k, const char *name)
 {
-	return find_image(k, name);
+	const struct image *image = find_image(k, name);
+
+	return image && image->count;
 }
 
 /* Takes the next word of a remark, which ends at @end; returns whether it is @word. */
 static bool take_this(const char **at, const char *end, const char *word)
 {
 	size_t length;
-	const char *found = take_word(at, end, &length);
+	const char *found = symbol_line_word(at, end, &length);
 
 	return length == strlen(word) && !memcmp(found, word, length);
 }
@@ -518,7 +479,9 @@ bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]
 	for (i = 0; i < image->count; i++) {
 		const struct piece *piece = &image->pieces[i];
 
-		ret[0] = digest_bytes(piece->text, piece->size, ret[0]);
+		ret[0] = piece->packed
+				 ? digest_bytes(piece->packed->bytes, piece->packed->size, ret[0])
+				 : digest_bytes(piece->text, piece->size, ret[0]);
 		ret[1] = hash_add(ret[1], piece->size);
 	}
 	ret[1] = hash_add(ret[1], ret[0]);
@@ -533,7 +496,7 @@ const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char
 	struct image *image = find_image(k, name);
 
 	if (image && !image->symbols)
-		read_image(image);
+		read_image(k, image);
 	return image ? &image->shown : NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,11 +124,10 @@ static struct kallsyms *load_for(const struct kernel_binaries *k, const struct g
 	struct kallsyms *symbols = NULL;
 	struct error err = ERROR_INIT;
 
-	if (access(saved, F_OK) == 0) {
-		if (kallsyms_load(saved, &symbols, &err) == 0)
-			return symbols;
+	if (kallsyms_load(saved, &symbols, &err) == 0)
+		return symbols;
+	if (err.code != -ENOENT)
 		log_warn("%s", err.text);
-	}
 	if (!*k->config.root)
 		return load_live(s, profiled);
 	if (kallsyms_load(archived, &symbols, &err) < 0)

@@ -172,15 +172,36 @@ static int put_kernel(struct compact *c, const struct archive_file *f, const str
 	return pack_add(c->to, f->to + 1, out.text, out.length, (uint64_t)st.st_mtime, err);
 }
 
+/* Returns @path without the ending of packed symbols, or NULL if it has another; caller frees. */
+static char *unpacked_name(const char *path)
+{
+	size_t length = strlen(path), ending = strlen(KALLSYMS_PACKED);
+
+	if (length < ending || strcmp(path + length - ending, KALLSYMS_PACKED) != 0)
+		return NULL;
+	return xstrndup(path, length - ending);
+}
+
+/* Writes the symbols of a session's kernel. It has them in a plain file, in a packed one or in
+ * both, which are read together. */
 static int write_kallsyms(struct compact *c, const struct archive_file *f, struct error *err)
 {
+	_cleanup_free_ char *from = unpacked_name(f->from), *to = unpacked_name(f->to);
+	_cleanup_free_ char *packed = xasprintf("%s" KALLSYMS_PACKED, f->from);
 	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	struct archive_file both = *f;
 
-	if (kallsyms_load(f->from, &k, err) < 0) {
+	if (from) {
+		both.from = from;
+		both.to = to;
+	} else if (f->session != GATHER_NONE && access(packed, F_OK) == 0) {
+		return 0;
+	}
+	if (kallsyms_load(both.from, &k, err) < 0) {
 		log_warn("%s; skipped", err->text);
 		return 0;
 	}
-	return put_kernel(c, f, k, err);
+	return put_kernel(c, &both, k, err);
 }
 
 /* Writes the running kernel's symbols. */
