@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "file/dirtree.h"
+#include "file/path.h"
 #include "file/owner.h"
 #include "chains/chain_history.h"
 #include "history/history.h"
@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What is listed about a session. */
 struct entry {
@@ -46,21 +47,6 @@ static void list_done(struct list *l)
 		setup_done(&l->entries[i].setup);
 	}
 	free(l->entries);
-}
-
-static int add_size(const struct dirtree_visit *visit, void *data)
-{
-	*(uint64_t *)data += (uint64_t)visit->st.st_blocks * 512;
-	return 0;
-}
-
-/* Bytes on the disk. */
-static uint64_t size_of(const char *samples)
-{
-	uint64_t bytes = 0;
-
-	(void)dirtree_walk(AT_FDCWD, samples, add_size, &bytes, NULL);
-	return bytes;
 }
 
 /* Finds what both histories have of each level, together. 0 or -errno. */
@@ -99,7 +85,7 @@ static int add_entry(const char *name, void *data)
 	if (setup_read(samples, &e->setup, NULL) < 0)
 		e->setup = (struct setup){ 0 };
 	e->samples = session_stat_get(samples, "total_samples");
-	e->bytes = size_of(samples);
+	e->bytes = path_disk_bytes(samples, NULL, NULL);
 	r = add_kept(e, samples, &err);
 	if (r < 0) {
 		/* The other sessions are worth listing. */
