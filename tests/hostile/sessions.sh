@@ -94,6 +94,7 @@ fi
 # Links in place of files that are copied.
 new_session
 as_user ln -s "$dir/roots/secret" "$samples/kallsyms"
+as_user ln -s "$dir/roots/secret" "$samples/kallsyms.zst"
 as_user ln -s "$dir/roots/secret" "$samples/notes"
 as_user ln -s "$dir/roots/secret" "$samples/{root}/usr/bin/app/{dep}/{root}/usr/bin/app/TIMER.1.0.all.all.all"
 ok "an archive" oparchive --session-dir="$dir/session" -o "$dir/out/archive"
