@@ -24,15 +24,11 @@ static void the_kernel_has_functions(void)
 		uint64_t key, start;
 		bool found;
 	} rows[] = {
-		{ kernel, 0, 0, true },
-		{ kernel, 0xfff, 0, true },
-		{ kernel, 0x1000, 0x1000, true },
-		{ kernel, 0x1fff, 0x1000, true },
-		{ kernel, 0x2abc, 0x2000, true },
-		{ kernel, 0x3000, 0x2000, true },
-		{ xfs, 0x80, 0, false },
-		{ xfs, 0x123, 0x100, true },
-		{ xfs, UINT64_C(1) << 46, 0, false },
+		{ kernel, 0, 0, true },		  { kernel, 0xfff, 0, true },
+		{ kernel, 0x1000, 0x1000, true }, { kernel, 0x1fff, 0x1000, true },
+		{ kernel, 0x2abc, 0x2000, true }, { kernel, 0x2fff, 0x2000, true },
+		{ kernel, 0x3000, 0, false },	  { xfs, 0x80, 0, false },
+		{ xfs, 0x123, 0x100, true },	  { xfs, UINT64_C(1) << 46, 0, false },
 	};
 	static const char *const others[] = {
 		"image\tkern\t0\t0\t0\text4\tkernel",
