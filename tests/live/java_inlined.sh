@@ -117,6 +117,8 @@ for compiler in "" "-XX:Tier4InvocationThreshold=100 -XX:Tier4MinInvocationThres
 	is "  an inlined function is one row of the program" "$(grep -c '[[]JIT java\]' rows)" "$(wc -l <rows)"
 	opannotate --session-dir="$dir/inlined" --source --search-dirs="$dir" >listing 2>/dev/null
 	has "  the call shows what was inlined there" 'return hot(n) + 1;.*int Inlined.hot(int) inlined:' listing
+	sed -n 's|^[^:]*:\(.*/\* .* total:\).*|\1|p' listing | sort | uniq -d >output
+	is "  a method that was compiled several times has one total" "$(wc -l <output)" 0
 	rm -rf inlined jit-*.dump
 done
 done_testing

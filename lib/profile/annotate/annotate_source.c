@@ -171,8 +171,7 @@ static bool same_call(const struct lines_call *a, const struct lines_call *b)
 	       !strcmp(a->at.file, b->at.file);
 }
 
-/* Counts a sample once for each line with a call that it is in, however deep a recursion nests
- * such calls. */
+/* Counts a sample once for each line with a call that it is in, however deep they are nested. */
 static void add_calls(struct annotate_source *s, struct lines *lines, uint64_t address,
 		      const struct sample *sample)
 {
@@ -240,6 +239,7 @@ struct printing {
 	size_t line_count;
 	FILE *out;
 	size_t next_line, next_head;
+	unsigned int end_line; /* where the source ends, once it was read to there; or 0 */
 	struct strbuf text;
 	bool is_terminal;   /* control characters of the source are made visible */
 	struct strbuf held; /* part of a line, until then */
@@ -263,16 +263,16 @@ static int compare_heads(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* Merges calls of one function on one line, from several images or several copies of the line. */
-static void join_calls(struct printing *p, struct source_file *file)
+/* Merges heads of one name on one line: of code compiled several times, or in several images. */
+static void join_heads(const struct printing *p, struct source_file *file)
 {
 	struct head *kept = NULL;
 	size_t i, j, n = 0;
 
 	for (i = 0; i < file->head_count; i++) {
-		struct head *head = &file->heads[i];
+		const struct head *head = &file->heads[i];
 
-		if (kept && head->is_inlined && !compare_heads(kept, head)) {
+		if (kept && !compare_heads(kept, head)) {
 			for (j = 0; j < p->a->totals.class_count; j++)
 				kept->counts[j] += head->counts[j];
 			continue;
@@ -341,8 +341,7 @@ static void put_character(struct printing *p, char c)
 		put_held(p);
 }
 
-/* Copies the source character by character: neither the source nor a line of it needs to fit into
- * memory. */
+/* Copies the source by characters: neither it nor a line of it needs to fit into memory. */
 static void print_lines(struct printing *p, FILE *in)
 {
 	unsigned int line = 0;
@@ -361,10 +360,11 @@ static void print_lines(struct printing *p, FILE *in)
 		print_heads(p, line);
 		(void)putc_unlocked('\n', p->out);
 	}
+	p->end_line = ferror(in) ? 0 : line + at_start;
 }
 
-/* Prints the lines that are missing in the source, if there is one. */
-static void print_unread_lines(struct printing *p, bool has_source)
+/* Prints the lines that the source lacks. What PHP does last in a script is on the one after it. */
+static void print_unread_lines(struct printing *p)
 {
 	while (p->next_line < p->line_count || p->next_head < p->file->head_count) {
 		uint64_t line = UINT64_MAX;
@@ -375,7 +375,9 @@ static void print_unread_lines(struct printing *p, bool has_source)
 			line = MIN(line, (uint64_t)p->file->heads[p->next_head].line);
 		print_prefix(p, (unsigned int)line);
 		(void)fprintf(p->out, "(line %u%s)", (unsigned int)line,
-			      has_source ? ": beyond the end of the file" : "");
+			      !p->end_line	    ? ""
+			      : line == p->end_line ? ": the end of the file"
+						    : ": beyond the end of the file");
 		print_heads(p, (unsigned int)line);
 		(void)putc_unlocked('\n', p->out);
 	}
@@ -393,7 +395,7 @@ static void sort_lines(struct printing *p)
 	qsort(p->lines, n, sizeof(*p->lines), compare_lines);
 	if (file->head_count)
 		qsort(file->heads, file->head_count, sizeof(*file->heads), compare_heads);
-	join_calls(p, file);
+	join_heads(p, file);
 }
 
 static void print_body(struct printing *p, FILE *in)
@@ -404,7 +406,7 @@ static void print_body(struct printing *p, FILE *in)
 		if (ferror(in))
 			log_warn("%s: its end is missing: %s", p->source, strerror(errno));
 	}
-	print_unread_lines(p, in && !ferror(in));
+	print_unread_lines(p);
 	free(p->lines);
 }
 
@@ -418,8 +420,7 @@ static void print_file_heading(struct printing *p)
 	put(p);
 }
 
-/* Writes one source to its own file. The comments follow it, so that its lines keep their
- * numbers. */
+/* Writes one source to its own file. Comments follow it, so that its lines keep their numbers. */
 static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
 		      struct error *err)
 {
