@@ -131,8 +131,10 @@ enum counter_kind {
 	X(script_unreadable, INFO, "times that an interpreted function had no name yet")           \
 	X(script_ring_full, INFO, "times an interpreted function was reported late: ring full")    \
 	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \
-	  "KiB of JIT code have too many unwind rules, which cuts call chains short",              \
+	  "KiB of JIT code have no room for unwind rules, which cuts call chains short",           \
 	  "raise --unwind-memory")                                                                 \
+	X(unwind_code_dense, TROUBLE, "KiB of JIT code with too many different unwind rules",      \
+	  "KiB of JIT code have too many different unwind rules, which may cut call chains short") \
 	X(functions_kept, INFO, "files whose functions were kept")                                 \
 	X(functions_put_off, INFO, "times that functions were not kept at once: too many")         \
 	X(functions_failed, TROUBLE, "files whose functions could not be kept",                    \

@@ -362,6 +362,7 @@ static const struct {
 	{ "java_maps", "live/java.sh", NULL },
 	{ "java_refused", "live/java.sh", NULL },
 	{ "unwind_code_refused", "unit/test_code_store.c", "a_user_has_half_of_what_others_leave" },
+	{ "unwind_code_dense", "unit/test_code_store.c", "what_is_not_dense_fits" },
 	{ "unwind_built", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_build_ns", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_none", "unit/test_unwind_cache.c", "each_attempt_is_counted" },

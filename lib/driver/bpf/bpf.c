@@ -434,6 +434,7 @@ static void read_counters(struct driver *d)
 	if (!d->tables)
 		return;
 	s->unwind_code_refused = code_store_refused(d->codes);
+	s->unwind_code_dense = code_store_dense(d->codes);
 	table_loader_stats(d->tables, &tables);
 #define X(name, ...) s->name = tables.counters.name;
 	COUNTERS_OF_TABLES(X)

@@ -29,7 +29,7 @@ struct code_store {
 	size_t limit, count;
 	struct map owners;    /* struct owner by uid */
 	struct map processes; /* struct process by tgid */
-	uint64_t refused;
+	uint64_t refused, dense;
 };
 
 /* The rows of a part while they are put together. */
@@ -122,6 +122,11 @@ void code_store_free(struct code_store *s)
 uint64_t code_store_refused(const struct code_store *s)
 {
 	return s->refused;
+}
+
+uint64_t code_store_dense(const struct code_store *s)
+{
+	return s->dense;
 }
 
 /* --- a part --- */
@@ -275,7 +280,7 @@ static void put_part(struct code_store *s, struct process *process, const struct
 		draft_add(&draft, end, &none);
 	draft_add_part(&draft, &part, end, PART_BYTES);
 	if (!finish_draft(&draft, &part))
-		s->refused++;
+		s->dense++;
 	store_part(s, process, &part);
 }
 

@@ -22,5 +22,7 @@ void code_store_free(struct code_store *s);
 
 /* Makes the rows of @code those of its addresses; see struct unwind_code. */
 void code_store_put(struct code_store *s, const struct unwind_code *code);
-/* The number of parts so far for which there was no room. */
+/* The number of parts so far for which there was no room; more memory would help. */
 uint64_t code_store_refused(const struct code_store *s);
+/* The number of parts so far that have no rows because they would have more than fit into one. */
+uint64_t code_store_dense(const struct code_store *s);
