@@ -60,9 +60,12 @@ static int open_pair(struct chain_reader *r, const struct chain_generation_from 
 
 /* Keeps what was read of a segment. One that is damaged is counted. */
 static int keep_segment(struct chain_reader *r, const struct chain_generation_from *from,
-			const char *path, struct loaded *l)
+			const char *path, struct loaded *l, struct error *err)
 {
 	struct stat st;
+
+	if (l->status < 0)
+		(void)error_errno(err, l->status, "%s", path);
 
 	array_grow(&r->generations, r->count + 1, &r->room);
 	r->generations[r->count] = l->generation;
@@ -74,13 +77,13 @@ static int keep_segment(struct chain_reader *r, const struct chain_generation_fr
 }
 
 static int open_segment(struct chain_reader *r, const struct chain_generation_from *from,
-			const char *path, const struct listing *l)
+			const char *path, const struct listing *l, struct error *err)
 {
 	struct loaded loaded;
 
 	loaded.status =
 		chain_generation_load_segment(path, from->window, is_taken, l, &loaded.generation);
-	return keep_segment(r, from, path, &loaded);
+	return keep_segment(r, from, path, &loaded, err);
 }
 
 /* Opens the pairs after @last, or all if it is NULL. */
@@ -114,7 +117,7 @@ static int open_all(struct chain_reader *r, const struct chain_generation_from *
 	uint32_t last;
 	const int has_sum = sources_sum(from->dir, &last, err);
 	_cleanup_free_ char *path = has_sum > 0 ? source_sum_path(from->dir, last) : NULL;
-	int status = path ? open_segment(r, from, path, l) : MIN(has_sum, 0);
+	int status = path ? open_segment(r, from, path, l, err) : MIN(has_sum, 0);
 
 	if (status < 0 && status != -EBADMSG)
 		return status;
@@ -154,7 +157,7 @@ static bool is_outdated(const struct listing *l, size_t before, const struct his
 }
 
 /* Keeps the segments of a batch, one after the other. */
-static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b)
+static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b, struct error *err)
 {
 	size_t before = l->taken_count, i;
 	int status = 0;
@@ -167,8 +170,8 @@ static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b
 		if (status < 0 || again)
 			chain_generation_close(&b->loaded[i].generation);
 		if (status == 0)
-			status = again ? open_segment(r, b->from, path, l)
-				       : keep_segment(r, b->from, path, &b->loaded[i]);
+			status = again ? open_segment(r, b->from, path, l, err)
+				       : keep_segment(r, b->from, path, &b->loaded[i], err);
 		if (status == 0)
 			take(l, s);
 		else if (status == -EBADMSG)
@@ -179,7 +182,8 @@ static int keep_batch(struct chain_reader *r, struct listing *l, struct batch *b
 
 /* Opens @count segments of one level, as many at a time as there are threads for. */
 static int open_segments(struct chain_reader *r, const struct chain_generation_from *from,
-			 struct listing *l, struct history_source *list, size_t count)
+			 struct listing *l, struct history_source *list, size_t count,
+			 struct error *err)
 {
 	const size_t most = 2 * (size_t)parallel_threads();
 	_cleanup_free_ struct loaded *loaded = xcalloc(most, sizeof(*loaded));
@@ -190,14 +194,14 @@ static int open_segments(struct chain_reader *r, const struct chain_generation_f
 		struct batch b = { from, l, list + at, loaded, MIN(count - at, most) };
 
 		parallel_each(b.count, load, &b);
-		status = keep_batch(r, l, &b);
+		status = keep_batch(r, l, &b, err);
 	}
 	return status;
 }
 
 /* Opens what is inside a window that is long, from the coarsest level that it is long for. */
 static int open_inside(struct chain_reader *r, const struct chain_generation_from *from,
-		       struct listing *l)
+		       struct listing *l, struct error *err)
 {
 	unsigned int level = sources_level(l->sources, l->count, from->window);
 	int status = 0;
@@ -207,7 +211,7 @@ static int open_inside(struct chain_reader *r, const struct chain_generation_fro
 		_cleanup_free_ struct history_source *inside =
 			sources_inside(from->dir, l->sources, l->count, level, from->window, &n);
 
-		status = open_segments(r, from, l, inside, n);
+		status = open_segments(r, from, l, inside, n, err);
 	}
 	return status;
 }
@@ -226,7 +230,7 @@ static bool was_opened(const struct listing *l, const struct history_source *s)
 
 /* Opens the segments of a level that were not opened yet. */
 static int open_level(struct chain_reader *r, const struct chain_generation_from *from,
-		      struct listing *l, unsigned int level)
+		      struct listing *l, unsigned int level, struct error *err)
 {
 	_cleanup_free_ struct history_source *list = xcalloc(l->count + 1, sizeof(*list));
 	size_t n = 0, i;
@@ -235,14 +239,14 @@ static int open_level(struct chain_reader *r, const struct chain_generation_from
 		if (l->sources[i].is_segment && l->sources[i].level == level &&
 		    !was_opened(l, &l->sources[i]))
 			list[n++] = l->sources[i];
-	return open_segments(r, from, l, list, n);
+	return open_segments(r, from, l, list, n, err);
 }
 
 /* Opens what has the window, each pair of files from the finest source that has it. */
 static int open_finest(struct chain_reader *r, const struct chain_generation_from *from,
 		       struct listing *l, struct error *err)
 {
-	int status = open_level(r, from, l, 0);
+	int status = open_level(r, from, l, 0, err);
 	unsigned int level;
 	size_t i;
 
@@ -256,7 +260,7 @@ static int open_finest(struct chain_reader *r, const struct chain_generation_fro
 			take(l, s);
 	}
 	for (level = 1; level < HISTORY_LEVELS && status == 0; level++)
-		status = open_level(r, from, l, level);
+		status = open_level(r, from, l, level, err);
 	return status;
 }
 
@@ -264,7 +268,7 @@ static int open_finest(struct chain_reader *r, const struct chain_generation_fro
 static int open_window(struct chain_reader *r, const struct chain_generation_from *from,
 		       struct listing *l, struct error *err)
 {
-	int status = open_inside(r, from, l);
+	int status = open_inside(r, from, l, err);
 
 	return status < 0 ? status : open_finest(r, from, l, err);
 }

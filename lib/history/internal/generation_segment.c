@@ -25,6 +25,12 @@ struct reading {
 	int error;	    /* -errno: some files cannot be read at present */
 };
 
+/* Whether @code says that a file is damaged, not that it cannot be read at present. */
+static bool is_damage(int code)
+{
+	return code == -EBADMSG || code == -EINVAL || code == -EIO;
+}
+
 static void take_line(char *line, size_t bytes, void *data)
 {
 	struct reading *r = data;
@@ -85,7 +91,11 @@ int generation_to_segment(const char *dir, uint32_t number, struct segment **ret
 	if (status < 0)
 		return status;
 	segment_tree_init(&r.made.tree);
-	(void)generation_each_line(names, take_line, &r);
+	status = generation_each_line(names, take_line, &r);
+	if (status < 0 && status != -ENOENT && !is_damage(status)) {
+		reading_done(&r);
+		return status;
+	}
 	while (slices_next(s, &slice))
 		take_slice(&r, s, &slice, number);
 	*damaged += r.damaged + slices_damaged(s);
@@ -112,12 +122,6 @@ static void take_name(struct reading *r, const struct sname *name,
 static void add_bad(struct reading *r, const char *path)
 {
 	strbuf_add(r->bad, path, strlen(path) + 1);
-}
-
-/* Whether @code says that a file is damaged, not that it cannot be read at present. */
-static bool is_damage(int code)
-{
-	return code == -EBADMSG || code == -EINVAL || code == -EIO;
 }
 
 /* Opens a sample file that nobody writes; a damaged one is repaired, as its next writer would. */

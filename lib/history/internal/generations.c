@@ -92,13 +92,15 @@ int generation_each_line(const char *path, generation_line *each, void *data)
 
 	if (!f)
 		return -errno;
-	if (fstat(fileno(f), &st) == 0 && !holes_prevail(fileno(f), (uint64_t)st.st_size))
+	r = fstat(fileno(f), &st) < 0 ? -errno : 0;
+	if (r == 0 && !holes_prevail(fileno(f), (uint64_t)st.st_size))
 		while ((length = xgetline(&line, &room, f)) > 0 && line[length - 1] == '\n') {
 			line[length - 1] = '\0';
 			each(strlen(line) == (size_t)length - 1 ? line : NULL, (size_t)length,
 			     data);
 		}
-	r = ferror(f) ? -EIO : 0;
+	if (ferror(f))
+		r = -EIO;
 	(void)fclose(f);
 	return r;
 }

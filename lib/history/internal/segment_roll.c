@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "history/segment_writer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* What is rolled up. */
@@ -17,7 +18,8 @@ struct segment_roll {
 	struct input *inputs;
 	size_t count, inputs_room;
 	struct segment_tree tree;
-	int damaged; /* slices */
+	int damaged; /* slices, when they were added up */
+	int missing; /* slices, when they were written */
 
 	/* The slice that is being added up. */
 	struct segment_writer *writer;
@@ -97,8 +99,10 @@ static void roll_slices(struct segment_roll *r, const struct input *input)
 	size_t i, k;
 
 	for (i = 0; i < segment_about(s)->slices; i++) {
-		if (segment_counts(s, i, &c) < 0)
+		if (segment_counts(s, i, &c) < 0) {
+			r->missing++;
 			continue;
+		}
 		join_slice(r, segment_slice_at(s, i));
 		array_grow(&r->counts, r->counted + c.count + 1, &r->room);
 		for (k = 0; k < c.count; k++)
@@ -200,6 +204,10 @@ int segment_roll_end(struct segment_roll *r, const struct segment_rolling *how, 
 
 	r->how = how;
 	status = write_segment(r, out);
+	/* One that could be read a moment ago is not left out: the new segment replaces its only
+	 * source. */
+	if (status == 0 && r->missing > r->damaged)
+		status = -EIO;
 	return status < 0 ? status : r->damaged;
 }
 
