@@ -64,10 +64,11 @@ Result = collections.namedtuple("Result", "status out err")
 
 
 class Scenario:
-    """A command line, with what it may write: DIR is the run's own directory, BASE the session."""
+    """A command line, with what it may write: DIR is the run's own directory, BASE the session; and what
+    it reads from its standard input."""
 
-    def __init__(self, name, command, judge=None, only_memory=False):
-        self.name, self.command, self.only_memory = name, command, only_memory
+    def __init__(self, name, command, judge=None, only_memory=False, text=""):
+        self.name, self.command, self.only_memory, self.text = name, command, only_memory, text
         self.judge = judge or (lambda bench, run, result, want: None)
 
 
@@ -89,7 +90,7 @@ class Bench:
     # --- running ---
 
     def tool(self, name):
-        place = {"oprofiled": "daemon", "parse": "tests/robust"}.get(name, "tools")
+        place = {"oprofiled": "daemon", "parse": "tests/robust", "history_load": "tests/robust"}.get(name, "tools")
         return str(self.build / place / name)
 
     def command(self, words, run):
@@ -99,11 +100,11 @@ class Bench:
         words = [re.sub(r"\b(DIR|BASE|LIVE|PACKED|PROGRAMS)\b", lambda m: names[m[0]], w) for w in words]
         return [self.tool(words[0])] + words[1:]
 
-    def execute(self, words, run, prefix, **env):
+    def execute(self, scenario, run, prefix, **env):
         # One CPU, one thread: the calls come in the same order each time.
         try:
-            done = subprocess.run(["taskset", "-c", "0", *prefix, *self.command(words, run)],
-                                  env=dict(self.env, **env), cwd=run, stdin=subprocess.DEVNULL,
+            done = subprocess.run(["taskset", "-c", "0", *prefix, *self.command(scenario.command, run)],
+                                  env=dict(self.env, **env), cwd=run, input=scenario.text.encode(),
                                   capture_output=True, timeout=TIMEOUT)
         except subprocess.TimeoutExpired as gone:
             return Result("hang", gone.stdout or b"", gone.stderr or b"")
@@ -117,7 +118,7 @@ class Bench:
 
     def injected(self, scenario, label, *options):
         run = self.fresh(scenario, label)
-        return run, self.execute(scenario.command, run, (str(self.inject), *options))
+        return run, self.execute(scenario, run, (str(self.inject), *options))
 
     def calls(self, scenario):
         listing = self.dir / f"{scenario.name}.calls"
@@ -187,7 +188,7 @@ class Bench:
 
     def starved(self, scenario, label, **env):
         run = self.fresh(scenario, label)
-        return run, self.execute(scenario.command, run, ("setarch", "-R"),
+        return run, self.execute(scenario, run, ("setarch", "-R"),
                                  LD_PRELOAD=str(self.nomem), **env)
 
     def places(self, scenario):
@@ -305,6 +306,26 @@ def same_tree(name):
     return judge
 
 
+UPKEEP = "hour\nhour\ntend\nhour\ntend\nsums\n"
+AN_HOUR = 600 # samples
+
+
+def judge_upkeep(bench, run, result, want):
+    """The samples of all hours are in both histories; those of an hour that was not written may be."""
+    written = max((int(line) for line in result.out.splitlines() if line.isdigit()), default=0)
+    if not (run / "history").exists():
+        return None if result.status else "no history was made"
+    sums = subprocess.run(bench.command(["history_load", "DIR/history"], run), input="sums\n",
+                          env=bench.env, capture_output=True, text=True)
+    if sums.returncode:
+        return f"cannot be read afterwards: {sums.stderr}"
+    more = AN_HOUR if result.status else 0
+    less = AN_HOUR if b" damaged " in result.err else 0 # the disk cannot read it, and that is said
+    if not all(written - less <= int(n) <= written + more for n in sums.stdout.split()):
+        return f"{written} samples were written, afterwards there are {sums.stdout}"
+    return None
+
+
 REPLAY = ["oprofiled", "--replay=BASE.stream", "--session-dir=DIR/session",
           "--separate=library,kernel", "--no-vmlinux", "--image=LIVE/truth_*"]
 SCENARIOS = [
@@ -326,6 +347,8 @@ SCENARIOS = [
                                    "DIR/archive", "image:*truth_*"], judge=same_tree("archive")),
     Scenario("opimport", ["opimport", "--force", "-o", "DIR/imported", "BASE"],
              judge=same_tree("imported")),
+    Scenario("upkeep", ["history_load", "DIR/history"], judge=judge_upkeep,
+             text=UPKEEP),
     Scenario("opcheck", ["opcheck", "-V", "BASE"]),
     Scenario("packed", ["opreport", "--session-dir=PACKED", "-l", "-g"]),
     Scenario("packed-source", ["opannotate", "--session-dir=PACKED", "--source"]),

@@ -5,9 +5,11 @@
  *
  *	hour	writes an hour of both histories; the answer is the samples so far
  *	upkeep	does what is due; the answer is the number of new segments
+ *	tend	the same; the answer is "done"
  *	sums	the samples of the flat history, of chains by slices, and of all chains
  */
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "chains/chain_history.h"
@@ -26,17 +28,19 @@
 enum { SLICE_MS = 60000, HOUR_MS = 3600000, PAIRS = 5 };
 
 struct load {
+	struct error err; /* of the last call */
 	const char *dir;
 	int64_t now_ms;
 	uint32_t generation;
 	uint64_t samples;
 };
 
-static void check(int r, const char *what)
+/* Ends the program if @r is an error, which @err has unless it has no text. */
+static void check(int r, const struct error *err)
 {
 	if (r >= 0)
 		return;
-	(void)fprintf(stderr, "history_load: %s: %s\n", what, strerror(-r));
+	(void)fprintf(stderr, "history_load: %s\n", *err->text ? err->text : strerror(-r));
 	exit(1);
 }
 
@@ -54,12 +58,12 @@ static void count(struct load *l, struct chain_store *s, struct history_writer *
 	struct chain_frame frames[2];
 
 	history_writer_count(h, history_writer_file(h, &name), l->samples % 97, 1);
-	check(chain_store_turn(s, NULL), "turn");
-	check(chain_store_image(s, &image, false, &context.app, NULL), "image");
-	check(chain_store_context(s, &context, &id, NULL), "context");
+	check(chain_store_turn(s, &l->err), &l->err);
+	check(chain_store_image(s, &image, false, &context.app, &l->err), &l->err);
+	check(chain_store_context(s, &context, &id, &l->err), &l->err);
 	frames[0] = (struct chain_frame){ context.app, l->samples % 97 };
 	frames[1] = (struct chain_frame){ context.app, 1 + l->samples % 7 };
-	check(chain_store_add(s, id, &(struct chain){ frames, 2, 1 }, NULL), "chain");
+	check(chain_store_add(s, id, &(struct chain){ frames, 2, 1 }, &l->err), &l->err);
 	l->samples++;
 }
 
@@ -69,15 +73,15 @@ static void write_part(struct load *l, struct history_writer *h)
 	struct chain_store *s = NULL;
 	int64_t end_ms = l->now_ms + HOUR_MS / PAIRS;
 
-	check(chain_store_open_sliced(l->dir, &s, NULL), "chains");
+	check(chain_store_open_sliced(l->dir, &s, &l->err), &l->err);
 	for (; l->now_ms < end_ms; l->now_ms += SLICE_MS) {
 		struct slice slice = { { l->now_ms, l->now_ms + SLICE_MS }, .samples = 10 };
 		int i;
 
 		for (i = 0; i < 10; i++)
 			count(l, s, h);
-		check(history_writer_end(h, &slice, NULL), "slice");
-		check(chain_store_end_slice(s, &slice, NULL), "slice of chains");
+		check(history_writer_end(h, &slice, &l->err), &l->err);
+		check(chain_store_end_slice(s, &slice, &l->err), &l->err);
 	}
 	chain_store_close(s);
 }
@@ -93,7 +97,7 @@ static void write_hour(struct load *l)
 	printf("%" PRIu64 "\n", l->samples);
 }
 
-static void tend(struct load *l)
+static int tend(struct load *l)
 {
 	const struct upkeep how = { .now_ms = l->now_ms,
 				    .live = l->generation + 1,
@@ -103,8 +107,8 @@ static void tend(struct load *l)
 	int r = history_upkeep(l->dir, &how, &log);
 
 	(void)fputs(strbuf_text(&log), stderr);
-	check(r, "upkeep");
-	printf("%d\n", r);
+	check(r, &l->err); /* the log says why */
+	return r;
 }
 
 static int add_samples(uint32_t context _unused_, const struct chain *chain, void *data)
@@ -120,7 +124,7 @@ static uint64_t chain_sum(const struct load *l, const struct window *window)
 	struct error err = ERROR_INIT;
 	int status = chain_reader_open(l->dir, window, &r, &err);
 
-	check(status == -ENOENT ? 0 : status, err.text);
+	check(status == -ENOENT ? 0 : status, &err);
 	if (r)
 		(void)chain_reader_each(r, add_samples, &sum);
 	return sum;
@@ -129,15 +133,22 @@ static uint64_t chain_sum(const struct load *l, const struct window *window)
 static void print_sums(const struct load *l)
 {
 	_cleanup_(history_freep) struct history *h = NULL;
+	struct error err = ERROR_INIT;
 	uint64_t flat = 0;
 	size_t i, k;
+	int status = history_read(l->dir, &WINDOW_ALL, NULL, &h, &err);
 
-	check(history_read(l->dir, &WINDOW_ALL, NULL, &h, NULL), "history");
-	for (i = 0; i < history_files(h); i++)
+	check(status == -ENOENT ? 0 : status, &err);
+	for (i = 0; h && i < history_files(h); i++)
 		for (k = 0; k < history_file_at(h, i)->count; k++)
 			flat += history_file_at(h, i)->counts[k].count;
 	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", flat, chain_sum(l, &WINDOW_ALL),
 	       chain_sum(l, NULL));
+}
+
+static void print_log(enum log_level level _unused_, const char *text, void *data _unused_)
+{
+	(void)fprintf(stderr, "history_load: %s\n", text);
 }
 
 int main(int argc, char **argv)
@@ -151,14 +162,23 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: %s DIR\n", argv[0]);
 		return 2;
 	}
+	log_to(LOG_LEVEL_WARNING, print_log, NULL);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!strcmp(line, "hour\n"))
 			write_hour(&l);
 		else if (!strcmp(line, "upkeep\n"))
-			tend(&l);
+			printf("%d\n", tend(&l));
+		else if (!strcmp(line, "tend\n") && tend(&l) >= 0)
+			puts("done");
 		else
 			print_sums(&l);
 		(void)fflush(stdout);
+	}
+	if (ferror(stdin) || ferror(stdout)) {
+		(void)fprintf(
+			stderr,
+			"history_load: cannot read standard input, or write standard output\n");
+		return 1;
 	}
 	return 0;
 }
