@@ -1037,7 +1037,7 @@ def exports_have_addresses(url):
             if status != 200 or not body or body != printed:
                 return False
     bad = [get(url + "export/" + rest) for rest in ("nothing", "folded/", "folded/x", f"folded/{window}/more", "folded/" + 9000 * "1")]
-    return [b[0] for b in bad] == [500, 500, 500, 500, 404] and b"is none of" in bad[0][2]
+    return [b[0] for b in bad] == [500, 500, 500, 500, 404] and b"is not one of" in bad[0][2]
 
 
 def source_question():
