@@ -14,8 +14,12 @@ static void add(struct python_lines *l, int64_t line, uint32_t first)
 
 	if (l->count && l->rows[l->count - 1].line == valid)
 		return;
+	/* A row without bytes goes away, and what follows it may go on with the row before. */
 	if (l->count && l->rows[l->count - 1].offset == l->end) {
-		l->rows[l->count - 1].line = valid;
+		if (l->count > 1 && l->rows[l->count - 2].line == valid)
+			l->count--;
+		else
+			l->rows[l->count - 1].line = valid;
 		return;
 	}
 	array_grow(&l->rows, l->count + 1, &l->room);
