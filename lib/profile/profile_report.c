@@ -33,6 +33,7 @@ const struct report_form_info *report_form(enum report_form form)
 		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, NULL,
 				  PAGE_STEPS_MAX },
 		[REPORT_PPROF] = { "pprof", true, NULL, report_chains_pprof, NULL, NULL },
+		[REPORT_PERF] = { "perf script", true, NULL, report_chains_perf, NULL, NULL },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
 

@@ -171,6 +171,8 @@ static const struct opt opts[] = {
 	  "into FILE, as one page for a browser with flame graph, functions and timeline" },
 	{ 0, "pprof", OPT_PATH, &options.pprof, "FILE",
 	  "into FILE, call chains as a compressed profile for pprof" },
+	{ 0, "perf-script", OPT_FLAG, &options.perf_script, NULL,
+	  "call chains as perf script prints samples, for tools that read that" },
 	{ 'o', "output-file", OPT_PATH, &options.output, "FILE", "into FILE" },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	REPORTING_SESSION_DIR(options.profile),

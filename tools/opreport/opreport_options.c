@@ -17,12 +17,13 @@ static int check_form(struct opreport_options *o, struct error *err)
 		return error_set(err, -EINVAL, "--all and --top cannot be combined");
 	if (o->xml + o->json + o->csv > 1)
 		return error_set(err, -EINVAL, "--xml, --json and --csv cannot be combined");
-	v->form = o->html    ? REPORT_HTML
-		  : o->pprof ? REPORT_PPROF
-		  : o->xml   ? REPORT_XML
-		  : o->json  ? REPORT_JSON
-		  : o->csv   ? REPORT_CSV
-			     : REPORT_TEXT;
+	v->form = o->html	   ? REPORT_HTML
+		  : o->pprof	   ? REPORT_PPROF
+		  : o->perf_script ? REPORT_PERF
+		  : o->xml	   ? REPORT_XML
+		  : o->json	   ? REPORT_JSON
+		  : o->csv	   ? REPORT_CSV
+				   : REPORT_TEXT;
 	if (!report_form(v->form)->is_for_programs)
 		return 0;
 	if (v->accumulated)
@@ -128,10 +129,11 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 		{ o->xml, "--xml" },
 		{ v->errors, "--errors" },
 	};
-	const char *name = o->pprof    ? "--pprof"
-			   : o->chains ? "--chains"
-			   : o->folded ? "--folded"
-				       : "--children";
+	const char *name = o->pprof	    ? "--pprof"
+			   : o->perf_script ? "--perf-script"
+			   : o->chains	    ? "--chains"
+			   : o->folded	    ? "--folded"
+					    : "--children";
 	size_t i;
 
 	if (o->chains + o->folded + o->children > 1)
@@ -223,9 +225,9 @@ static int check_html(const struct opreport_options *o, struct error *err)
 	return o->html ? refuse("--html", others, ARRAY_SIZE(others), err) : 0;
 }
 
-/* Checks which options a profile for pprof can be combined with: it has whole chains, and is one
- * file. */
-static int check_pprof(const struct opreport_options *o, struct error *err)
+/* Checks which options a profile for pprof, or as perf script prints it, can be combined with: it
+ * has whole chains, and that for pprof is one file. */
+static int check_samples(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
 	const struct other others[] = {
@@ -235,9 +237,12 @@ static int check_pprof(const struct opreport_options *o, struct error *err)
 		{ v->quality, "--quality" },
 		{ o->html, "--html" },
 		{ o->xml || o->json || o->csv, "--xml, --json or --csv" },
-		{ o->output, "--output-file" },
+		{ o->pprof && o->output, "--output-file" },
+		{ o->pprof && o->perf_script, "--perf-script" },
 	};
-	return o->pprof ? refuse("--pprof", others, ARRAY_SIZE(others), err) : 0;
+	const char *name = o->pprof ? "--pprof" : "--perf-script";
+
+	return o->pprof || o->perf_script ? refuse(name, others, ARRAY_SIZE(others), err) : 0;
 }
 
 /* Sets options that others imply. */
@@ -275,10 +280,10 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->chosen.merge_runtime = o->profile.merge & CLASSES_MERGE_RUNTIME;
 	v->sort.reverse = o->reverse;
 	v->sort.long_names = v->long_names;
-	v->chains = o->chains || o->pprof ? CHAINS_LIST
-		    : o->folded		  ? CHAINS_FOLDED
-		    : o->children	  ? CHAINS_CHILDREN
-					  : CHAINS_NONE;
+	v->chains = o->chains || o->pprof || o->perf_script ? CHAINS_LIST
+		    : o->folded				    ? CHAINS_FOLDED
+		    : o->children			    ? CHAINS_CHILDREN
+							    : CHAINS_NONE;
 	v->rows.symbols |= v->timeline == TIMELINE_SYMBOL;
 	v->rows.merge_lib |= v->timeline == TIMELINE_IMAGE;
 	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
@@ -290,7 +295,7 @@ int opreport_check(struct opreport_options *o, struct error *err)
 			       ? &v->chosen.symbols
 			       : NULL;
 	v->chosen.native = v->native && v->chains;
-	r = check_pprof(o, err);
+	r = check_samples(o, err);
 	if (r == 0)
 		r = check_trend(o, err);
 	if (r == 0)
@@ -325,6 +330,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.trend, "--history-of" },
 		{ o->html, "--html" },
 		{ o->pprof, "--pprof" },
+		{ o->perf_script, "--perf-script" },
 	};
 	size_t i;
 

@@ -22,6 +22,7 @@ struct opreport_options {
 	bool json, csv, xml;
 	bool reverse, all, no_symbol_cache;
 	struct screen screen;
+	bool perf_script;
 	const char *output;
 	const char *html;  /* the page to write, or NULL */
 	const char *pprof; /* the profile for pprof to write, or NULL */

@@ -24,3 +24,6 @@ void report_chains_json(const struct report *r, FILE *out);
 /* Prints them as a profile for pprof, compressed: samples of the chains as --folded has them, with
  * the functions' addresses and the build-ids of their images (man opreport-output.5). */
 void report_chains_pprof(const struct report *r, FILE *out);
+/* Prints them as perf script(1) prints samples: a record for each, with the frames of its stack in
+ * --folded (man opreport-output.5). */
+void report_chains_perf(const struct report *r, FILE *out);

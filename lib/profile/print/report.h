@@ -51,6 +51,7 @@ enum report_form {
 	REPORT_HTML, /* a page for a browser */
 	REPORT_DATA, /* the data of such a page alone */
 	REPORT_PPROF,
+	REPORT_PERF, /* as perf script prints samples */
 	REPORT_FORM_COUNT_
 };
 
