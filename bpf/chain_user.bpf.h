@@ -84,6 +84,7 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
 		return;
 	if (look_up_code(&u->rule, unwind_lookup_pc(&u->frame), run->task->tgid) == CHAIN_GOES_ON) {
 		u->generated = CHAIN_GOES_ON;
+		correct_java_rule(run, u);
 	} else if (config.interpreters && v->place == SAMPLE_ANON) {
 		know_java(run, u);
 		u->generated = java_rule(run, u);

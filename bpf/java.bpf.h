@@ -19,6 +19,7 @@ enum {
 	JAVA_CODE_PC = JAVA_CODE_BYTES / 2,
 	JAVA_FRAME_MAX = 1 << 20, /* bytes */
 	JAVA_STUB_BEGINS = 16,	  /* bytes of code that may make the frame of a stub */
+	JAVA_PUSHES = 4,	  /* words that compiled code pushes where it compares strings */
 };
 
 /* CodeOffsets::frame_never_safe: not known where the frame is complete. */
@@ -264,6 +265,29 @@ static __always_inline void java_interrupted(struct java_walk *w, __u64 pc, stru
 		java_entered(ret);
 }
 
+/* Adds to @u->rule, which is of interrupted compiled code, the words that this has pushed below its
+ * frame: C2's code for comparing and searching strings does, and no header has where. Its caller,
+ * which is in code of HotSpot, is then found so much further up. Returns how many. */
+__noinline int add_java_pushes(struct unwinding *u, const struct java_process *p)
+{
+	__u64 at, caller;
+	__u32 i;
+
+	if (!u || !p || u->rule.cfa != UNWIND_CFA_REG || u->rule.base != UNWIND_BASE_SP ||
+	    u->rule.ra != -1)
+		return 0;
+	at = u->frame.sp + (__u64)(__s64)u->rule.cfa_offset - 8;
+	for (i = 0; i <= JAVA_PUSHES; i++) {
+		caller = 0;
+		if (read_stack_word(u, at + i * 8, &caller) == CHAIN_GOES_ON &&
+		    java_heap_at(p, caller)) {
+			u->rule.cfa_offset += (__s32)i * 8;
+			return (int)i;
+		}
+	}
+	return 0;
+}
+
 /* --- interpreted code --- */
 
 /* Offsets from the frame pointer in a frame of the interpreter. */
@@ -363,6 +387,8 @@ static __always_inline int java_blob_rule(struct run *run, struct unwinding *u, 
 		java_interrupted(w, u->frame.pc, &u->rule);
 	else
 		java_framed(&u->rule, w->blob.frame, true);
+	if (u->frame.exact && is_java_compiled(w))
+		add_java_pushes(u, p);
 	return CHAIN_GOES_ON;
 }
 
@@ -390,6 +416,22 @@ static __noinline int java_rule(struct run *run, struct unwinding *u)
 	if (!u->script.method)
 		meet_java_code(run, u, w, p);
 	return rule;
+}
+
+/* Completes @u->rule, which our agent for Java made from the code's first and last instructions,
+ * if the process is known to run HotSpot. */
+static __noinline int correct_java_rule(const struct run *run, struct unwinding *u)
+{
+	const struct java_process *p;
+	struct java_walk *w;
+	__u32 slot;
+
+	if (!run || !u || !u->frame.exact)
+		return 0;
+	slot = run->slot;
+	w = bpf_map_lookup_elem(&java_walks, &slot);
+	p = w ? java_of(run, w) : NULL;
+	return p && java_heap_at(p, u->frame.pc) ? add_java_pushes(u, p) : 0;
 }
 
 /* Whether the frame is in code of HotSpot, as what calls such code must be. */

@@ -9,7 +9,9 @@ need_sampling
 [ "$(uname -m)" = x86_64 ] || skip_all "only for x86-64"
 command -v javac >/dev/null || skip_all "no JDK"
 rate=1999
-javac -J-XX:-UsePerfData -d "$dir" "$OP_SOURCE_ROOT/tests/live/TruthJava.java" || skip_all "javac fails"
+jvmti=$OP_BUILD_ROOT/lib/agent/libjvmti_oprofile.so
+javac -J-XX:-UsePerfData -d "$dir" "$OP_SOURCE_ROOT/tests/live/TruthJava.java" \
+	"$OP_SOURCE_ROOT/tests/live/TruthWords.java" || skip_all "javac fails"
 
 options="--callgraph=200"
 
@@ -44,6 +46,21 @@ named()
 run()
 {
 	profile java $options "$java" -XX:-UsePerfData "$@" -cp "$dir" TruthJava 1.4
+}
+
+# sorts TITLE OPTION...: the strings are compared by code that has pushed words onto its frame.
+sorts()
+{
+	title=$1
+	shift
+	ok "$title" profile java $options "$java" -XX:-UsePerfData "$@" -cp "$dir" TruthWords 3
+	opreport --session-dir="$dir/java" --folded >"$dir/folded" 2>/dev/null
+	awk '/TimSort/ { all += $NF; if (/TruthWords.main/) whole += $NF }
+	END { printf "%d of %d chains of the sort begin in main\n", whole, all
+		exit !(all >= 300 && whole >= 0.98 * all) }' "$dir/folded" >"$dir/output"
+	is_whole=$?
+	sed 's/^/# /' "$dir/output"
+	result $is_whole "  its chains are whole"
 }
 
 # Its threads are in generated code, not in libjvm.so, when they are seen first.
@@ -108,6 +125,8 @@ for java in $(for each in /usr/lib/jvm/*/bin/java; do readlink -f "$each"; done 
 	awk '/^ *[0-9]+ .*:/ { all += $1; if (/for \(int i = 0|s = s \*/) loops += $1 }
 	END { printf "%d of %d samples\n", loops, all; exit !(all > 200 && loops >= 0.85 * all) }' "$dir/annotated" >"$dir/output"
 	result $? "  its own time is in the lines of its loops"
+	sorts "JDK $version, strings are sorted"
+	[ ! -e "$jvmti" ] || sorts "JDK $version, strings are sorted, with the agent" -agentpath:"$jvmti"
 	walked "JDK $version, already running" 0 attach
 	as_mapped "  its code is called as in its map"
 done
