@@ -166,7 +166,7 @@ static void name_lines(struct top *t)
 		const struct pair *pair = &t->pairs[t->pair_of[i]];
 
 		t->file_of[i] = t->pair_of[i] && pair->sum < t->least
-					? rest_file(t, line, pair->path + pair->length)
+					? rest_file(t, line, path_of(line) + pair->length)
 					: reading_parse(r, line);
 		r->damaged += t->file_of[i] ? 0 : strlen(line);
 	}
