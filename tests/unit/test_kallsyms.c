@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "symbol/internal/symbol_line.h"
 #include "symbol/kallsyms.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
@@ -502,6 +504,27 @@ static void the_loader_reads_lines_alike(void)
 	}
 }
 
+/* A file that fills its last page may end in any word of a line. */
+static void a_line_without_an_end_is_not_read_past_it(void)
+{
+	static const char *const lines[] = { "f", "ffffffff81000000", "ffffffff81000000 ",
+					     "ffffffff81000000 t", "ffffffff81000000 t " };
+	size_t page = (size_t)getpagesize(), i;
+	char *end =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct symbol_line line;
+
+	CHECK(end != MAP_FAILED);
+	end += page;
+	CHECK_EQ(mprotect(end, page, PROT_NONE), 0);
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		const char *at = memcpy(end - strlen(lines[i]), lines[i], strlen(lines[i]));
+
+		CHECK(!symbol_line_next(&at, end, false, &line));
+	}
+	CHECK_EQ(munmap(end - page, 2 * page), 0);
+}
+
 TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_incomplete_line),
       T(modules_are_saved_after_an_incomplete_line), T(the_loader_reads_lines_alike),
       T(images_have_digests_of_their_own), T(lines_are_taken_apart),
@@ -511,4 +534,4 @@ TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_inco
       T(saved_symbols_answer_by_key), T(code_that_comes_and_goes_keeps_its_place),
       T(addresses_of_old_files_take_no_place), T(lost_places_are_not_used_again),
       T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
-      T(the_running_kernel_is_read_with_its_modules))
+      T(the_running_kernel_is_read_with_its_modules), T(a_line_without_an_end_is_not_read_past_it))

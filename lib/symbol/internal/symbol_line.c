@@ -92,9 +92,9 @@ static bool parse_line(const char *at, const char *end, struct symbol_line *ret)
 	if (!symbol_line_address(word, length, &ret->address))
 		return false;
 	word = symbol_line_word(&at, end, &length);
-	ret->type = *word;
 	if (length != 1)
 		return false;
+	ret->type = *word;
 	ret->name = symbol_line_word(&at, end, &ret->name_length);
 	ret->module = symbol_line_word(&at, end, &length);
 	ret->module_length = 0;
