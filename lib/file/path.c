@@ -282,7 +282,7 @@ static int write_all(int fd, const char *text)
 
 int path_link(int fd, const char *to)
 {
-	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.link.tmp", to, (int)getpid());
 	char from[32];
 	int r;
 

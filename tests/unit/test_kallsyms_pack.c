@@ -134,6 +134,25 @@ static void what_others_may_change_is_not_shared(void)
 	CHECK(has(b, "", 16, "function_1"));
 }
 
+/* Who may read a session may read its symbols. */
+static void what_fewer_may_read_is_not_shared(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_free_ char *a, *b, *c;
+	mode_t before = umask(077);
+
+	put_machine(root, modules);
+	a = save(root, "a");
+	(void)umask(022);
+	b = save(root, "b");
+	(void)umask(077);
+	c = save(root, "c");
+	(void)umask(before);
+	CHECK_EQ(packed_stat(b).st_mode & 0777, 0644);
+	CHECK_EQ(packed_stat(b).st_nlink, 1);
+	CHECK_EQ(packed_stat(c).st_ino, packed_stat(a).st_ino);
+}
+
 /* A session of an earlier version has everything in the plain file, and goes on. */
 static void a_plain_file_goes_on(void)
 {
@@ -197,4 +216,5 @@ static void a_damaged_file_is_named(void)
 }
 
 TESTS(T(sessions_share_the_symbols_of_a_kernel), T(a_module_more_is_of_one_session),
-      T(what_others_may_change_is_not_shared), T(a_plain_file_goes_on), T(a_damaged_file_is_named))
+      T(what_others_may_change_is_not_shared), T(what_fewer_may_read_is_not_shared),
+      T(a_plain_file_goes_on), T(a_damaged_file_is_named))

@@ -157,22 +157,23 @@ static bool same_images(const struct kallsyms_pack *a, const struct kallsyms_pac
 	return true;
 }
 
-/* Links the file @name of the directory @all as @path if it has these images. What another user may
- * change is left alone. */
-static bool link_same(const struct kallsyms_pack *p, int all, const char *name, const char *path)
+/* Links the file @name of the directory @all as @path if it has these images, and whoever may read
+ * and change @own, a new file, may do so with it, and nobody else. */
+static bool link_same(const struct kallsyms_pack *p, int all, const char *name, const char *path,
+		      const struct stat *own)
 {
 	_cleanup_(kallsyms_pack_freep) struct kallsyms_pack *there = NULL;
 	_cleanup_close_ int fd = open_regular_at(all, name, O_RDONLY | O_NOFOLLOW);
 	struct stat st;
 
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == own->st_uid &&
+	       st.st_gid == own->st_gid && st.st_mode == own->st_mode &&
 	       kallsyms_pack_map(fd, name, &there, NULL) == 0 && same_images(p, there) &&
 	       path_link(fd, path) == 0;
 }
 
 /* Finds the same file in the other sessions of the directory, and links it. */
-static bool share(const struct kallsyms_pack *p, const char *path)
+static bool share(const struct kallsyms_pack *p, const char *path, const struct stat *own)
 {
 	_cleanup_free_ char *all = xasprintf("%.*s..", (int)(path_base(path) - path), path);
 	int fd = open(all, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,7 +184,7 @@ static bool share(const struct kallsyms_pack *p, const char *path)
 	while (dir && !is_shared && (entry = readdir(dir))) {
 		_cleanup_free_ char *name = xasprintf("%s/%s", entry->d_name, path_base(path));
 
-		is_shared = entry->d_name[0] != '.' && link_same(p, fd, name, path);
+		is_shared = entry->d_name[0] != '.' && link_same(p, fd, name, path, own);
 	}
 	if (dir)
 		(void)closedir(dir);
@@ -234,34 +235,35 @@ static int compress(const struct kallsyms_pack *p, struct strbuf *to)
 	return r;
 }
 
-static int write_file(const struct strbuf *bytes, const char *path, struct error *err)
+static int write_all(int fd, const struct strbuf *bytes)
 {
-	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
-	_cleanup_close_ int fd = open_regular_new(temporary, O_WRONLY, 0644);
 	size_t done = 0;
-	int r = 0;
+	ssize_t n;
 
-	if (fd < 0)
-		return error_errno(err, fd, "cannot create %s", temporary);
-	while (r == 0 && done < bytes->length) {
-		ssize_t n = write(fd, bytes->text + done, bytes->length - done);
-
-		r = n < 0 && errno != EINTR ? -errno : n == 0 ? -ENOSPC : 0;
+	while (done < bytes->length) {
+		n = write(fd, bytes->text + done, bytes->length - done);
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return n < 0 ? -errno : -ENOSPC;
 		done += n > 0 ? (size_t)n : 0;
 	}
-	r = path_publish(fd, temporary, path, r);
-	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
+	return 0;
 }
 
 int kallsyms_pack_write(struct kallsyms_pack *p, const char *path, struct error *err)
 {
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	_cleanup_close_ int fd = open_regular_new(temporary, O_WRONLY, 0644);
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
+	struct stat own;
 	int r;
 
-	if (share(p, path))
+	if (fd < 0)
+		return error_errno(err, fd, "cannot create %s", temporary);
+	if (fstat(fd, &own) == 0 && share(p, path, &own)) {
+		(void)path_put(temporary, path, 0, -EEXIST);
 		return 0;
+	}
 	r = compress(p, &bytes);
-	if (r < 0)
-		return error_errno(err, r, "cannot compress the kernel's symbols for %s", path);
-	return write_file(&bytes, path, err);
+	r = path_publish(fd, temporary, path, r < 0 ? r : write_all(fd, &bytes));
+	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
 }

@@ -43,6 +43,6 @@ DEFINE_CLEANUP(struct kallsyms_pack *, kallsyms_pack_free);
  * damaged. */
 char *kallsyms_pack_text(const struct kallsyms_packed *image);
 /* Writes the images of @p, which are sorted by name, to @path, for other sessions to share: if one
- * in the directory of @path's directory has a file of the same name and content, links that. 0 or
- * -errno. */
+ * in the directory of @path's directory has a file of the same name and content, with the owner,
+ * group and mode of a new one, links that. 0 or -errno. */
 int kallsyms_pack_write(struct kallsyms_pack *p, const char *path, struct error *err);
