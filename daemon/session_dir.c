@@ -3,45 +3,19 @@
 
 #include "base/mem.h"
 #include "file/path.h"
+#include "file/system_dir.h"
 #include "file/trusted_dir.h"
 #include "rights.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static bool others_may_write(const struct stat *st)
 {
 	return st->st_mode & (S_IWGRP | S_IWOTH);
-}
-
-/* Directories that serve the whole system, and are never made a session, even if they are empty.
- * What ends in a slash includes all below it. Those directly below / need no line. */
-static const char *const of_system[] = {
-	"/bin/",      "/boot/",	     "/dev/mqueue", "/dev/pts",	  "/dev/shm",	"/etc/",
-	"/lib/",      "/lib32/",     "/lib64/",	    "/proc/",	  "/run/lock",	"/run/systemd/",
-	"/run/udev/", "/run/user",   "/sbin/",	    "/sys/",	  "/usr/",	"/var/backups",
-	"/var/cache", "/var/crash",  "/var/db",	    "/var/empty", "/var/games", "/var/lib",
-	"/var/lock",  "/var/local",  "/var/log",    "/var/mail",  "/var/opt",	"/var/run",
-	"/var/spool", "/var/spool/", "/var/tmp",    "/var/www",
-};
-
-/* Returns whether @path, without links, is such a directory. */
-static bool is_of_system(const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(of_system); i++) {
-		size_t length = strlen(of_system[i]);
-		bool and_below = of_system[i][length - 1] == '/';
-
-		if (and_below ? !strncmp(path, of_system[i], length) : !strcmp(path, of_system[i]))
-			return true;
-	}
-	return !strchr(path + 1, '/');
 }
 
 /* Returns an entry of @directory that no session directory has, or NULL; caller frees. A directory
@@ -156,18 +130,18 @@ static int open_directory(const char *session_dir, mode_t mode, const struct rig
 int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
 			struct error *err)
 {
-	char path[PATH_MAX];
 	_cleanup_close_ int directory = open_directory(session_dir, mode, who, err);
+	_cleanup_free_ char *path = NULL;
+	int r;
 
 	if (directory < 0)
 		return directory;
-	if (!realpath(session_dir, path))
+	r = system_dir_refuse(session_dir, err);
+	if (r < 0)
+		return r;
+	path = xrealpath(session_dir);
+	if (!path)
 		return error_errno(err, -errno, "%s", session_dir);
-	if (is_of_system(path))
-		return error_set(err, -EPERM,
-				 "%s: a directory of the system does not become a session; use a "
-				 "new directory as --session-dir",
-				 path);
 	if (who->by_root)
 		return give(directory, path, mode, who, err);
 	/* The directory of another user is left alone; whether it can be written shows later. */

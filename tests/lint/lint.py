@@ -269,7 +269,6 @@ LOOKS = {
     "daemon/daemon_options.c": "the disk of its session",
     "daemon/node_host.c": "/sys",
     "daemon/oprofiled.c": "the session of --replay, before it becomes its owner",
-    "daemon/session_dir.c": "the session, to which only root can redirect it",
     "lib/base/mem.c": "is a function to use",
     "lib/chains/": "the session, with the rights of its owner",
     "lib/collect/quota.c": "the disk of its session",

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
+#include "file/path.h"
+#include "file/system_dir.h"
 #include "file/trusted_dir.h"
 
 #include <errno.h>
@@ -40,16 +42,25 @@ static int check_below(int session, const char *directory, const char *name, str
 			 directory, name, st.st_uid);
 }
 
+/* Refuses a directory of the system, unless it is a session already. */
+static int check_place(const char *directory, struct error *err)
+{
+	_cleanup_free_ char *abi = path_join(directory, "abi");
+	int r = access(abi, F_OK) < 0 ? system_dir_refuse(directory, err) : 0;
+
+	return r == -EPERM ? r : 0; /* another error shows when it is made */
+}
+
 int session_owner_check(const char *directory, struct error *err)
 {
 	const struct dir_trust who = { .uid = session_owner_uid(),
 				       .gid = of_sudo("SUDO_GID", getegid()),
 				       .last_too = true };
 	_cleanup_close_ int session = -1;
-	int r;
+	int r = check_place(directory, err);
 
-	if (geteuid() != 0)
-		return 0;
+	if (r < 0 || geteuid() != 0)
+		return r;
 	session = trusted_dir_open(directory, 0750, &who, err);
 	if (session < 0)
 		return session;

@@ -15,6 +15,7 @@
 /* The user who runs us, maybe through sudo. */
 uid_t session_owner_uid(void);
 /* Creates @directory if it is missing, and refuses to write there as root if another user could
- * plant links in the session, or owns or may write a directory above it: 0, -EPERM or -errno. Does
- * nothing for other users. */
+ * plant links in the session, or owns or may write a directory above it; that is nothing for other
+ * users. Refuses for all users a directory of the system that is no session. 0, -EPERM or
+ * -errno. */
 int session_owner_check(const char *directory, struct error *err);
