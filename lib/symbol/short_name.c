@@ -11,18 +11,22 @@
 
 static const char dots[] = "...";
 
-/* Returns the length of "operator" and its sign at @at, whose brackets enclose nothing; else 0. */
+/* Returns the length of "operator" and its sign at @at, whose brackets enclose nothing; else 0. The
+ * longest sign counts, which arguments of a template may follow ("operator=<int>"). */
 static size_t operator_length(const char *text, const char *at)
 {
-	static const char word[] = "operator", call[] = "()";
-	size_t length = sizeof(word) - 1;
+	static const char word[] = "operator";
+	static const char *const signs[] = { "<=>", "<<=", ">>=", "->*", "->", "<<", ">>",
+					     "<=",  ">=",  "()",  "[]",	 "<",  ">" };
+	size_t length = sizeof(word) - 1, i;
 
 	if (strncmp(at, word, length) != 0 ||
 	    (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
 		return 0;
-	if (!strncmp(at + length, call, sizeof(call) - 1))
-		return length + sizeof(call) - 1;
-	return length + strspn(at + length, "<>=-");
+	for (i = 0; i < ARRAY_SIZE(signs); i++)
+		if (!strncmp(at + length, signs[i], strlen(signs[i])))
+			return length + strlen(signs[i]);
+	return length;
 }
 
 /* Returns the first bracket at or after @at, or the end. */
