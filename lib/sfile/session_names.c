@@ -23,11 +23,13 @@ enum { FILE_MAX = 8 << 20 };
 
 struct entry {
 	const char *key, *name;
+	unsigned int session;
 };
 
 struct session_names {
 	struct arena arena;
-	struct map by_key; /* the hash of a key to an entry */
+	struct map by_key;    /* the hash of a key to an entry */
+	unsigned int session; /* that is read, from 1 on */
 };
 
 /* Returns the length of a container's id at the start of @text; 0: it is none. */
@@ -139,11 +141,12 @@ static void add(struct session_names *n, const char *key, const char *name)
 	size_t length = strlen(key);
 	struct entry *e = find(n, key, length);
 
-	if (e && !strcmp(e->name, name))
+	if (e && (e->session != n->session || !strcmp(e->name, name)))
 		return;
 	if (!e) {
 		e = arena_alloc(&n->arena, sizeof(*e));
 		e->key = arena_strdup(&n->arena, key);
+		e->session = n->session;
 		map_add(&n->by_key, hash_bytes(key, length), e);
 	}
 	e->name = arena_strdup(&n->arena, name);
@@ -189,6 +192,8 @@ void session_names_read(struct session_names *n, const char *samples)
 {
 	enum session_names_kind kind;
 
+	if (n)
+		n->session++;
 	for (kind = 0; n && kind < SESSION_NAMES_COUNT_; kind++) {
 		_cleanup_free_ char *old = old_path(kind, samples),
 				    *path = path_join(samples, kinds[kind].file);

@@ -49,8 +49,8 @@ int session_names_add(enum session_names_kind kind, const char *samples, const c
 
 /* No names. Caller frees. */
 struct session_names *session_names_new(void);
-/* Adds those of the session in @samples; if @n is NULL, does nothing. Lines that are damaged are
- * skipped, and logged. */
+/* Adds those of the session in @samples that no session read before has: numbers of threads are
+ * used again. If @n is NULL, does nothing. Lines that are damaged are skipped, and logged. */
 void session_names_read(struct session_names *n, const char *samples);
 /* The name of the container whose id @id begins with, borrowed; NULL if it is not known, or @n or
  * @id is NULL. */

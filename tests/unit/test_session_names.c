@@ -72,6 +72,22 @@ static void names_of_threads_are_kept(void)
 	CHECK(!session_names_thread(NULL, 70, 71));
 }
 
+/* Another session may have another thread of the same number. */
+static void names_of_the_first_session_count(void)
+{
+	_cleanup_directory_ char *first = test_directory(), *second = test_directory();
+	_cleanup_(session_names_freep) struct session_names *n = session_names_new();
+
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, first, "7.7", "early", NULL), 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, first, "7.7", "server", NULL), 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, second, "7.7", "cron", NULL), 0);
+	CHECK_EQ(session_names_add(SESSION_NAMES_THREADS, second, "8.8", "cron", NULL), 0);
+	session_names_read(n, first);
+	session_names_read(n, second);
+	CHECK_STR(session_names_thread(n, 7, 7), "server");
+	CHECK_STR(session_names_thread(n, 8, 8), "cron");
+}
+
 /* Else it would grow for good where threads come and go, until it is too large to be read. */
 static void a_large_file_is_set_aside(void)
 {
@@ -173,4 +189,5 @@ static void runtimes_know_their_names(void)
 }
 
 TESTS(T(ids_are_found_in_paths), T(names_of_containers_are_kept), T(names_of_threads_are_kept),
-      T(a_large_file_is_set_aside), T(damaged_lines_are_skipped), T(runtimes_know_their_names))
+      T(names_of_the_first_session_count), T(a_large_file_is_set_aside),
+      T(damaged_lines_are_skipped), T(runtimes_know_their_names))
