@@ -30,11 +30,25 @@ static const char *give_right(uint64_t level)
 	return gives[geteuid() == 0][level > 2];
 }
 
+/* Whether a seccomp filter checks the system calls of this process, as in most containers. */
+static bool is_filtered(const char *root)
+{
+	_cleanup_free_ char *status = NULL;
+
+	return path_read(root, "/proc/self/status", &status, NULL) >= 0 &&
+	       strstr(status, "\nSeccomp:\t2\n");
+}
+
 /* How to get the right to do it. Caller frees. */
-static char *rights_remedy(const struct perf_attempt *attempt)
+static char *rights_remedy(const struct perf_attempt *attempt, int code)
 {
 	uint64_t paranoid, wanted = attempt->of_task ? 2 : 0;
 
+	/* What the level forbids is -EACCES, except for tracepoints. */
+	if (code == -EPERM && is_filtered(attempt->root))
+		return xstrdup("a seccomp filter forbids perf_event_open, as in a container: start "
+			       "the container with --cap-add=PERFMON, or a seccomp profile that "
+			       "allows it (--security-opt seccomp=FILE)");
 	/* A negative level does not parse, and forbids nothing. */
 	if (path_read_u64(attempt->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) < 0)
 		paranoid = 0;
@@ -46,8 +60,7 @@ static char *rights_remedy(const struct perf_attempt *attempt)
 				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
 				 paranoid, give_right(paranoid), wanted);
 	if (geteuid() == 0)
-		return xasprintf("its seccomp profile may forbid perf_event_open: %s",
-				 give_right(0));
+		return xasprintf("root lacks the right here: %s", give_right(0));
 	return xasprintf("the process belongs to another user: %s", give_right(0));
 }
 
@@ -69,7 +82,7 @@ static char *remedy_for(const struct perf_attempt *attempt, int code)
 	size_t i;
 
 	if (perf_refusal(code))
-		return rights_remedy(attempt);
+		return rights_remedy(attempt, code);
 	if (code == -EBUSY && perf_pmus_watchdog(attempt->root))
 		return xstrdup("the NMI watchdog uses the counter: sysctl kernel.nmi_watchdog=0");
 	for (i = 0; i < ARRAY_SIZE(remedies); i++)

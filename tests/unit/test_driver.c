@@ -70,6 +70,24 @@ static void failures_name_step_and_remedy(void)
 	}
 }
 
+/* In a container, the level of the kernel is not what forbids it. */
+static void a_filter_of_system_calls_is_named(void)
+{
+	_cleanup_directory_ char *root = machine_with("perf_event_paranoid", "2\n");
+	_cleanup_free_ char *path = path_join(root, "proc/self/status");
+	const struct perf_plan plan = { .scope = DRIVER_SYSTEM, .root = root };
+	struct error err = ERROR_INIT, other = ERROR_INIT;
+
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	CHECK_EQ(path_write(path, "Name:\toperf\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0644, NULL),
+		 0);
+	CHECK_EQ(perf_plan_explain(&plan, -EPERM, "cannot fly", &err), -EPERM);
+	CHECK(strstr(err.text, "a seccomp filter forbids perf_event_open"));
+	CHECK(!strstr(err.text, "paranoid"));
+	CHECK_EQ(perf_plan_explain(&plan, -EACCES, "cannot fly", &other), -EACCES);
+	CHECK(strstr(other.text, "perf_event_paranoid is 2"));
+}
+
 /* In the place of the kernel: any event opens. */
 static int open_any(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data)
 {
@@ -170,5 +188,6 @@ static void targets_are_the_threads_of_a_process(void)
 }
 
 TESTS(T(drivers_are_found_by_name), T(failures_name_step_and_remedy),
-      T(rates_above_the_limit_are_refused), T(rings_shrink_to_a_page),
-      T(readers_of_large_rings_are_woken_early), T(targets_are_the_threads_of_a_process))
+      T(a_filter_of_system_calls_is_named), T(rates_above_the_limit_are_refused),
+      T(rings_shrink_to_a_page), T(readers_of_large_rings_are_woken_early),
+      T(targets_are_the_threads_of_a_process))
