@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 /* What the values of a tag must look like. */
-enum value_kind { ANY, NUMBER, ONE, TIME };
+enum value_kind { ANY, NUMBER, ONE, TIME }; /* from ONE on: no lists */
 
 static const struct {
 	const char *name, *what;
@@ -88,8 +88,11 @@ static int check_values(enum spec_tag tag, const struct spec_values *values, str
 
 	if (values->count == 0)
 		return error_set(err, -EINVAL, "%s: no value after the colon", tags[tag].name);
-	if ((tags[tag].kind == ONE || tags[tag].kind == TIME) && values->count > 1)
-		return error_set(err, -EINVAL, "%s: takes only one value", tags[tag].name);
+	if (tags[tag].kind >= ONE && values->count > 1)
+		return error_set(err, -EINVAL,
+				 "%s: takes only one value; opreport compares two: "
+				 "{ %s:FIRST } { %s:SECOND }",
+				 tags[tag].name, tags[tag].name, tags[tag].name);
 	for (i = 0; tags[tag].kind == NUMBER && i < values->count; i++)
 		if (strcmp(values->values[i], "all") &&
 		    parse_u64(values->values[i], 0, UINT32_MAX, &number) < 0)
@@ -130,7 +133,7 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 			add_value(&spec->of[tag], xstrdup(word));
 		return r;
 	}
-	if (spec->of[tag].count)
+	if (spec->of[tag].count && tags[tag].kind < ONE)
 		return error_set(err, -EINVAL, "%s: is given twice; put its values in one list",
 				 tags[tag].name);
 	split_values(value, &spec->of[tag]);
@@ -240,17 +243,6 @@ const char *spec_value(const struct spec *spec, enum spec_tag tag)
 bool spec_session_is_path(const char *value)
 {
 	return value[0] == '.' || value[0] == '/';
-}
-
-bool spec_wants_session_dir(const struct spec *spec)
-{
-	const struct spec_values *sessions = &spec->of[SPEC_SESSION];
-	size_t i;
-
-	for (i = 0; i < sessions->count; i++)
-		if (!spec_session_is_path(sessions->values[i]))
-			return true;
-	return sessions->count == 0;
 }
 
 void spec_set_archive(struct spec *spec, char *directory)

@@ -66,3 +66,14 @@ bool spec_wants_all(const struct spec *spec)
 			return false;
 	return true;
 }
+
+bool spec_wants_session_dir(const struct spec *spec)
+{
+	const struct spec_values *sessions = &spec->of[SPEC_SESSION];
+	size_t i;
+
+	for (i = 0; i < sessions->count; i++)
+		if (!spec_session_is_path(sessions->values[i]))
+			return true;
+	return sessions->count == 0;
+}
