@@ -113,6 +113,11 @@ int kallsyms_enter(const char *path, const char *boot, const struct kallsyms_ran
 /* Waits until what was entered in the file @path is on the disk. 0 or -errno. */
 int kallsyms_sync(const char *path);
 
+/* Unpacks all that was saved compressed as @path. 0 with the number of kernels and modules whose
+ * symbols are damaged; -EBADMSG if none of them can be found; -ENOENT if there is no such file; or
+ * -errno. */
+int kallsyms_check(const char *path, size_t *ret_damaged, struct error *err);
+
 /* The address range from the symbol @first to @last; both 0 if the kernel below @root does not show
  * it. */
 void kallsyms_between(const char *root, const char *first, const char *last, uint64_t *ret_start,

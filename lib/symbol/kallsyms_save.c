@@ -228,6 +228,25 @@ int kallsyms_enter(const char *path, const char *boot, const struct kallsyms_ran
 	return r;
 }
 
+int kallsyms_check(const char *path, size_t *ret_damaged, struct error *err)
+{
+	_cleanup_free_ char *packed = xasprintf("%s" KALLSYMS_PACKED, path);
+	_cleanup_(kallsyms_pack_freep) struct kallsyms_pack *p = NULL;
+	size_t i, damaged = 0;
+	int r = kallsyms_pack_open(packed, &p, err);
+
+	for (i = 0; r == 0 && i < p->count; i++) {
+		_cleanup_free_ char *text = kallsyms_pack_text(&p->images[i]);
+
+		damaged += !text;
+	}
+	if (r == 0 && !p->count)
+		return error_set(err, -EBADMSG, "%s: empty", packed);
+	if (r == 0)
+		*ret_damaged = damaged;
+	return r;
+}
+
 int kallsyms_sync(const char *path)
 {
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY);

@@ -42,7 +42,7 @@ void finding_report(struct check *c, const struct finding *f);
 /* Moves a file that cannot be repaired to where reports do not look, and reports it. */
 void finding_move_away(struct check *c, struct finding *f);
 
-/* Checks the other files of a session: the manifest and the call chains. */
+/* Checks the other files of a session: the manifest, chains, history, symbols. */
 void check_extras(struct check *c);
 
 /* Returns the session directory of DIR/samples/NAME, NULL if it is not in one; caller frees. */

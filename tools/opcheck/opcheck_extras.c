@@ -13,6 +13,7 @@
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "symbol/function_store.h"
+#include "symbol/kallsyms.h"
 #include "symbol/symtab.h"
 #include "tools/common/tool.h"
 
@@ -208,6 +209,35 @@ static void check_symbols(struct check *c)
 		(void)dirtree_walk(fd, "symbols", check_functions, c, NULL);
 }
 
+/* The symbols of the kernel, which are only ever replaced as a whole. The next profiler saves them
+ * again if the file is gone. */
+static void check_kernel(struct check *c)
+{
+	_cleanup_free_ char *saved = path_join(c->samples_dir, "kallsyms"),
+			    *path = xasprintf("%s" KALLSYMS_PACKED, saved), *text = NULL;
+	struct finding f = { .path = path, .action = ACTION_LEFT };
+	struct error err = ERROR_INIT;
+	size_t damaged = 0;
+	int r = kallsyms_check(saved, &damaged, &err);
+
+	if (r == -EBADMSG) {
+		f.text = "the kernel's symbols cannot be read";
+		if (c->repair)
+			finding_move_away(c, &f);
+		else
+			finding_report(c, &f);
+	} else if (r < 0 && r != -ENOENT) {
+		tool_warn("%s", err.text);
+		c->sums.trouble++;
+	} else if (damaged) {
+		f.text = text =
+			xasprintf("the symbols of %zu image%s (kernel or module) are damaged, "
+				  "which reports leave out",
+				  damaged, plural(damaged));
+		finding_report(c, &f);
+	}
+}
+
 void check_extras(struct check *c)
 {
 	check_manifest(c);
@@ -215,5 +245,6 @@ void check_extras(struct check *c)
 	check_chain_slices(c);
 	check_chain_history(c);
 	check_history(c);
+	check_kernel(c);
 	check_symbols(c);
 }
