@@ -12,6 +12,7 @@
 #include "elf/debuginfod.h"
 #include "profile/compact/pack.h"
 #include "profile/profile.h"
+#include "profile/select/spec.h"
 #include "profile/select/symfilter.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
@@ -194,16 +195,26 @@ static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 	return any;
 }
 
-/* Returns the value of a tag or an option at the start of @word or after a comma, NULL if it is not
- * there; caller frees. */
-static char *value_in(const char *word, const char *name)
+/* Takes on the rights of the owner of what @word names, if it is one of a specification. */
+static int become_owner_of(char *const *word, enum owner_extent extent, bool *is_archive,
+			   struct error *err)
 {
-	const char *at = strstr(word, name);
+	_cleanup_(spec_done) struct spec spec = { 0 };
+	const struct spec_values *sessions = &spec.of[SPEC_SESSION];
+	const char *archive;
+	size_t i;
+	int r = 0;
 
-	if (!at || (at > word && at[-1] != ','))
-		return NULL;
-	at += strlen(name);
-	return xstrndup(at, strcspn(at, ","));
+	if (spec_parse(word, 1, &spec, NULL) < 0)
+		return 0; /* the tool will say why */
+	archive = spec_value(&spec, SPEC_ARCHIVE);
+	*is_archive |= archive != NULL;
+	if (archive)
+		r = owner_become(archive, extent, SESSION_SYSTEM_USER, err);
+	for (i = 0; i < sessions->count && r == 0; i++)
+		if (spec_session_is_path(sessions->values[i]))
+			r = owner_become(sessions->values[i], extent, SESSION_SYSTEM_USER, err);
+	return r;
 }
 
 int reporting_become_owner(const struct profile_config *config, bool writes, char *const *words,
@@ -214,14 +225,8 @@ int reporting_become_owner(const struct profile_config *config, bool writes, cha
 	int r = 0;
 
 	confine_decide();
-	for (; *words && r == 0; words++) {
-		_cleanup_free_ char *archive = value_in(*words, "archive:");
-		_cleanup_free_ char *session = value_in(*words, "--session-dir=");
-
-		is_archive |= archive != NULL;
-		if (archive || session)
-			r = owner_become(archive ?: session, extent, SESSION_SYSTEM_USER, err);
-	}
+	for (; *words && r == 0; words++)
+		r = become_owner_of(words, extent, &is_archive, err);
 	if (r == 0 && !is_archive)
 		r = owner_become(profile_session_dir(config, false), extent, SESSION_SYSTEM_USER,
 				 err);
