@@ -136,6 +136,8 @@ rm -rf "$dir/session"
 for program in private public; do
 	printf 'file %s %s TIMER.0.0.all.all.all\n    main 7\n' "$dir/roots/$program" "$dir/roots/$program"
 done | "$OP_BUILD_ROOT/tests/golden/mksession" "$dir/session"
+printf 'file %s %s TIMER.0.0.all.all.all\n    main 7\n' "$dir/roots/public" "$dir/roots/public" |
+	"$OP_BUILD_ROOT/tests/golden/mksession" "$dir/mine"
 chmod 700 "$dir/roots/private"
 chown -R $user:$user "$dir/session"
 for sandbox in yes no; do
@@ -143,6 +145,14 @@ for sandbox in yes no; do
 	ok "a report with OPROFILE_SANDBOX=$sandbox" opreport -l --session-dir="$dir/session"
 	has "names what the owner may not read" "private: Permission denied"
 	has "and shows the rest" "public  *main"
+	ok "a report of session:DIR" opreport -l "session:other,$dir/session/samples/current"
+	has "  names what the owner may not read" "private: Permission denied"
+	ok "a report of session:DIR in braces" opreport -l { --session-dir "$dir/mine" } \
+		{ "session:$dir/session/samples/current" }
+	has "  names what the owner may not read" "private: Permission denied"
+	ok "a report of --session-dir DIR in braces" opreport -l { --session-dir "$dir/mine" } \
+		{ --session-dir "$dir/session" }
+	has "  names what the owner may not read" "private: Permission denied"
 	ok "a file for root" opreport -l --session-dir="$dir/session" -o "$dir/out/report"
 	ok "a graph for root" opgprof --session-dir="$dir/session" -o "$dir/out/gmon" "$dir/roots/public"
 	ok "sources for root" opannotate --source --session-dir="$dir/session" -o "$dir/out/source"

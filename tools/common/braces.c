@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "tools/common/reporting.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,6 +83,31 @@ int braces_parse(struct braces *b, const struct opt_cmdline *cmdline, struct err
 	b->words = b->owned + operands;
 	b->count = b->count + 1 - (size_t)operands;
 	return 0;
+}
+
+int braces_parse_pair(const struct spec_pair *pair, const struct profile_config *both,
+		      const struct opt_cmdline *cmdline, struct braces ret[2], struct error *err)
+{
+	unsigned int i;
+	int r = 0;
+
+	for (i = 0; i < 2 && r == 0; i++) {
+		ret[i] = (struct braces){ .profile = *both,
+					  .words = pair->words[i],
+					  .count = pair->count[i] };
+		r = braces_parse(&ret[i], cmdline, err);
+	}
+	return r;
+}
+
+int braces_become_owner(const struct braces sides[2], bool writes, struct error *err)
+{
+	unsigned int i;
+	int r = 0;
+
+	for (i = 0; i < 2 && r == 0; i++)
+		r = reporting_become_owner(&sides[i].profile, writes, sides[i].words, err);
+	return r;
 }
 
 void braces_done(struct braces *b)

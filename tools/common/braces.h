@@ -12,6 +12,7 @@
 
 #include "base/opt.h"
 #include "profile/profile.h"
+#include "profile/select/spec.h"
 
 #include <stddef.h>
 
@@ -27,5 +28,11 @@ struct braces {
 /* Parses the words in the braces. @cmdline has the tool's options. 0, the caller calls
  * braces_done(); or -EINVAL with the reason. */
 int braces_parse(struct braces *b, const struct opt_cmdline *cmdline, struct error *err);
+/* The same for both pairs of braces, whose profiles begin as @both. The caller calls
+ * braces_done() for each, also after an error. */
+int braces_parse_pair(const struct spec_pair *pair, const struct profile_config *both,
+		      const struct opt_cmdline *cmdline, struct braces ret[2], struct error *err);
+/* As reporting_become_owner(), for both profiles. */
+int braces_become_owner(const struct braces sides[2], bool writes, struct error *err);
 /* Frees all; a zeroed one is fine. */
 void braces_done(struct braces *b);

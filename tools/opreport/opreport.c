@@ -343,24 +343,40 @@ static int compare(const struct braces *first, const struct braces *second, stru
 	return print(&b, err);
 }
 
+struct sides {
+	struct braces sides[2];
+};
+
+static void sides_done(struct sides *s)
+{
+	braces_done(&s->sides[0]);
+	braces_done(&s->sides[1]);
+}
+
+/* As reporting_become_owner(), also for what is in the braces if there is a pair. */
+static int become_owner(const struct spec_pair *pair, char *const *all, struct error *err)
+{
+	_cleanup_(sides_done) struct sides s = { 0 };
+
+	if (!pair)
+		return reporting_become_owner(&options.profile, options.output, all, err);
+	/* What is wrong in them is said when they are parsed again. */
+	if (braces_parse_pair(pair, &options.profile, &cmdline, s.sides, err) < 0)
+		return 0;
+	return braces_become_owner(s.sides, options.output, err);
+}
+
 /* Parses the words in both braces and compares these profiles; returns the exit status. */
 static int compare_braces(const struct spec_pair *pair, struct error *err)
 {
-	_cleanup_(braces_done) struct braces first = { .profile = options.profile,
-						       .words = pair->words[0],
-						       .count = pair->count[0] },
-					     second = { .profile = options.profile,
-							.words = pair->words[1],
-							.count = pair->count[1] };
+	_cleanup_(sides_done) struct sides s = { 0 };
 	int r = opreport_check_pair(&options, err);
 
 	if (r == 0)
-		r = braces_parse(&first, &cmdline, err);
-	if (r == 0)
-		r = braces_parse(&second, &cmdline, err);
+		r = braces_parse_pair(pair, &options.profile, &cmdline, s.sides, err);
 	if (r < 0)
 		return tool_usage("%s", err->text);
-	return compare(&first, &second, err) < 0 ? tool_fail(err) : 0;
+	return compare(&s.sides[0], &s.sides[1], err) < 0 ? tool_fail(err) : 0;
 }
 
 /* Removes a new output file of a report that failed; returns @status. */
@@ -417,7 +433,7 @@ int main(int argc, char **argv)
 	if (r == 0 && options.view.timeline)
 		fit_timeline();
 	if (r == 0)
-		r = reporting_become_owner(&options.profile, options.output, all, &err);
+		r = become_owner(is_pair ? &pair : NULL, all, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, NULL, all, &status, &err);
 	if (r == 0 && is_pair)

@@ -363,7 +363,8 @@ static int serve(const struct job *job, struct error *err)
 	int r = open_service(&s, &is_passed, err), status = 0;
 
 	if (r == 0)
-		r = reporting_become_owner(&options.profile, false, job->all, err);
+		r = job->is_pair ? braces_become_owner(job->sides, false, err)
+				 : reporting_become_owner(&options.profile, false, job->all, err);
 	if (r == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s.sockets) < 0)
 		r = error_errno(err, -errno, "cannot start the server");
 	if (r == 0) {
@@ -385,15 +386,8 @@ static int serve(const struct job *job, struct error *err)
 /* Takes the two profiles of the command line. 0 or -errno. */
 static int take_pair(const struct spec_pair *pair, struct job *job, struct error *err)
 {
-	unsigned int i;
-	int r = 0;
+	int r = braces_parse_pair(pair, &options.profile, &cmdline, job->sides, err);
 
-	for (i = 0; i < 2 && r == 0; i++) {
-		job->sides[i] = (struct braces){ .profile = options.profile,
-						 .words = pair->words[i],
-						 .count = pair->count[i] };
-		r = braces_parse(&job->sides[i], &cmdline, err);
-	}
 	if (r < 0)
 		return r;
 	job->is_pair = true;
