@@ -122,5 +122,24 @@ static void another_thread_writes(void)
 	thread_namer_free(n);
 }
 
-TESTS(T(names_are_kept), T(another_thread_writes), T(most_samples_have_the_name),
-      T(names_do_not_go_to_the_next_session), T(names_are_written_again_in_a_new_file))
+/* A dump asks so until all names are in the file, also those that come during a write. */
+static void it_is_busy_until_all_is_written(void)
+{
+	static const char worker[] = "worker", other[] = "other";
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "threads"), *text = NULL;
+	struct thread_namer *n = thread_namer_new(dir);
+
+	thread_namer_see(n, 7, 8, worker);
+	thread_namer_write(n);
+	thread_namer_see(n, 7, 9, other);
+	while (thread_namer_is_busy(n))
+		thread_namer_write(n);
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	CHECK_STR(text, "7.8\tworker\n7.9\tother\n");
+	thread_namer_free(n);
+}
+
+TESTS(T(it_is_busy_until_all_is_written), T(names_are_kept), T(another_thread_writes),
+      T(most_samples_have_the_name), T(names_do_not_go_to_the_next_session),
+      T(names_are_written_again_in_a_new_file))

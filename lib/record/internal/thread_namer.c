@@ -167,7 +167,7 @@ void thread_namer_write(struct thread_namer *n)
 
 bool thread_namer_is_busy(const struct thread_namer *n)
 {
-	return n->number && errands_finished(n->errands) < n->number;
+	return n->number && (n->lines.length || errands_finished(n->errands) < n->number);
 }
 
 /* Waits for what the thread has. */

@@ -24,7 +24,7 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 /* Begins to write the names that are new, unless it still writes those of before. The session's
  * directory must exist. */
 void thread_namer_write(struct thread_namer *n);
-/* Whether it writes. */
+/* Whether it writes, or has names that the last call could not begin to write. */
 bool thread_namer_is_busy(const struct thread_namer *n);
 /* Writes all that are new, and waits for it. */
 void thread_namer_finish(struct thread_namer *n);
