@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/select/cgroup_label.h"
 
+#include "base/intern.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
@@ -152,4 +154,34 @@ char *cgroup_short_name(const struct session_names *names, const char *path)
 	char *label = cgroup_label(names, path);
 
 	return label ?: xstrdup(*path_base(path) ? path_base(path) : path);
+}
+
+const char **cgroup_names(const struct session_names *names, const char *const *paths, size_t count,
+			  struct intern *texts)
+{
+	const char **ret = xcalloc(count + 1, sizeof(*ret));
+	struct map by_name = MAP_INIT; /* the first path of a name; @ret: several have it */
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const char *path = paths[i] ?: "all";
+		_cleanup_free_ char *name = NULL;
+		const void *first;
+
+		if (i && !strcmp(paths[i - 1] ?: "all", path)) {
+			ret[i] = ret[i - 1];
+			continue;
+		}
+		name = cgroup_short_name(names, path);
+		ret[i] = intern(texts, name);
+		first = map_get(&by_name, (uintptr_t)ret[i]);
+		if (!first || (first != ret && strcmp(first, path) != 0))
+			(void)map_set(&by_name, (uintptr_t)ret[i],
+				      first ? (void *)ret : (void *)path);
+	}
+	for (i = 0; i < count; i++)
+		if (map_get(&by_name, (uintptr_t)ret[i]) == ret)
+			ret[i] = intern(texts, paths[i] ?: "all");
+	map_done(&by_name);
+	return ret;
 }

@@ -10,6 +10,9 @@
  */
 #pragma once
 
+#include <stddef.h>
+
+struct intern;
 struct session_names;
 
 /* Returns a name such as "podman:db", "pod:shop/web-7d4b9c6f5-x2x9p/nginx" (Kubernetes) or
@@ -20,3 +23,7 @@ char *cgroup_label(const struct session_names *names, const char *path);
 /* Returns what a cgroup is called where there is little room: its label, or the last part of its
  * path. Caller frees. */
 char *cgroup_short_name(const struct session_names *names, const char *path);
+/* What each of @count cgroups is called where there are several: short if no other one is called
+ * so. A path NULL is "all". The strings are in @texts; caller frees the array. */
+const char **cgroup_names(const struct session_names *names, const char *const *paths, size_t count,
+			  struct intern *texts);

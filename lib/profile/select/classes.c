@@ -2,7 +2,6 @@
 #include "profile/select/classes.h"
 
 #include "base/intern.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
@@ -206,36 +205,16 @@ static bool tid_follows_tgid(const struct classes *c)
 	return true;
 }
 
-/* What the cgroup of each class is called: short if no other one is called so, because columns are
- * narrow. The strings are in @texts; caller frees the array. */
-static const char **name_cgroups(const struct classes *c, const struct session_names *containers,
+/* What the cgroup of each class is called, as cgroup_names(). */
+static const char **name_cgroups(const struct classes *c, const struct session_names *names,
 				 struct intern *texts)
 {
-	const char **names = xcalloc(c->count + 1, sizeof(*names));
-	struct map classes = MAP_INIT; /* the first one of a name; @c: several cgroups have it */
-	const void *first;
+	_cleanup_free_ const char **paths = xcalloc(c->count + 1, sizeof(*paths));
 	size_t i;
 
-	for (i = 0; i < c->count; i++) {
-		const struct class *class = &c->classes[i];
-		_cleanup_free_ char *name = NULL;
-
-		if (i && !compare_cgroup(class - 1, class)) {
-			names[i] = names[i - 1];
-			continue;
-		}
-		name = cgroup_short_name(containers, class->task.cgroup ?: "all");
-		names[i] = intern(texts, name);
-		first = map_get(&classes, (uintptr_t)names[i]);
-		if (!first || (first != c && compare_cgroup(first, class)))
-			(void)map_set(&classes, (uintptr_t)names[i],
-				      (void *)(first ? (const void *)c : class));
-	}
 	for (i = 0; i < c->count; i++)
-		if (map_get(&classes, (uintptr_t)names[i]) == c)
-			names[i] = intern(texts, c->classes[i].task.cgroup ?: "all");
-	map_done(&classes);
-	return names;
+		paths[i] = c->classes[i].task.cgroup;
+	return cgroup_names(names, paths, c->count, texts);
 }
 
 /* Adds the value of a class on an axis, as in a specification. */
