@@ -138,7 +138,7 @@ static void set_chain_noise(struct profile *p)
 static bool sums_suffice(const struct report_view *view)
 {
 	return (view->chains == CHAINS_FOLDED || view->chains == CHAINS_CHILDREN) &&
-	       !view->errors && !view->compares;
+	       !view->errors && !view->compares && !view->outer;
 }
 
 static int collect_chains(struct profile_report *r, struct error *err)
@@ -152,12 +152,19 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->regions = r->view->rows.regions;
 	c->steps = c->gather->steps; /* of blocks, if they are of time */
 	c->by_task = c->wants_tree = c->own_only = division.most > 0; /* a page */
+	c->outer = r->view->outer;
+	c->by_task |= c->outer != CHAINS_OUTER_APP;
 	c->wants_tree |= sums_suffice(r->view);
 	c->apps_only = r->view->apps_only;
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)
 		status = chains_collect(c, r->profile->binaries, err);
+	if (status == 0 && c->outer && !c->tasks.count)
+		status = error_set(err, -EINVAL,
+				   "--folded=%s: not kept separate in this session; profile with "
+				   "--separate=%s",
+				   chains_outer_name(c->outer), chains_outer_name(c->outer));
 	if (status < 0)
 		return status;
 	if (c->gather->blocks)

@@ -41,6 +41,15 @@ static int set_sort(const char *arg, void *target, struct error *err)
 	return sort_parse(arg, target, err);
 }
 
+static int set_folded(const char *arg, void *target _unused_, struct error *err)
+{
+	int outer = chains_outer_parse(arg, err);
+
+	options.folded = true;
+	options.view.outer = outer < 0 ? CHAINS_OUTER_APP : (enum chains_outer)outer;
+	return MIN(outer, 0);
+}
+
 static int set_timeline(const char *arg, void *target _unused_, struct error *err)
 {
 	int by = timeline_by_parse(arg, err);
@@ -92,8 +101,10 @@ static const struct opt opts[] = {
 	{ 'c', "callgraph", OPT_FLAG, &options.view.calls, NULL,
 	  "one block per symbol: its callers, itself, its callees" },
 	{ 0, "chains", OPT_FLAG, &options.chains, NULL, "whole call chains, the hottest first" },
-	{ 0, "folded", OPT_FLAG, &options.folded, NULL,
-	  "call chains folded into lines, for flame graphs" },
+	{ 0, "folded", OPT_CALL, NULL, "[WHAT]",
+	  "call chains folded into lines, for flame graphs, which begin with the application; "
+	  "cgroup, comm: with the cgroup, or the thread's name, before it",
+	  set_folded },
 	{ 0, "children", OPT_FLAG, &options.children, NULL,
 	  "functions by the samples with them anywhere in the call chain" },
 	{ 0, "focus", OPT_CALL, &options.view.chosen.symbols.include, "LIST",

@@ -327,6 +327,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.calls, "--callgraph" },
 		{ o->view.rows.details, "--details" },
 		{ o->view.timeline, "--timeline" },
+		{ o->view.outer, "--folded=cgroup or =comm" },
 		{ o->view.trend, "--history-of" },
 		{ o->html, "--html" },
 		{ o->pprof, "--pprof" },

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "profile/select/classes.h"
+#include "profile/rows/chains.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff.h"
 #include "profile/rows/populate.h"
@@ -67,6 +68,7 @@ enum chains_form {
 struct report_view {
 	enum report_form form;
 	enum chains_form chains;
+	enum chains_outer outer;     /* of folded stacks */
 	struct populate_config rows; /* contents of the rows */
 	bool native;		     /* interpreted functions count for the interpreter's */
 	bool calls;		     /* callers and callees of each symbol, too */

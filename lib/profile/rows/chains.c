@@ -157,3 +157,26 @@ const struct row *chains_frame(const struct chains *c, const struct chains_line 
 {
 	return &c->rows.rows[c->frames[line->first + i]];
 }
+
+static const char *const outer_names[] = {
+	[CHAINS_OUTER_APP] = "application",
+	[CHAINS_OUTER_CGROUP] = "cgroup",
+	[CHAINS_OUTER_COMM] = "comm",
+};
+
+int chains_outer_parse(const char *text, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; text && i < ARRAY_SIZE(outer_names); i++)
+		if (!strcmp(text, outer_names[i]))
+			return (int)i;
+	return text ? error_set(err, -EINVAL,
+				"--folded: '%s' is not one of application, cgroup, comm", text)
+		    : CHAINS_OUTER_APP;
+}
+
+const char *chains_outer_name(enum chains_outer outer)
+{
+	return outer_names[outer];
+}

@@ -62,6 +62,9 @@ struct chains_moment {
 	uint64_t samples;
 };
 
+/* By what a report divides whole stacks: their outermost part. */
+enum chains_outer { CHAINS_OUTER_APP, CHAINS_OUTER_CGROUP, CHAINS_OUTER_COMM };
+
 /* What a node of the tree is: the application with a number of the gather, the end with a number of
  * ->ends; other numbers are ids of rows. */
 #define CHAINS_NODE_APP 0x80000000U
@@ -109,7 +112,8 @@ struct chains {
 	 * and step. Those of a tree are visited: chains_each_moment(). */
 	struct chains_moment *moments;
 	size_t moment_count, moment_room;
-	bool by_task; /* set by the caller: samples are divided by task, too */
+	bool by_task;		 /* set by the caller: samples are divided by task, too */
+	enum chains_outer outer; /* set by the caller: with ->by_task, only this divides tasks */
 	/* Then, if any are separated, else empty; and all samples of each line, by task, with 0 as
 	 * ->step. */
 	struct task_list tasks;
@@ -139,6 +143,10 @@ bool *chains_images(const struct chains *c);
 /* Returns the number of samples whose chains end in JIT code, or are deeper than requested. */
 uint64_t chains_end_in_jit(const struct chains *c);
 uint64_t chains_end_by_depth(const struct chains *c);
+/* Parses what follows --folded; NULL is the application. An enum chains_outer, or -EINVAL. */
+int chains_outer_parse(const char *text, struct error *err);
+/* The word for it. */
+const char *chains_outer_name(enum chains_outer outer);
 /* Frees all; CHAINS_INIT is fine. */
 void chains_done(struct chains *c);
 

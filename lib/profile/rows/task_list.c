@@ -13,7 +13,8 @@ static struct sname_task fit(const struct task_list *t, const struct sname_task 
 	return (struct sname_task){ .tgid = task->tgid,
 				    .tid = t->count < TASK_LIST_ENOUGH ? task->tid : SNAME_ALL,
 				    .cpu = task->cpu,
-				    .cgroup = task->cgroup };
+				    .cgroup = task->cgroup,
+				    .comm = t->by_comm ? task->comm : NULL };
 }
 
 /* The number of a task + 1; 0 if the list lacks it. */

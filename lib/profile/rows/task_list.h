@@ -24,6 +24,7 @@ struct task_list {
 	struct sname_task *list;
 	size_t count, room;
 	struct map by_hash; /* index + 1 */
+	bool by_comm;	    /* set by the caller: by the names of threads, too */
 };
 
 /* The number of a task, which is added if it is new. */

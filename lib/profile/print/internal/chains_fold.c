@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/internal/chains_lists.h"
 
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -8,6 +9,7 @@
 #include "profile/rows/chains.h"
 #include "profile/rows/code_kind.h"
 #include "profile/print/report.h"
+#include "profile/select/cgroup_label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,33 +85,88 @@ static void stacks_done(struct stacks *s)
 	free(s->list);
 }
 
+/* The outermost part of stacks, by task: the name of its cgroup or thread. */
+static char **name_tasks(const struct report *r)
+{
+	const struct task_list *t = &r->chains->tasks;
+	_cleanup_free_ const char **paths = xcalloc(t->count + 1, sizeof(*paths)), **names = NULL;
+	char **ret = xcalloc(t->count + 1, sizeof(*ret));
+	struct intern texts = INTERN_INIT;
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		paths[i] = t->list[i].cgroup;
+	names = cgroup_names(r->gather->session_names, paths, t->count, &texts);
+	for (i = 0; i < t->count; i++) {
+		struct strbuf b = STRBUF_INIT;
+
+		text_visible(&b, r->chains->outer == CHAINS_OUTER_CGROUP
+					 ? names[i]
+					 : t->list[i].comm ?: "all");
+		end_part(&b, 0);
+		ret[i] = strbuf_take(&b);
+	}
+	intern_done(&texts);
+	return ret;
+}
+
+/* The stacks of the lines of each task, in no order. */
+static struct stacks fold_parts(const struct report *r)
+{
+	const struct chains *c = r->chains;
+	struct folded *list = xcalloc(c->part_count + 1, sizeof(*list));
+	_cleanup_free_ char **texts = xcalloc(c->line_count + 1, sizeof(*texts));
+	_cleanup_free_ char **tasks = name_tasks(r);
+	size_t i;
+
+	for (i = 0; i < c->line_count; i++)
+		texts[c->lines[i].id] = fold(r, c, &c->lines[i]);
+	for (i = 0; i < c->part_count; i++)
+		list[i] = (struct folded){ .text = xasprintf("%s;%s", tasks[c->parts[i].task],
+							     texts[c->parts[i].line]),
+					   .samples.now = c->parts[i].samples };
+	for (i = 0; i < c->line_count; i++)
+		free(texts[i]);
+	for (i = 0; i < c->tasks.count; i++)
+		free(tasks[i]);
+	return (struct stacks){ list, c->part_count, 0 };
+}
+
 static int compare_folded(const void *a, const void *b)
 {
 	return strcmp(((const struct folded *)a)->text, ((const struct folded *)b)->text);
 }
 
-/* Lists the stacks of all lines, with equal ones added up. */
-static void fold_lines(const struct report *r, struct stacks *s)
+static struct stacks fold_each(const struct report *r)
 {
 	const struct chains *c = r->chains;
 	struct folded *list = xcalloc(c->line_count + 1, sizeof(*list));
-	size_t i, n = 0;
+	size_t i;
 
 	for (i = 0; i < c->line_count; i++)
 		list[i] = (struct folded){ .text = fold(r, c, &c->lines[i]),
 					   .samples = chains_line_samples(c, &c->lines[i]) };
-	if (c->line_count)
-		qsort(list, c->line_count, sizeof(*list), compare_folded);
-	for (i = 0; i < c->line_count; i++) {
-		if (n && !strcmp(list[n - 1].text, list[i].text)) {
-			list[n - 1].samples.now += list[i].samples.now;
-			list[n - 1].samples.before += list[i].samples.before;
-			free(list[i].text);
+	return (struct stacks){ list, c->line_count, 0 };
+}
+
+/* Lists the stacks of all lines, with equal ones added up. */
+static struct stacks fold_lines(const struct report *r)
+{
+	struct stacks s = r->chains->outer ? fold_parts(r) : fold_each(r);
+	struct folded *list = s.list, *end = list + s.count, *f;
+
+	if (s.count)
+		qsort(list, s.count, sizeof(*list), compare_folded);
+	for (f = list, s.count = 0; f < end; f++) {
+		if (s.count && !strcmp(list[s.count - 1].text, f->text)) {
+			list[s.count - 1].samples.now += f->samples.now;
+			list[s.count - 1].samples.before += f->samples.before;
+			free(f->text);
 		} else {
-			list[n++] = list[i];
+			list[s.count++] = *f;
 		}
 	}
-	*s = (struct stacks){ list, n, 0 };
+	return s;
 }
 
 /* --- stacks of a tree --- */
@@ -425,7 +482,7 @@ struct chains_rest chains_fold(const struct report *r, chains_stack *each, void 
 		order_texts(&texts);
 		fold_tree(&texts, &stacks);
 	} else {
-		fold_lines(r, &stacks);
+		stacks = fold_lines(r);
 	}
 	cut(r, &stacks, &rest);
 	for (i = 0; i < stacks.count; i++) {

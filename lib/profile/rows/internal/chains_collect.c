@@ -119,20 +119,36 @@ static int end_moments(const struct slice *slice, void *data)
 	return 0;
 }
 
+/* The task, without what does not divide samples. */
+static struct sname_task task_for(const struct chains *c, const struct sname_task *task)
+{
+	struct sname_task ret = c->outer ? SNAME_TASK_ALL : *task;
+
+	if (c->outer == CHAINS_OUTER_CGROUP)
+		ret.cgroup = task->cgroup;
+	if (c->outer == CHAINS_OUTER_COMM)
+		ret.comm = task->comm;
+	return ret;
+}
+
 /* Numbers the tasks of all contexts; there are none if all are one task, number 0. */
 static void number_tasks(struct chains *c)
 {
 	size_t i;
 	uint32_t k;
 
+	c->tasks.by_comm = c->outer == CHAINS_OUTER_COMM;
 	for (i = 0; i < c->source_count; i++) {
 		struct chains_source *s = &c->sources[i];
 		const struct chain_names *names = chain_reader_names(s->reader);
 
 		s->tasks = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->tasks));
-		for (k = 1; k <= chain_names_contexts(names); k++)
-			s->tasks[k] =
-				task_list_add(&c->tasks, &chain_names_context_at(names, k)->task);
+		for (k = 1; k <= chain_names_contexts(names); k++) {
+			const struct sname_task task =
+				task_for(c, &chain_names_context_at(names, k)->task);
+
+			s->tasks[k] = task_list_add(&c->tasks, &task);
+		}
 	}
 	if (!task_list_separates(&c->tasks))
 		task_list_done(&c->tasks);
