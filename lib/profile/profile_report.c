@@ -163,8 +163,9 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	if (status == 0 && c->outer && !c->tasks.count)
 		status = error_set(err, -EINVAL,
 				   "--folded=%s: not kept separate in this session; profile with "
-				   "--separate=%s",
-				   chains_outer_name(c->outer), chains_outer_name(c->outer));
+				   "--separate-%s (operf) or --separate=%s (opcontrol)",
+				   chains_outer_name(c->outer), chains_outer_name(c->outer),
+				   chains_outer_name(c->outer));
 	if (status < 0)
 		return status;
 	if (c->gather->blocks)
