@@ -116,3 +116,10 @@ char *demangle(const char *name)
 
 	return demangle_add(&text, name) ? strbuf_take(&text) : NULL;
 }
+
+char *demangle_method(const char *name)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	return demangle_java_add(&text, name) ? strbuf_take(&text) : NULL;
+}

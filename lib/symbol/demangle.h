@@ -17,3 +17,6 @@ char *demangle(const char *name);
 /* As demangle(), but adds the text to @out; false, with nothing added, if @name is not mangled.
  * Thread-safe. */
 bool demangle_add(struct strbuf *out, const char *name);
+/* The readable form of a method of Java, as HotSpot writes it in its maps; caller frees. NULL if
+ * @name is not a method as agents write it: "LMain;run()V" is "void Main.run()". */
+char *demangle_method(const char *name);

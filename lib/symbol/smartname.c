@@ -343,11 +343,32 @@ char *smart_rules_path(void)
 							   : NULL;
 }
 
+/* Whether it is a method of Java as demangle_method() writes it: "void Main.run(int, long)". */
+static bool is_method(const char *name)
+{
+	size_t type = strcspn(name, " ("), method = name[type] == ' ' ? type + 1 : type;
+	size_t open = method + strcspn(name + method, " (");
+
+	return method > type && name[open] == '(' && memchr(name + method, '.', open - method) &&
+	       strchr(name + open, ')') == name + strlen(name) - 1;
+}
+
+/* As demangle_add(), but adds a method of Java as it is: that is demangled when it is recorded. */
+static bool add_demangled(struct strbuf *out, const char *name)
+{
+	if (demangle_add(out, name))
+		return true;
+	if (!is_method(name))
+		return false;
+	strbuf_adds(out, name);
+	return true;
+}
+
 bool name_style_add(const struct name_style *style, struct strbuf *out, const char *name)
 {
 	size_t from = out->length;
 
-	if (style->mangled || !demangle_add(out, name))
+	if (style->mangled || !add_demangled(out, name))
 		return false;
 	if (style->bare)
 		short_name_bare(out, from);

@@ -126,5 +126,34 @@ static void bad_rules_are_named(void)
 	}
 }
 
-TESTS(T(names_become_shorter), T(text_before_the_match_stays), T(rules_that_grow_end),
-      T(slow_names_stay), T(bad_rules_are_named))
+static void names_in_a_style(void)
+{
+	static const struct {
+		const char *name, *bare; /* NULL: as it is */
+	} rows[] = {
+		{ "LMain;run(IJ)V", "Main.run" },
+		{ "void Main.run(int, long)", "Main.run" },
+		{ "java.util.Map[] pkg.A.f()", "pkg.A.f" },
+		{ "_ZN1a1bEv", "a::b" },
+		{ "main", NULL },
+		{ "", NULL },
+		{ "main.(*T).f", NULL },
+		{ "void [app] Program::Main(string[])", NULL },
+		{ "Interpreter (1)", NULL },
+		{ "void A.f(", NULL },
+		{ "void A.f() [Tier1]", NULL },
+	};
+	static const struct name_style bare = { .bare = true }, mangled = { .mangled = true };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		CHECK(!name_style_add(&mangled, &text, rows[i].name));
+		CHECK_EQ(name_style_add(&bare, &text, rows[i].name), rows[i].bare != NULL);
+		CHECK_STR(strbuf_text(&text), rows[i].bare ?: "");
+	}
+}
+
+TESTS(T(names_in_a_style), T(names_become_shorter), T(text_before_the_match_stays),
+      T(rules_that_grow_end), T(slow_names_stay), T(bad_rules_are_named))
