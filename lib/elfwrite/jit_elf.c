@@ -9,6 +9,7 @@
 #include "elfwrite/line_table.h"
 #include "jit/jit.h"
 #include "jit/jit_inlined.h"
+#include "symbol/demangle.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,6 +195,7 @@ static void put_calls(struct call_writer *w, size_t first, size_t end, unsigned 
 
 	for (; first < end && w->left; first = next) {
 		uint32_t number = jit_inlined_at(in, first, depth);
+		_cleanup_free_ char *readable = NULL;
 		const struct jit_inlined_call *c;
 		uint64_t to;
 
@@ -203,8 +205,10 @@ static void put_calls(struct call_writer *w, size_t first, size_t end, unsigned 
 		c = &in->calls[number - 1];
 		w->left--;
 		to = next < in->row_count ? in->rows[next].offset : w->code->size;
-		line_table_enter(w->table, c->function, *c->file ? c->file : NULL, c->line,
-				 w->code->place + in->rows[first].offset, w->code->place + to);
+		readable = demangle_method(c->function);
+		line_table_enter(w->table, readable ?: c->function, *c->file ? c->file : NULL,
+				 c->line, w->code->place + in->rows[first].offset,
+				 w->code->place + to);
 		put_calls(w, first, next, depth + 1);
 		line_table_leave(w->table);
 	}

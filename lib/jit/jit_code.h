@@ -20,7 +20,7 @@ struct jit_code {
 	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
 	uint64_t place;	      /* address in the ELF file, set by jit_load() */
 	uint64_t key;	      /* by which its writer knows it; 0: none */
-	const char *name;     /* as written by the compiler */
+	const char *name;     /* as written by the compiler, but methods of Java are readable */
 	const uint8_t *bytes; /* the code, or NULL */
 	const struct jit_line *lines;
 	const struct unwind_code_row *rows; /* how to unwind it (unwind/unwind_code.h) */

@@ -6,6 +6,7 @@
 #include "jit/internal/code_details.h"
 #include "jit/internal/map_line.h"
 #include "jit/jit.h"
+#include "symbol/demangle.h"
 #include "unwind/unwind_code.h"
 
 #include <fcntl.h>
@@ -95,7 +96,9 @@ static void begin_details(struct jit_source *s)
 static void load(struct jit_source *s, const struct jit_sink *sink, struct jit_code *code)
 {
 	struct unwind_code_row *rows = code_details_fill(&s->details, s->machine, code);
+	_cleanup_free_ char *readable = demangle_method(code->name);
 
+	code->name = readable ?: code->name;
 	sink->load(sink->data, code);
 	free(rows);
 	code_details_drop(&s->details);
@@ -368,8 +371,7 @@ static int find_format(struct jit_source *s, struct span *in, struct error *err)
 	return s->format->header ? s->format->header(s, in, err) : 1;
 }
 
-/* Notes that all before @in was read, except for details that wait for their code, which comes soon
- * if at all. */
+/* Notes that all before @in was read but for details that wait for their code: it comes soon. */
 static void note_taken(struct jit_source *s, const struct span *in)
 {
 	s->record_at = s->offset - in->left;

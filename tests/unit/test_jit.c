@@ -448,7 +448,7 @@ static void the_dump_of_the_originals_agent_is_read(void)
 	add_record(&b, 0, 1700000001, &p);
 	s = source_of(b.text, b.length, &fd);
 	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
-	CHECK_STR(name_at(j, 0x7000, 1), "LMain;f()V");
+	CHECK_STR(name_at(j, 0x7000, 1), "void Main.f()");
 	CHECK_EQ(jit_at(j, 0)->bytes[0], 0xc3);
 }
 

@@ -307,7 +307,7 @@ char *sampler_functions_generated(const struct sample_function *f)
 	if (!sample_function_method(f)->class_bytes)
 		return xstrdup(strbuf_text(&name));
 	method = method_name(f, strbuf_text(&name));
-	text = demangle(method);
+	text = demangle_method(method);
 	return text ?: STEAL(method);
 }
 
