@@ -42,10 +42,10 @@ struct jit_elf *jit_elf_new(const struct jit *j)
 	struct jit_elf *e = xcalloc(1, sizeof(*e));
 	size_t i;
 
-	e->count = jit_count(j);
-	e->codes = xreallocarray(NULL, e->count + 1, sizeof(*e->codes));
-	for (i = 0; i < e->count; i++)
-		e->codes[i] = jit_at(j, i);
+	e->codes = xreallocarray(NULL, jit_count(j) + 1, sizeof(*e->codes));
+	for (i = 0; i < jit_count(j); i++)
+		if (!jit_at(j, i)->renewed)
+			e->codes[e->count++] = jit_at(j, i);
 	return e;
 }
 

@@ -165,6 +165,41 @@ static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 	return copy;
 }
 
+/* The memory that its details take. */
+static size_t detail_bytes(const struct jit_code *code)
+{
+	return lines_bytes(code) + code->row_count * sizeof(*code->rows) + code->inlined_bytes +
+	       (code->bytes ? code->size : 0);
+}
+
+static void append_code(struct jit *j, struct jit_code *code)
+{
+	array_grow(&j->codes, j->count + 1, &j->room);
+	j->codes[j->count++] = code;
+	code_row_add(&j->alive, code);
+}
+
+/* Replaces @old by @code, which is the same code, if only that has details. The old piece remains
+ * readable, because it may be being written. */
+static void renew_code(struct jit *j, struct jit_code *old, const struct jit_code *code)
+{
+	struct jit_code *copy;
+
+	if (!detail_bytes(code) || detail_bytes(old) ||
+	    !has_room(j, detail_bytes(code), j->detail_max) || !(copy = copy_code(j, code)))
+		return;
+	copy->from = old->from;
+	copy->late = old->late;
+	copy->place = old->place;
+	old->renewed = true;
+	code_row_remove(&j->alive, old);
+	if (old->place == old->address) {
+		code_row_remove(&j->placed, old);
+		code_row_add(&j->placed, copy);
+	}
+	append_code(j, copy);
+}
+
 static bool is_possible(const struct jit_code *code)
 {
 	return code->size && code->size <= JIT_SIZE_MAX && code->address < JIT_PLACE_START &&
@@ -180,8 +215,10 @@ void jit_load(struct jit *j, const struct jit_code *code)
 		return;
 	}
 	other = overlapped(&j->alive, code);
-	if (other && is_same(other, code))
+	if (other && is_same(other, code)) {
+		renew_code(j, other, code);
 		return;
+	}
 	while ((other = overlapped(&j->alive, code)))
 		end_code(j, other, code->from);
 	copy = copy_code(j, code);
@@ -191,9 +228,7 @@ void jit_load(struct jit *j, const struct jit_code *code)
 	}
 	if (copy->late && copy->place == copy->address)
 		copy->from = 0;
-	array_grow(&j->codes, j->count + 1, &j->room);
-	j->codes[j->count++] = copy;
-	code_row_add(&j->alive, copy);
+	append_code(j, copy);
 }
 
 void jit_limit_detail(struct jit *j, size_t bytes)

@@ -43,9 +43,10 @@ void jit_free(struct jit *j);
 DEFINE_CLEANUP(struct jit *, jit_free);
 
 /* Adds a copy of @code, which lives from ->from on; ->to and ->place are set here. Code that it
- * overlaps ends then. Late code that overlaps none is taken to have lived always. Adding the
- * same code again changes nothing. Code that is empty, too large or beyond the limits is only
- * counted. */
+ * overlaps ends then. Late code that overlaps none is taken to have lived always. Adding the same
+ * code again changes nothing; but if only now it has bytes, lines or other details, it is one more
+ * piece, which takes the place of the first. Code that is empty, too large or beyond the limits is
+ * only counted. */
 void jit_load(struct jit *j, const struct jit_code *code);
 /* The code at @address moves to @to at @time; unknown code is ignored. */
 void jit_move(struct jit *j, uint64_t address, uint64_t to, uint64_t time);

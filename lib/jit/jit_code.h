@@ -28,4 +28,5 @@ struct jit_code {
 	uint32_t line_count, inlined_bytes;
 	uint32_t row_count; /* 0: not known */
 	bool late;	    /* ->from is when it became known: it may have existed before */
+	bool renewed;	    /* a later piece is the same code at the same place, with details */
 };

@@ -508,10 +508,62 @@ static void the_elf_file_has_symbols_code_and_lines(void)
 	check_line(ef, 0x1002, 12);
 }
 
+/* The number of symbols in the ELF file of @j. */
+static size_t symbols_of(const struct jit *j, struct symtab *st)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "7.jo");
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = jit_elf_new(j);
+	struct elffile *ef;
+	size_t count;
+
+	CHECK_EQ(jit_elf_write(elf, path, NULL), 0);
+	if (!CHECK(elffile_open(path, &ef, NULL) == 0))
+		return 0;
+	symtab_hold(st, ef, elfsym_release);
+	count = elfsym_load_region(ef, 0x800, st);
+	symtab_settle(st);
+	check_line(ef, 0x1002, 12);
+	return count;
+}
+
+static void a_jitdump_adds_lines_to_code_that_has_a_name(void)
+{
+	static const char bytes[] = "\x90\x90\x90\xc3";
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_close_ int fd = -1;
+	const struct jit_code *c;
+
+	jit_load(j,
+		 &(struct jit_code){ 0x1000, 4, .from = 9, .late = true, .name = "int A.f(int)" });
+	CHECK(!jit_find(j, 0x1002, 1)->line_count);
+	add_dump_header(&b, 0);
+	add_lines(&b, 2000, 0x1000);
+	add_load(&b, 2000, 0x1000, bytes, "LA;f(I)I");
+	add_load(&b, 2500, 0x1000, bytes, "LA;f(I)I");
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	CHECK_EQ(jit_count(j), 2);
+	CHECK(jit_at(j, 0)->renewed);
+	c = jit_find(j, 0x1002, 1);
+	CHECK(c == jit_at(j, 1) && c == jit_find(j, 0x1002, 3000));
+	CHECK_STR(c->name, "int A.f(int)");
+	CHECK_EQ(c->place, 0x1000);
+	CHECK_EQ(c->line_count, 3);
+	CHECK_EQ(symbols_of(j, st), 1);
+	check_symbol(st, 0x1000 - 0x800, "int A.f(int)");
+	load(j, 0x1000, 8, 4000, "g");
+	CHECK_STR(name_at(j, 0x1002, 3999), "int A.f(int)");
+	CHECK_STR(name_at(j, 0x1002, 4000), "g");
+}
+
 TESTS(T(code_is_found_by_address), T(code_over_code_is_distinguished_by_time),
       T(code_moves_and_goes), T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
       T(a_million_pieces_in_any_order_take_no_longer), T(names_and_lines_count_in_the_limit),
       T(a_perf_map_is_read_as_it_grows), T(a_jitdump_has_times_lines_and_code),
       T(code_knows_how_to_unwind_it), T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
       T(times_in_cycles_are_not_believed), T(the_dump_of_the_originals_agent_is_read),
-      T(the_elf_file_has_symbols_code_and_lines))
+      T(the_elf_file_has_symbols_code_and_lines), T(a_jitdump_adds_lines_to_code_that_has_a_name))
