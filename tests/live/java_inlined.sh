@@ -121,4 +121,43 @@ for compiler in "" "-XX:Tier4InvocationThreshold=100 -XX:Tier4MinInvocationThres
 	is "  a method that was compiled several times has one total" "$(wc -l <output)" 0
 	rm -rf inlined jit-*.dump
 done
+
+# late: the agent is loaded when most samples were taken.
+late()
+{
+	JITDUMPDIR="$dir" java -XX:-UsePerfData -XX:+PreserveFramePointer Inlined 100000000 &
+	worker=$!
+	wait_for has_used $worker 200
+	operf --pid $worker -g --session-dir="$dir/late" --driver="$driver" --rate="$rate" >operf.log 2>&1 &
+	operf=$!
+	wait_for grep -q 'Profiler started' operf.log && uses $worker 300 &&
+		jcmd $worker JVMTI.agent_load "$jvmti" && uses $worker 100
+	loaded=$?
+	kill -INT $operf
+	wait $operf || { cat operf.log && loaded=1; }
+	kill $worker
+	wait $worker
+	return $loaded
+}
+
+# once TITLE OPTION: each of its methods is one row.
+once()
+{
+	opreport --session-dir="$dir/late" "$2" 2>/dev/null | sed -n 's/.*[[]JIT java\] *\(.* Inlined\..*\)/\1/p' >rows
+	cp rows output
+	is "$1" "$(grep -c ' Inlined.top(int)' rows) $(sort rows | uniq -d)" "1 "
+}
+
+if command -v jcmd >/dev/null; then
+	ok "the agent is loaded later" late
+	once "  each method is one row" -l
+	once "  and one among the callers" --children
+	opreport --session-dir="$dir/late" --inlines -l 2>/dev/null |
+		awk '$3 == "[JIT" && / Inlined\./ { all += $1; if (/inlined/) inlined += $1 }
+		END { printf "%d of %d samples are in inlined calls\n", inlined, all
+			exit all < 500 || inlined < 0.5 * all }' >output
+	held=$?
+	sed 's/^/# /' output
+	result $held "  what was sampled earlier has inlined calls, too"
+fi
 done_testing

@@ -9,6 +9,7 @@ enum { EARLY_MAX = 8192 }; /* pieces of code of a process */
 
 void jit_process_find(struct jit_process *p, const struct jit_code *code)
 {
+	p->in_memory = true;
 	if (p->known) {
 		if (!jit_process_is_exact(p))
 			jit_process_add(p, code);
@@ -23,7 +24,7 @@ void jit_process_find(struct jit_process *p, const struct jit_code *code)
 
 bool jit_process_needs_search(const struct jit_process *p)
 {
-	return p->found_early && !p->searched;
+	return p->in_memory && !jit_process_is_exact(p);
 }
 
 bool jit_process_expects(const struct jit_process *p, uint64_t address)

@@ -58,6 +58,7 @@ struct jit_process {
 	size_t at;	/* the source to read next */
 	bool searching; /* for files */
 	bool searched;	/* for files, at least once, as far as it is possible */
+	bool in_memory; /* some of its code was found there */
 	bool found;	/* one, since jit_process_search() */
 	bool again;	/* its perf maps were written again */
 	struct java_map java;
@@ -93,7 +94,7 @@ bool jit_process_is_exact(const struct jit_process *p);
 /* Adds code that was found in the process's memory, unless that is so: now, or if it is not known
  * yet, at the end of a jit_reader_sync() that comes after a search for files. */
 void jit_process_find(struct jit_process *p, const struct jit_code *code);
-/* Whether code was found that waits for the first search. */
+/* Whether code was found in its memory that a jitdump may describe better, if one appears. */
 bool jit_process_needs_search(const struct jit_process *p);
 /* Whether the code at @address was found, and will be added. */
 bool jit_process_expects(const struct jit_process *p, uint64_t address);
