@@ -13,6 +13,7 @@
 #include "stats/turn.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #define ESC EVBUF_ESCAPE
 
@@ -447,9 +448,55 @@ static void the_last_drain_of_a_session_is_a_turn_of_its_own(void)
 	CHECK(!c->intake.holds);
 }
 
+static struct collector *watched;
+static int drains_between;
+
+/* A sample each time, as a driver passes it on. */
+static int drain_a_sample(struct driver *d _unused_, bool all _unused_, struct error *err _unused_)
+{
+	drains_between += watched->intake.is_between;
+	return intake_words(stream, ARRAY_SIZE(stream), &watched->intake);
+}
+
+/* Fills the session with so many files that it takes a while to remove them. */
+static void fill_session(const char *dir)
+{
+	enum { FILES = 5000 };
+
+	for (int i = 0; i < FILES; i++) {
+		_cleanup_free_ char *path = xasprintf("%s/session/samples/current/%d", dir, i);
+
+		CHECK_EQ(mknod(path, S_IFREG | 0600, 0), 0);
+	}
+}
+
+/* A session takes long to remove if it has many files; what is drained meanwhile is of the next. */
+static void samples_are_drained_while_a_session_is_removed(void)
+{
+	struct turn turn = { 0 };
+	struct driver_ops ops; /* both are used until the collector is freed */
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = watched = open_collector(dir, path, NULL);
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 0);
+	CHECK_EQ(driver_replay.sync(c->driver, true, NULL), 1); /* announces the images */
+	ops.sync = drain_a_sample;
+	fill_session(dir);
+	drains_between = 0;
+	CHECK_EQ(collector_reset(c, NULL), 0);
+	CHECK(drains_between > 0);
+	ops.sync = drain_steadily;
+	CHECK_EQ(collector_sync(c, true, NULL), 0);
+	CHECK(count_at(dir, "current", 0x10) >= 2 * (uint64_t)drains_between);
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
       T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),
       T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported),
-      T(the_last_drain_of_a_session_is_a_turn_of_its_own))
+      T(the_last_drain_of_a_session_is_a_turn_of_its_own),
+      T(samples_are_drained_while_a_session_is_removed))

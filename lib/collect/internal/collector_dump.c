@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "parser/parser.h"
 #include "collect/internal/collector_state.h"
+#include "helper/errands.h"
 #include "stats/turn.h"
 
 #include <poll.h>
@@ -93,6 +94,20 @@ int collector_drain_last(struct collector *c, struct error *err)
 	c->intake.holds = true;
 	record_yield_files(c->record);
 	return write_in_turns(c, &drained_ns, err);
+}
+
+void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number)
+{
+	uint64_t drained_ns = clock_now_ns();
+	int r = 0;
+
+	c->intake.is_between = true;
+	turn_next(c->turn);
+	/* What there is no room for stays in the kernel, which counts what it loses. */
+	while (!errands_wait(errands, number, PAUSE_MS))
+		if (r == 0 && backlog_has_room(&c->intake.backlog))
+			r = drain_between(c, &drained_ns, &c->drained);
+	turn_next(c->turn);
 }
 
 int collector_dump(struct collector *c, struct error *err)

@@ -3,12 +3,99 @@
 #include "collect/collector.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "collect/internal/collector_state.h"
+#include "helper/errands.h"
 #include "record/record.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 
 #include <errno.h>
+
+/* What becomes of the session whose files are closed, and the next one. It takes long if there are
+ * many files, or if the disk is busy. */
+struct change {
+	struct errand errand;
+	const char *session_dir, *session_name;
+	const char *saved_as; /* NULL: it is removed */
+	bool has_ended;	      /* it was being sampled until now */
+	const struct record *record;
+	char *driver;	  /* of the next one */
+	int left, begun;  /* 0 or -errno: it is saved or removed; the next one has a setup */
+	struct error why; /* of the one that failed */
+};
+
+static int save(struct change *ch)
+{
+	_cleanup_free_ char *samples = session_samples(ch->session_dir, ch->saved_as);
+	/* A rename needs no space: the session is as safe under its name as it was. */
+	int r = session_rename(ch->session_dir, ch->session_name, ch->saved_as, &ch->why);
+
+	if (r == 0 && ch->has_ended)
+		(void)setup_end(samples, NULL); /* on a full disk it has no end */
+	return r;
+}
+
+static void change(struct errand *e)
+{
+	struct change *ch = (struct change *)e;
+
+	ch->left = ch->saved_as ? save(ch)
+				: session_remove(ch->session_dir, ch->session_name, &ch->why);
+	if (ch->left == 0)
+		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
+}
+
+static void drop(struct errand *e _unused_)
+{
+}
+
+/* Has a thread do it, and drains meanwhile. Without one, or if nothing is to be drained, it is done
+ * here. */
+static void change_beside(struct collector *c, struct change *ch)
+{
+	_cleanup_(errands_freep) struct errands *errands = NULL;
+	uint64_t number = 0;
+
+	if (c->running && errands_new(ERRANDS_FILES, &errands, NULL) == 0)
+		number = errands_add(errands, &ch->errand);
+	if (number)
+		collector_drain_beside(c, errands, number);
+	else
+		change(&ch->errand);
+}
+
+/* Takes note of the session that has begun. Without room on the disk, its setup is written
+ * later. */
+static int note_begun(struct collector *c, const struct change *ch)
+{
+	quota_reset(c->quota);
+	c->setup_due = collector_can_go_on(ch->begun);
+	if (!c->setup_due)
+		return ch->begun;
+	log_warn("%s: the next session starts when there is room; delete sessions that are no "
+		 "longer needed (%s/samples)",
+		 ch->why.text, c->session_dir);
+	return 0;
+}
+
+/* Saves the session or, with @saved_as NULL, removes it, and begins the next one. */
+static int replace_session(struct collector *c, const char *saved_as, struct error *err)
+{
+	_cleanup_free_ char *driver = xstrdup(c->ops->why(c->driver));
+	struct change ch = { .errand = { .run = change, .drop = drop },
+			     .session_dir = c->session_dir,
+			     .session_name = c->session_name,
+			     .saved_as = saved_as,
+			     .has_ended = c->running,
+			     .record = c->record,
+			     .driver = driver };
+	int r;
+
+	change_beside(c, &ch);
+	r = ch.left < 0 ? ch.left : note_begun(c, &ch);
+	return r < 0 ? error_set(err, r, "%s", ch.why.text) : 0;
+}
 
 int collector_reopen(struct collector *c, struct error *err)
 {
@@ -31,53 +118,32 @@ static int leave_session(struct collector *c, struct error *err)
 		collector_note_driver(c);
 	record_sync(c->record, true);
 	collector_end_slice(c, SLICE_LAST);
+	/* What is drained from now on is of the next slice. */
 	if (c->running)
-		(void)setup_end(c->samples, NULL);
+		collector_begin_slice(c);
 	return r < 0 ? r : record_close_files(c->record, err);
 }
 
-/* Ends what leave_session() began: what waits may be recorded. Returns @r. */
-static int go_on(struct collector *c, int r)
-{
-	c->intake.holds = false;
-	return r;
-}
-
-/* Starts an empty session. If the disk is too full to write its setup, that is done later. */
-static int begin_session(struct collector *c, struct error *err)
-{
-	int r = record_write_setup(c->record, c->ops->why(c->driver), err);
-
-	if (c->running)
-		collector_begin_slice(c);
-	quota_reset(c->quota);
-	c->setup_due = collector_can_go_on(r);
-	if (!c->setup_due)
-		return r;
-	log_warn("%s: the next session starts when there is room; delete sessions that are no "
-		 "longer needed (%s/samples)",
-		 err ? err->text : "the disk is full", c->session_dir);
-	return 0;
-}
-
-int collector_reset(struct collector *c, struct error *err)
+/* The same, with all samples so far in the old one. */
+static int change_session(struct collector *c, const char *saved_as, struct error *err)
 {
 	int r = leave_session(c, err);
 
 	if (r == 0 || collector_can_go_on(r))
-		r = session_remove(c->session_dir, c->session_name, err);
-	return go_on(c, r < 0 ? r : begin_session(c, err));
+		r = replace_session(c, saved_as, err);
+	/* Also what waits may be recorded. */
+	c->intake.holds = c->intake.is_between = false;
+	return r;
+}
+
+int collector_reset(struct collector *c, struct error *err)
+{
+	return change_session(c, NULL, err);
 }
 
 int collector_save(struct collector *c, const char *name, struct error *err)
 {
-	int r;
-
 	if (!session_name_valid(name))
 		return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
-	r = leave_session(c, err);
-	/* A rename needs no space: the session is as safe under its name as it was. */
-	if (r == 0 || collector_can_go_on(r))
-		r = session_rename(c->session_dir, c->session_name, name, err);
-	return go_on(c, r < 0 ? r : begin_session(c, err));
+	return change_session(c, name, err);
 }

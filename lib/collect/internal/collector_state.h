@@ -14,6 +14,7 @@
 struct collector_config;
 struct driver_config;
 struct driver_ops;
+struct errands;
 struct finder;
 struct function_store;
 struct spending;
@@ -58,6 +59,9 @@ int collector_catch_up(struct collector *c, struct error *err);
  * in these waits for the next session, until intake.holds is false again. 0; 1 if the source has
  * ended; or -errno. */
 int collector_drain_last(struct collector *c, struct error *err);
+/* Drains until @errands has run the one with @number. Nothing is recorded meanwhile, nor after that
+ * until intake.is_between is false again. Why it could not drain, collector_sync() reports. */
+void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number);
 /* Notes the growth of the driver's counters for stats/. */
 void collector_note_driver(struct collector *c);
 /* When a slice of the history ends. */

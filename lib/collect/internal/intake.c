@@ -46,7 +46,7 @@ int intake_words(const uint64_t *words, size_t count, void *data)
 	struct intake *i = data;
 	uint64_t asked = cookie_asked(i->cookies);
 
-	if (_likely_(!i->holds && backlog_is_empty(&i->backlog) && !is_over(i) &&
+	if (_likely_(!i->holds && !i->is_between && backlog_is_empty(&i->backlog) && !is_over(i) &&
 		     cookie_await(i->cookies, asked, 0)))
 		return pass_on(i, words, count);
 	backlog_put(&i->backlog, words, count, asked);
@@ -108,7 +108,8 @@ static int failed(struct intake *i)
 
 int intake_settle(struct intake *i, enum intake_wait wait)
 {
-	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
+	if (backlog_is_empty(&i->backlog) || i->is_between ||
+	    (i->holds && backlog_has_room(&i->backlog)))
 		return failed(i);
 	if (wait == INTAKE_SOME)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);

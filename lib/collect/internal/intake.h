@@ -30,6 +30,7 @@ struct intake {
 	struct stream_outlet *outlet; /* or NULL */
 	struct backlog backlog;
 	bool holds;	   /* all waits in the backlog, unless there is no room */
+	bool is_between;   /* two sessions: all waits, room or not */
 	uint64_t until_ns; /* then the turn is over, and all waits in the backlog; 0: no limit */
 	int failure;	   /* -errno for intake_settle() to return */
 	uint64_t mark;	   /* number of the last part that intake_catch_up() passes on */
