@@ -145,12 +145,12 @@ static size_t qualifier_length(const char *at)
 }
 
 /* Whether parameters or arguments of a template begin at @at: not "(anonymous namespace)", nor the
- * type that a name of Rust starts with, nor "(*T)" of Go. */
+ * type that a name of Rust starts with, nor "(*T)" of Go, nor Java's ".<init>". */
 static bool begins_arguments(const char *text, const char *at)
 {
 	if (at == text)
 		return false;
-	return *at == '<' || (*at == '(' && !strchr(".!:", at[-1]));
+	return *at == '<' ? at[-1] != '.' : *at == '(' && !strchr(".!:", at[-1]);
 }
 
 /* Returns the end of the arguments that begin at @at; NULL if they have none. */

@@ -91,6 +91,7 @@ static void bare_names_are_those_of_functions(void)
 		{ "outer(int) const &::inner::call(int, long) [clone .isra.0]",
 		  "outer::inner::call [clone .isra.0]" },
 		{ "void Shop.sort(java.util.Random)", "Shop.sort" },
+		{ "void java.util.ArrayList.<init>(int)", "java.util.ArrayList.<init>" },
 		{ "gopkg.in/yaml.v3.(*parser).parse", "gopkg.in/yaml.v3.(*parser).parse" },
 		{ "std.conv.to!(int).to(immutable(char)[])", "std.conv.to!(int).to" },
 		{ "memcpy@plt", "memcpy@plt" },
