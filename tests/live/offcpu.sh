@@ -132,7 +132,7 @@ else
 	ok "a task that waits for a CPU is woken by nobody" sh -c \
 		"! opreport --session-dir=queue --folded event:OFFCPU_QUEUE | grep woken"
 	fails "wakers need call chains" 1 operf --off-cpu=wakers --callgraph=0 -d no true
-	has "says so" "known to driver bpf only, which shows it in call chains"
+	has "says so" "only driver bpf knows wakers; it shows them in call chains"
 fi
 
 fails "an argument that nobody knows" 1 oprofiled --ext-feature=offcpu:nonsense --session-dir="$dir/no"
