@@ -202,7 +202,9 @@ static int run_perf(const char *input, int *ret, struct error *err)
 	is_child = r == 0 && confine_is_wanted();
 	if (r == 0)
 		r = import_perf(input, scratch_path(scratch), err);
-	if (!is_child) /* which leaves that to the parent */
+	if (is_child) /* The parent removes it. */
+		scratch_forget(scratch);
+	else
 		scratch_free(scratch);
 	return MIN(r, 0);
 }

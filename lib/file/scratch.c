@@ -107,15 +107,23 @@ const char *scratch_path(const struct scratch *s)
 	return s->path;
 }
 
-void scratch_free(struct scratch *s)
+void scratch_forget(struct scratch *s)
 {
-	if (!s)
-		return;
-	(void)path_remove_tree(s->path, NULL);
 	if (s->alive >= 0)
 		(void)close(s->alive);
-	while (s->keeper > 0 && waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
 	free(s->path);
 	free(s);
+}
+
+void scratch_free(struct scratch *s)
+{
+	pid_t keeper;
+
+	if (!s)
+		return;
+	keeper = s->keeper;
+	(void)path_remove_tree(s->path, NULL);
+	scratch_forget(s);
+	while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+		;
 }

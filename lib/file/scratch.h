@@ -28,3 +28,5 @@ const char *scratch_path(const struct scratch *s);
 /* Removes it and everything below it; NULL is fine. */
 void scratch_free(struct scratch *s);
 DEFINE_CLEANUP(struct scratch *, scratch_free);
+/* Frees @s without removing anything: in a child process, whose parent does that. */
+void scratch_forget(struct scratch *s);
