@@ -113,7 +113,7 @@ static bool load_heading(struct kallsyms *k, const char *at, const char *end, si
 /* Splits the text at its headings. */
 static void cut(struct kallsyms *k)
 {
-	const char *end = k->text + k->size, *from = k->text, *at = from, *hash;
+	const char *from = k->text, *at = from, *end = from ? from + k->size : from, *hash;
 	size_t current = image_index(k, "", 0), next;
 	bool plain = true;
 
