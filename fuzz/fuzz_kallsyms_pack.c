@@ -2,34 +2,15 @@
 /* The packed symbols of a session's kernel: lib/symbol/internal/kallsyms_pack.c. The input is a
  * file, and is also compressed as the lines of a good one. */
 #include "fuzz.h"
+#include "fuzz_directory.h"
 
 #include "base/mem.h"
-#include "file/path.h"
 #include "symbol/internal/kallsyms_pack.h"
 #include "symbol/kallsyms.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* One directory for all inputs; making it is most of the work otherwise. */
-static char directory[] = "/tmp/opfuzz-XXXXXX";
-
-static void remove_directory(void)
-{
-	(void)path_remove_tree(directory, NULL);
-}
-
-static bool make_directory(void)
-{
-	static bool made;
-
-	if (made)
-		return true;
-	made = mkdtemp(directory) != NULL && atexit(remove_directory) == 0;
-	return made;
-}
 
 /* Returns the number of symbols; those of an image are in order. */
 static size_t read_all(const char *path)

@@ -2,36 +2,16 @@
 /* Compact archives from any source: lib/profile/compact/internal/unpack.c. The input is compressed
  * first, to reach the code for the contents, and is also used as it is if it looks like a pack. */
 #include "fuzz.h"
+#include "fuzz_directory.h"
 
 #include "base/mem.h"
-#include "file/path.h"
 #include "profile/compact/pack.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zstd.h>
-
-/* One directory for all inputs; making it is most of the work otherwise. */
-static char directory[] = "/tmp/opfuzz-XXXXXX";
-
-static void remove_directory(void)
-{
-	(void)path_remove_tree(directory, NULL);
-}
-
-static bool make_directory(void)
-{
-	static bool made;
-
-	if (made)
-		return true;
-	made = mkdtemp(directory) != NULL && atexit(remove_directory) == 0;
-	return made;
-}
 
 static void try_bytes(const void *bytes, size_t size)
 {
