@@ -303,7 +303,7 @@ static enum chain_end end_of(const struct walk *w, const struct perf_file_event 
 		return CHAIN_END_COMPLETE;
 	if (s->is_kernel_only)
 		return CHAIN_END_UNKNOWN;
-	if (w->addresses >= depth)
+	if (w->addresses >= depth || w->count == EVBUF_FRAMES_MAX)
 		return CHAIN_END_DEPTH;
 	return w->user_seen ? CHAIN_END_FP_END : CHAIN_END_NO_USER;
 }

@@ -4,8 +4,9 @@
 are ("#" starts a comment; numbers may be hexadecimal):
 
  pipe                       as perf record -o - writes it
- event NAME PERIOD [freq] [kernel-chains]    before all records; the last is of a chain that has no
-                            callers in user space, as with --call-graph=dwarf
+ event NAME PERIOD [freq] [kernel-chains] [depth=N]    before all records; kernel-chains: of chains
+                            that have no callers in user space, as with --call-graph=dwarf; depth:
+                            where the kernel cuts them
  machine HOST RELEASE CPU CPUID    and the command line: "perf record ..."
  build-id PATH ID           in the table of the file
  at NS                      the time of the records from here on
@@ -15,7 +16,7 @@ are ("#" starts a comment; numbers may be hexadecimal):
  kernel START LENGTH OFFSET NAME          of the kernel or a module
  sample EVENT PID TID ADDRESS... EVENT counts from 0; the callers follow, innermost first; "k" and
                             "u" before an address say that it and the next ones are in the kernel or
-                            in user space
+                            in user space; ADDRESS*N repeats it
  lost COUNT, throttle       of the kernel
  record TYPE [WORD...]      any record; each word is 64 bits
  cut BYTES                  off the end of the file
@@ -28,6 +29,7 @@ import sys
 
 CONTEXT = {"k": 2**64 - 128, "u": 2**64 - 512}
 ATTR_SIZE = 128
+MAX_STACK = 108  # the place of sample_max_stack
 IP, TID, TIME, CALLCHAIN, ID, PERIOD = 1, 2, 4, 32, 64, 256
 
 
@@ -68,7 +70,9 @@ class Maker:
         freq, kernel = "freq" in flags, "kernel-chains" in flags
         kinds = IP | TID | TIME | CALLCHAIN | ID | PERIOD
         bits = freq << 10 | 1 << 18 | kernel << 22  # freq, sample_id_all, exclude_callchain_user
+        depth = next((int(f[6:]) for f in flags if f.startswith("depth=")), 0)
         attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, int(period, 0), kinds, 0, bits)
+        attr += bytes(MAX_STACK - len(attr)) + struct.pack("<H", depth)
         self.events.append((name, attr + bytes(ATTR_SIZE - len(attr))))
         self.ids.append(100 + len(self.ids))
 
@@ -120,7 +124,10 @@ class Maker:
         raise KeyError(word)
 
     def do_sample(self, event, pid, tid, *words):
-        chain = [CONTEXT[w] if w in CONTEXT else self.address(w) for w in words]
+        chain = []
+        for word in words:
+            word, _, times = word.partition("*")
+            chain += [CONTEXT[word] if word in CONTEXT else self.address(word)] * int(times or 1)
         name, attr = self.events[int(event)]
         period = struct.unpack_from("<Q", attr, 16)[0]
         misc = 1 if words[0] == "k" else 2
