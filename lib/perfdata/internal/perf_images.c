@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Cookies of files that are told apart by their build-id: above those that the table numbers. */
+/* The first cookie of files that are distinguished by build-id; the cookie table ends below it. */
 #define FIRST_COOKIE (1ULL << 40)
 
 struct perf_images {

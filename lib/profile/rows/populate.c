@@ -422,7 +422,7 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 	return i;
 }
 
-/* Adds up files of which no row is wanted; returns whether the image stands for them. */
+/* Adds up the samples of @image if it stands for files that get no rows; returns whether so. */
 static bool take_rest(struct populate *p, const struct by_image_files *image)
 {
 	const struct gather *g = p->job->gather;
