@@ -117,6 +117,18 @@ else
 	has "there are others" ";for_lock[; ]" folded
 	ok "there are none" sh -c "! grep ';for_idle' folded"
 
+	cp "$(command -v operf)" own_operf
+	ok "the profiler itself on the whole machine" \
+		./own_operf --driver=bpf -s --off-cpu=lock,io --callgraph --duration=2s -d own
+	opreport --session-dir=own --all >"$dir/output"
+	has "it is not left out" "own_operf$"
+	for event in OFFCPU_LOCK OFFCPU_IO; do
+		opreport --session-dir=own --folded "event:$event" 2>/dev/null
+	done >folded
+	# Each of its threads that waited for work outside of poll() would have waited all the time.
+	ok "its threads that wait for work are idle" awk '
+		/^own_operf/ { n += $NF } END { print n + 0 " us"; exit !(n < 2000000) }' folded
+
 	ok "who ends the waits" sh -c "operf --driver=bpf --off-cpu=idle,wakers,min=10ms -d woken \
 		offcpu_waits 20 >waited"
 	opreport --session-dir=woken --folded event:OFFCPU >folded
