@@ -10,5 +10,6 @@
 #include "base/error.h"
 
 /* Returns -EPERM, with an error that has the remedy, if @path, with its links resolved, is such a
- * directory; 0 if not; -errno if it cannot be resolved, -ENOENT if there is none. */
+ * directory, or may be one: if it is directly below / and contains something other than a session.
+ * Returns 0 if not; -errno if it cannot be resolved, -ENOENT if there is none. */
 int system_dir_refuse(const char *path, struct error *err);

@@ -3,6 +3,9 @@
  * after it has stepped down. Skips unless run as root, who alone can give files away. */
 #include "test.h"
 
+#include "base/mem.h"
+#include "file/path.h"
+#include "file/system_dir.h"
 #include "rights.h"
 #include "session_dir.h"
 
@@ -160,8 +163,10 @@ static void what_is_not_only_a_session_is_kept(void)
 
 static void directories_of_the_system_are_kept(void)
 {
-	static const char *const paths[] = { "/",    "/var",  "/var/lib",     "/usr/bin",  "/tmp",
-					     "/etc", "/home", "/usr/../etc/", "/proc/self" };
+	static const char *const paths[] = {
+		"/",	"/var", "/var/lib",	"/usr/bin",   "/tmp",
+		"/etc", "/usr", "/usr/../etc/", "/proc/self", "/home"
+	};
 	/* Gives nothing away, whatever the function does. */
 	const struct rights nobody = { geteuid(), getegid(), getegid(), false };
 	size_t i;
@@ -177,6 +182,30 @@ static void directories_of_the_system_are_kept(void)
 		CHECK_EQ(stat(paths[i], &after), 0);
 		CHECK(before.st_uid == after.st_uid && before.st_mode == after.st_mode);
 	}
+}
+
+/* An empty one below / belongs to whoever made it. */
+static void a_directory_below_the_root_may_be_used_if_it_is_empty(void)
+{
+	char path[] = "/oprofile-test.XXXXXX";
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *file = NULL, *abi = NULL;
+	int empty, in_use, session;
+
+	if (!mkdtemp(path))
+		SKIP("cannot make a directory below /");
+	file = path_join(path, "database");
+	abi = path_join(path, "abi");
+	empty = system_dir_refuse(path, NULL);
+	(void)mkdir(file, 0700);
+	in_use = system_dir_refuse(path, &err);
+	(void)mkdir(abi, 0700);
+	session = system_dir_refuse(path, NULL);
+	CHECK_EQ(rmdir(abi) | rmdir(file) | rmdir(path), 0);
+	CHECK_EQ(empty, 0);
+	CHECK_EQ(in_use, -EPERM);
+	CHECK(strstr(err.text, "contains other files"));
+	CHECK_EQ(session, 0);
 }
 
 static void directories_that_others_could_change_are_refused(void)
@@ -379,6 +408,7 @@ static void no_thread_may_keep_what_was_dropped(void)
 
 TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
       T(what_is_not_only_a_session_is_kept), T(directories_of_the_system_are_kept),
+      T(a_directory_below_the_root_may_be_used_if_it_is_empty),
       T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
       T(links_of_others_are_not_followed), T(without_root_only_the_mode_is_set),
       T(users_and_groups_are_looked_up), T(rights_are_given_up_for_good),
