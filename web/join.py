@@ -85,7 +85,7 @@ def array(name, data):
 
 def header(text, policy):
     packed = gzip.compress(text.encode(), 9, mtime=0)
-    served = gzip.compress(text.replace("@DATA@", "").replace("@SOURCES@", "").encode(), 9, mtime=0)
+    served = gzip.compress(re.sub("@(DATA|SECOND|SOURCES)@", "", text).encode(), 9, mtime=0)
     return ("/* Made by web/join.py: the page for a browser, compressed by gzip. */\n#pragma once\n\n"
             f"#define WEB_PAGE_LENGTH {len(text.encode())}\n"
             f"#define WEB_PAGE_POLICY \"{policy}\"\n\n" +

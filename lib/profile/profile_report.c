@@ -32,6 +32,8 @@ const struct report_form_info *report_form(enum report_form form)
 		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, NULL, PAGE_STEPS_MAX },
 		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, NULL,
 				  PAGE_STEPS_MAX },
+		[REPORT_SECOND] = { "page data", true, page_second, page_second, NULL, NULL,
+				    PAGE_STEPS_MAX },
 		[REPORT_PPROF] = { "pprof", true, NULL, report_chains_pprof, NULL, NULL },
 		[REPORT_PERF] = { "perf script", true, NULL, report_chains_perf, NULL, NULL },
 	};

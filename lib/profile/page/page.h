@@ -33,6 +33,9 @@ struct page *page_begin(const struct report *r, size_t nodes);
 /* Prints it with at most @nodes, of which there are no more in later calls. */
 void page_print(struct page *p, size_t nodes, FILE *out);
 void page_end(struct page *p);
+/* Prints what the file contains of the profile that it compares its own with, for view->second; at
+ * most half of the file. */
+void page_second(const struct report *r, FILE *out);
 /* Prints the HTML file, with those of the report's sources that fit, the first ones. */
 void page_html(const struct report *r, FILE *out);
 /* The page without data, compressed by gzip: returns its size, and sets @ret, static. Its program

@@ -151,7 +151,7 @@ static struct page *begin(const struct report *r, size_t nodes, bool is_repeated
 
 	p->report = r;
 	p->is_repeated = is_repeated;
-	page_functions_init(&p->functions, r, r->view->form == REPORT_HTML);
+	page_functions_init(&p->functions, r, is_repeated); /* a file is to be small */
 	call_tree_init(&p->rows, 0);
 	p->tree = (struct page_tree){
 		.calls = r->view->chains ? &r->chains->tree : &p->rows,

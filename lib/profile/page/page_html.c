@@ -13,8 +13,11 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Where the data go, in the page, and then the sources. */
-static const char place_of_data[] = "@DATA@", place_of_sources[] = "@SOURCES@";
+/* Where the data go, in the page, then those of the profile to compare with, and the sources. */
+static const char *const places[] = { "@DATA@", "@SECOND@", "@SOURCES@" };
+
+/* What data and sources have of a file. */
+static const size_t bytes_for_all = PAGE_BYTES_MAX - WEB_PAGE_LENGTH;
 
 /* Sources are never compressed to less than one of so many bytes. */
 enum { PACKED_TO = 20 };
@@ -142,19 +145,36 @@ static char *pack_sources(const struct report *r, size_t room)
 	}
 }
 
-void page_html(const struct report *r, FILE *out)
+void page_second(const struct report *r, FILE *out)
 {
-	const size_t room = PAGE_BYTES_MAX - WEB_PAGE_LENGTH;
-	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
-	char *at = strstr(page, place_of_data), *sources_at = strstr(at, place_of_sources);
+	_cleanup_free_ char *data = NULL;
 	size_t size = 0;
 
-	data = pack_fitting_data(r, room - (r->source_count ? PAGE_SOURCE_BYTES : 0), &size);
-	sources = pack_sources(r, size < room ? room - size : 0);
-	(void)fwrite(page, 1, (size_t)(at - page), out);
+	data = pack_fitting_data(r, (bytes_for_all - PAGE_SOURCE_BYTES) / 2, &size);
 	(void)fwrite(data, 1, size, out);
-	at += strlen(place_of_data);
-	(void)fwrite(at, 1, (size_t)(sources_at - at), out);
-	(void)fputs(sources, out);
-	(void)fputs(sources_at + strlen(place_of_sources), out);
+}
+
+void page_html(const struct report *r, FILE *out)
+{
+	const char *second = r->view->second ?: "";
+	const size_t room = bytes_for_all - MIN(strlen(second), bytes_for_all);
+	const size_t for_sources = r->source_count ? PAGE_SOURCE_BYTES : 0;
+	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
+	const char *parts[ARRAY_SIZE(places)];
+	char *at = page;
+	size_t size = 0, i;
+
+	data = pack_fitting_data(r, room - MIN(for_sources, room), &size);
+	sources = pack_sources(r, size < room ? room - size : 0);
+	parts[0] = data;
+	parts[1] = second;
+	parts[2] = sources;
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		char *place = strstr(at, places[i]);
+
+		(void)fwrite(at, 1, (size_t)(place - at), out);
+		(void)fputs(parts[i], out);
+		at = place + strlen(places[i]);
+	}
+	(void)fputs(at, out);
 }

@@ -49,8 +49,9 @@ enum report_form {
 	REPORT_JSON,
 	REPORT_CSV,
 	REPORT_XML,
-	REPORT_HTML, /* a page for a browser */
-	REPORT_DATA, /* the data of such a page alone */
+	REPORT_HTML,   /* a page for a browser */
+	REPORT_DATA,   /* the data of such a page alone */
+	REPORT_SECOND, /* what a page has of the profile that it compares its own with */
 	REPORT_PPROF,
 	REPORT_PERF, /* as perf script prints samples */
 	REPORT_FORM_COUNT_
@@ -98,6 +99,7 @@ struct report_view {
 	char *const *events; /* for pages: keys of all events, if there are several, NULL last; */
 	const char *event;   /* and of the one that is shown */
 	bool has_second;     /* for pages: there is a second profile to compare with */
+	const char *second;  /* what a page as a file has of it (REPORT_SECOND); or NULL */
 	char *const *other_sessions; /* for pages: those to compare with, NULL last; or NULL */
 	bool apps_only;		     /* for page data of chains: only their applications */
 	const struct report_option *options; /* for XML; ends with a NULL name */

@@ -321,7 +321,7 @@ static void write_others(const struct report *r, struct json *j)
 {
 	char *const *name = r->view->other_sessions;
 
-	if (r->view->has_second)
+	if (r->view->has_second || r->view->second)
 		json_bool(j, "has_second", true);
 	if (!name || !*name)
 		return;
