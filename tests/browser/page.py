@@ -902,6 +902,8 @@ def make_pages():
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
+    run(f"{BUILD}/tools/opreport", "--session-dir=before-after", "--html=difference.html", "{", "session:before", "}", "{", "session:after", "}")
+    run(f"{BUILD}/tools/opreport", "--html=one-flat.html", "{", "--session-dir=one", "}", "{", "--session-dir=twin", "}")
     run(f"{BUILD}/tools/opreport", "--session-dir=tasks", "--html=cpus.html", "cpu:0,1", "time:2026-11-23T14:00:00Z..2026-11-23T14:00:40Z")
     make_hostile("one.html", "hostile.html")
     make_pruned("one.html", "pruned.html")
@@ -985,6 +987,21 @@ def a_file_has_the_source_of_hot_functions(b, url):
         if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]) or bool(window) != ("no source of a window" in b.text("source-note")):
             return False
     return True
+
+
+def a_file_compares_two_profiles(b, where):
+    """It opens with the difference, which is that of opreport; one without call chains is compared by functions alone."""
+    b.open(f"{where}/difference.html")
+    b.until(lambda: b.js("return document.body.dataset.second"))
+    shown, command, chips, view = shown_differences(b), b.text("command"), b.text("chips"), b.js("return document.body.dataset.ready")
+    b.open(f"{where}/difference.html", "v=functions")
+    own = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    b.open(f"{where}/one-flat.html")
+    b.until(lambda: b.js("return document.body.dataset.second"))
+    flat, flat_command, deepest = shown_differences(b), b.text("command"), b.js("return document.getElementById('drawn').textContent")
+    return view == "diff" and "session:before" in chips and "session:after" in chips and len(shown) == 4 and shown == differences_of(command) and \
+        own == {key: k for key, (k, _) in children("--session-dir=before-after", "session:before").items()} and \
+        len(flat) > 3 and flat == differences_of(flat_command) and deepest.startswith("8 frames")
 
 
 def inlined_code_is_shown_where_it_is(b):
@@ -1136,8 +1153,11 @@ def main():
                 attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
+            attempt(a_file_compares_two_profiles, wide, f"file://{work}")
             attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
+            attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/difference.html", what="difference: ")
             attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
+            attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/difference.html", what="narrow, two profiles: ")
             attempt(nothing_in_the_bar_is_cut, wide, f"file://{work}/one.html")
             attempt(hostile_names_are_text, wide, f"file://{work}/hostile.html")
             attempt(a_program_is_not_its_function, wide, f"file://{work}/twin.html")

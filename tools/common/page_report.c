@@ -108,11 +108,23 @@ static int collect_rows(const struct profile_config *config, const struct report
 	return 0;
 }
 
+int page_report_collect_rows(const struct profile_config *config, struct report_view *view,
+			     size_t count, char *const *words, struct page_report *ret,
+			     struct error *err)
+{
+	const struct words selection = { count, words };
+	struct profile_config rows = *config;
+
+	view->chains = CHAINS_NONE;
+	profile_report_configure(view, &rows);
+	return collect_rows(&rows, view, &selection, ret, err);
+}
+
 int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
 			char *const *words, struct page_report *ret, struct error *err)
 {
 	const struct words selection = { count, words };
-	struct profile_config chains = *config, rows = *config;
+	struct profile_config chains = *config;
 	struct error why = ERROR_INIT;
 	int r;
 
@@ -123,7 +135,5 @@ int page_report_collect(const struct profile_config *config, struct report_view 
 		return 0;
 	if (r != -ENODATA || view->apps_only)
 		return error_set(err, r, "%s", why.text);
-	view->chains = CHAINS_NONE;
-	profile_report_configure(view, &rows);
-	return collect_rows(&rows, view, &selection, ret, err);
+	return page_report_collect_rows(config, view, count, words, ret, err);
 }

@@ -24,5 +24,9 @@ struct page_report {
  * -EINVAL if the samples are of several events. */
 int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
 			char *const *words, struct page_report *ret, struct error *err);
+/* The same without call chains: always rows by symbol. */
+int page_report_collect_rows(const struct profile_config *config, struct report_view *view,
+			     size_t count, char *const *words, struct page_report *ret,
+			     struct error *err);
 /* Frees what was collected; a zeroed one is fine. */
 void page_report_done(struct page_report *p);

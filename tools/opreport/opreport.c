@@ -2,9 +2,8 @@
 /* opreport: where the samples of a session went, by image or by symbol. */
 #include "tools/common/braces.h"
 #include "tools/opreport/opreport_options.h"
+#include "tools/opreport/opreport_page.h"
 #include "tools/common/confine.h"
-#include "tools/common/page_report.h"
-#include "tools/common/page_sources.h"
 #include "tools/common/progress.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
@@ -218,12 +217,10 @@ static const struct opt_cmdline cmdline = {
 struct parts {
 	struct profile *profile;
 	struct profile_report report;
-	struct page_sources sources;
 };
 
 static void parts_done(struct parts *p)
 {
-	page_sources_done(&p->sources);
 	profile_report_done(&p->report);
 	profile_close(p->profile);
 }
@@ -248,22 +245,6 @@ static int collect(struct parts *p, const struct braces *in, struct error *err)
 	return r < 0 ? r : profile_report_collect(p->profile, &options.view, &p->report, err);
 }
 
-static int collect_page(struct parts *p, const struct braces *in, struct error *err)
-{
-	struct page_report page;
-	const struct page_words words = { in->count, in->words };
-	struct error why = ERROR_INIT;
-	int r = page_report_collect(&in->profile, &options.view, in->count, in->words, &page, err);
-
-	if (r < 0)
-		return r;
-	if (page_sources_collect(&in->profile, &words, &page, &p->sources, &why) < 0)
-		tool_warn("%s; the page has no sources", why.text);
-	p->profile = page.profile;
-	p->report = page.report;
-	return 0;
-}
-
 /* Opens the output before this process is confined; the file keeps its contents until print(). */
 static int open_output(struct error *err)
 {
@@ -276,42 +257,20 @@ static int open_output(struct error *err)
 	return output.file ? 0 : error_errno(err, -errno, "%s", options.output);
 }
 
+/* Where the report is printed, after it was collected. */
+static FILE *begin_output(void)
+{
+	if (options.output)
+		(void)!ftruncate(fileno(output.file), 0); /* pipes and devices have no length */
+	return options.output ? output.file : stdout;
+}
+
 static int print(struct parts *p, struct error *err)
 {
-	FILE *out = options.output ? output.file : stdout;
+	FILE *out = begin_output();
 
-	if (options.output)
-		(void)!ftruncate(fileno(out), 0); /* pipes and devices have no length */
 	profile_report_print(&p->report, out);
 	return tool_flush(out, options.output, err);
-}
-
-/* Chooses how many columns of time there may be: what numbers and names leave of the terminal. */
-static void fit_timeline(void)
-{
-	enum { OTHER_COLUMNS = 48, LEAST = 12, MOST = 120, ELSEWHERE = 60 };
-	unsigned int width = options.view.width;
-	bool is_text = options.view.form == REPORT_TEXT;
-
-	options.view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	options.profile.division.most = !is_text || !width		? ELSEWHERE
-					: width < OTHER_COLUMNS + LEAST ? LEAST
-					: width > OTHER_COLUMNS + MOST	? MOST
-									: width - OTHER_COLUMNS;
-}
-
-static int report(size_t count, char **words, struct error *err)
-{
-	_cleanup_free_ char *specification = options.html ? reporting_shell_words(count, words)
-							  : opreport_words("", count, words);
-	const struct braces all = { .profile = options.profile, .words = words, .count = count };
-	_cleanup_(parts_done) struct parts p = { 0 };
-	int r = options.html ? collect_page(&p, &all, err) : collect(&p, &all, err);
-
-	if (r < 0)
-		return r;
-	options.view.options = opreport_show(&options, count ? specification : NULL);
-	return print(&p, err);
 }
 
 /* Whether both are the same sample file, or counts of blocks, which only some files have. */
@@ -336,21 +295,67 @@ static void warn_same(const struct gather *a, const struct gather *b)
 	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
 }
 
-static int compare(const struct braces *first, const struct braces *second, struct error *err)
+/* Prints the page of the profiles. */
+static int print_page(const struct braces *sides, size_t count, struct error *err)
+{
+	_cleanup_(opreport_page_done) struct opreport_page page = { 0 };
+	int r = opreport_page_collect(&options, sides, count, &page, err);
+	FILE *out;
+
+	if (r < 0)
+		return r;
+	if (count > 1)
+		warn_same(page.sides[0].page.profile->gather, page.sides[1].page.profile->gather);
+	out = begin_output();
+	opreport_page_print(&page, out);
+	return tool_flush(out, options.output, err);
+}
+
+/* Chooses how many columns of time there may be: what numbers and names leave of the terminal. */
+static void fit_timeline(void)
+{
+	enum { OTHER_COLUMNS = 48, LEAST = 12, MOST = 120, ELSEWHERE = 60 };
+	unsigned int width = options.view.width;
+	bool is_text = options.view.form == REPORT_TEXT;
+
+	options.view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	options.profile.division.most = !is_text || !width		? ELSEWHERE
+					: width < OTHER_COLUMNS + LEAST ? LEAST
+					: width > OTHER_COLUMNS + MOST	? MOST
+									: width - OTHER_COLUMNS;
+}
+
+static int report(size_t count, char **words, struct error *err)
+{
+	_cleanup_free_ char *specification = opreport_words("", count, words);
+	const struct braces all = { .profile = options.profile, .words = words, .count = count };
+	_cleanup_(parts_done) struct parts p = { 0 };
+	int r;
+
+	if (options.html)
+		return print_page(&all, 1, err);
+	r = collect(&p, &all, err);
+	if (r < 0)
+		return r;
+	options.view.options = opreport_show(&options, count ? specification : NULL);
+	return print(&p, err);
+}
+
+static int compare(const struct braces sides[2], struct error *err)
 {
 	_cleanup_(parts_done) struct parts a = { 0 }, b = { 0 };
-	int r = collect(&a, first, err);
+	int r = collect(&a, &sides[0], err);
 
 	if (r == 0)
-		r = collect(&b, second, err);
+		r = collect(&b, &sides[1], err);
 	if (r < 0)
 		return r;
 	warn_same(a.profile->gather, b.profile->gather);
 	r = profile_report_compare(&a.report, &b.report, err);
 	if (r < 0)
 		return r;
-	b.report.words[0] = first->text;
-	b.report.words[1] = second->text;
+	b.report.words[0] = sides[0].text;
+	b.report.words[1] = sides[1].text;
 	return print(&b, err);
 }
 
@@ -387,7 +392,8 @@ static int compare_braces(const struct spec_pair *pair, struct error *err)
 		r = braces_parse_pair(pair, &options.profile, &cmdline, s.sides, err);
 	if (r < 0)
 		return tool_usage("%s", err->text);
-	return compare(&s.sides[0], &s.sides[1], err) < 0 ? tool_fail(err) : 0;
+	r = options.html ? print_page(s.sides, 2, err) : compare(s.sides, err);
+	return r < 0 ? tool_fail(err) : 0;
 }
 
 /* Removes a new output file of a report that failed; returns @status. */

@@ -324,13 +324,9 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		bool is_given;
 		const char *name;
 	} alone[] = {
-		{ o->view.calls, "--callgraph" },
-		{ o->view.rows.details, "--details" },
-		{ o->view.timeline, "--timeline" },
-		{ o->view.outer, "--folded=cgroup or =comm" },
-		{ o->view.trend, "--history-of" },
-		{ o->html, "--html" },
-		{ o->pprof, "--pprof" },
+		{ o->view.calls, "--callgraph" },    { o->view.rows.details, "--details" },
+		{ o->view.timeline, "--timeline" },  { o->view.outer, "--folded=cgroup or =comm" },
+		{ o->view.trend, "--history-of" },   { o->pprof, "--pprof" },
 		{ o->perf_script, "--perf-script" },
 	};
 	size_t i;
