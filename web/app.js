@@ -369,7 +369,7 @@ function renderBar() {
 		.filter(Boolean).map(visible).join(' · ') || visible(head.event);
 	$('what').title = head.header.map(visible).join('\n');
 	$('chips').replaceChildren(
-		chip('A', windowLabel(page.window), 'Drag over the timeline to choose a window', page.window ? () => go({ a: '' }) : null),
+		chip('A', firstLabel(), `${windowLabel(page.window)}; drag over the timeline to choose a window`, page.window ? () => go({ a: '' }) : null),
 		...(second ? [chip('B', secondLabel(), second.head.header.map(visible).join('\n'), secondOf.session ? () => go({ c: '', b: '' }) : null)] :
 			page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
 		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
@@ -562,9 +562,18 @@ async function askSource(question, f) {
 	document.body.dataset.source = asked;
 }
 
-/** What the second profile is called. */
+/** What one of two profiles is called: the words that select it or, if there are none, where it is read from. */
+function selectionLabel(p, otherwise) {
+	const text = visible(p.head.selection), option = / --(?:'(?:[^']|'\\'')*'|\S)+/g;
+	return text.replace(option, '').trim() || (text.match(option) ?? []).map(word => word.replace(/^ --[^=]*=/, '')).join(' ') || otherwise;
+}
+
 function secondLabel() {
-	return secondOf.session ? `session ${visible(secondOf.session)}` : visible(second.head.selection).replace(/ --(?:'(?:[^']|'\\'')*'|\S)+/g, '').trim() || 'the second profile';
+	return secondOf.session ? `session ${visible(secondOf.session)}` : selectionLabel(second, 'the second profile');
+}
+
+function firstLabel() {
+	return second && !page.window && !secondOf.session ? selectionLabel(profile, 'the first profile') : windowLabel(page.window);
 }
 
 /** Reads the profile to compare with that the state names, if it is another one, and shows it. */
@@ -614,7 +623,7 @@ function offerWindows() {
 	$('diff-none').replaceChildren(el('p', {}, el('b', {}, 'Nothing to compare with yet.')),
 		secondOf.trouble ? el('p', { class: 'warn' }, secondOf.trouble) : '',
 		el('p', {}, n > 1 ? 'Press Compare… and drag over a second stretch of the timeline, or take' :
-			`This session has no history of its samples, so there is only one window. ${sessions.length ? '' : 'Compare two sessions with opweb { … } { … }.'}`),
+			`This session has no history of its samples, so there is only one window. ${sessions.length ? '' : 'Compare two sessions with opweb { … } { … }, or in a file with opreport --html=FILE { … } { … }.'}`),
 		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)),
 		...sessions.length ? [el('p', {}, `${n > 1 ? 'Or compare' : 'Compare'} this session (A) with another one (B):`),
 			el('p', { class: 'events' }, sessions.map(name => el('button', { type: 'button', 'data-session': name, onclick: () => go({ c: name, b: '' }) }, visible(name))))] : []);
