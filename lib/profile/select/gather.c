@@ -380,60 +380,6 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 	return r;
 }
 
-static void add_session(struct gather *g, const char *name, const char *samples)
-{
-	struct gather_session *s;
-	struct error err = ERROR_INIT;
-	size_t i;
-
-	for (i = 0; i < g->session_count; i++)
-		if (!strcmp(g->sessions[i].samples, samples))
-			return;
-	array_grow(&g->sessions, g->session_count + 1, &g->session_room);
-	s = &g->sessions[g->session_count++];
-	*s = (struct gather_session){ .name = arena_strdup(&g->arena, name),
-				      .samples = arena_strdup(&g->arena, samples) };
-	if (manifest_open(samples, false, &s->manifest, &err) < 0) {
-		s->manifest = NULL;
-		log_warn("%s; the names of images are missing", err.text);
-	} else if (manifest_damaged(s->manifest)) {
-		log_warn("%s/images: %zu damaged lines are skipped", samples,
-			 manifest_damaged(s->manifest));
-	}
-}
-
-/* Adds a session by its name, or by the path of its directory. */
-static int add_session_named(struct gather *g, const char *session_dir, const char *name)
-{
-	bool is_tree = spec_session_is_path(name);
-	_cleanup_free_ char *samples = is_tree ? xstrdup(name) : session_samples(session_dir, name);
-
-	if (access(samples, F_OK) < 0)
-		return 0;
-	add_session(g, is_tree ? path_base(name) : name, samples);
-	return 1;
-}
-
-static int add_sessions(struct gather *g, const struct spec *spec, const char *session_dir,
-			struct error *err)
-{
-	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
-	_cleanup_free_ bool *missing = xcalloc(wanted->count + 1, sizeof(*missing));
-	size_t i;
-
-	if (!wanted->count && spec_wants_session(spec, "current"))
-		(void)add_session_named(g, session_dir, "current");
-	for (i = 0; i < wanted->count; i++)
-		missing[i] = spec_wants_session(spec, wanted->values[i]) &&
-			     !add_session_named(g, session_dir, wanted->values[i]);
-	if (!g->session_count)
-		return spec_explain_no_session(spec, session_dir, err);
-	for (i = 0; i < wanted->count; i++)
-		if (missing[i])
-			log_warn("%s: no session '%s'", session_dir, wanted->values[i]);
-	return 0;
-}
-
 /* Sets the error that nothing was sampled in the window, with what the history has instead. */
 static int say_no_slice(const struct gather *g, const struct window *wanted, struct error *err)
 {
@@ -463,14 +409,11 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 		 struct error *err)
 {
 	_cleanup_(gather_freep) struct gather *g = xcalloc(1, sizeof(*g));
-	const char *archive = spec_value(spec, SPEC_ARCHIVE);
-	_cleanup_free_ char *directory =
-		archive ? path_under(archive, session_dir) : xstrdup(session_dir);
 	_cleanup_(spec_explain_done) struct spec_explain why = { 0 };
 	int r;
 
 	*g = (struct gather){ .slots = 1, .session_names = spec->session_names };
-	r = add_sessions(g, spec, directory, err);
+	r = gather_add_sessions(g, spec, session_dir, err);
 	if (r == 0 && spec->division.most)
 		r = divide_time(g, spec, err);
 	else if (r == 0 && spec->wants_blocks)

@@ -39,6 +39,9 @@ enum { GATHER_NONE = UINT32_MAX };
 struct gather_session {
 	const char *name;	   /* "current" */
 	const char *samples;	   /* directory of the sample files */
+	const char *archive;	   /* the directory that it and its images are in, or NULL */
+	uint32_t archive_number;   /* in the specification, from 0; 0 without one */
+	const char *host;	   /* where it was recorded; NULL: not known */
 	struct manifest *manifest; /* NULL: the session has none */
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 	struct history *history;   /* NULL: no window of time was requested */
@@ -46,7 +49,8 @@ struct gather_session {
 	struct history *idle;	   /* of files that were not used for long, or NULL */
 };
 
-/* An image that has samples, or an application. One that is in several sessions is one image. */
+/* An image that has samples, or an application. One that is in several sessions is one image, but
+ * each archive has its own: files, symbols and the kernel are those of its host. */
 struct gather_image {
 	struct sname_image id;
 	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
@@ -55,9 +59,12 @@ struct gather_image {
 	const char *kernel; /* "[kernel]" with the suffix if it is the kernel, else NULL */
 	const char *suffix; /* "#12345678", to distinguish files of one path, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
+	uint32_t archive;   /* number of its archive */
 	uint32_t file;	    /* index + 1 of the first file with samples in it; 0: there is none */
 	uint32_t program;   /* of memory of a process, or an application: the image that stands for
 			   * that memory of all processes of the program; or GATHER_NONE */
+	uint32_t same;	    /* the first image of another archive that is the same file, as far as
+			     * is known; or GATHER_NONE */
 	bool is_wanted;	    /* the specification selects samples in it; else it is only at the
 			     * other end of arcs, or an application */
 };
@@ -85,6 +92,7 @@ enum gather_blocks { GATHER_NO_BLOCKS, GATHER_BLOCKS_OF_TIME, GATHER_BLOCKS_OF_S
 struct gather {
 	struct gather_session *sessions;
 	size_t session_count, session_room;
+	bool has_archives; /* the sessions are of several archives */
 	struct gather_image *images;
 	size_t image_count, image_room;
 	struct gather_file *files;
@@ -109,6 +117,11 @@ struct gather {
  * empty or nothing is selected. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
+/* Adds the sessions that @spec selects, with their manifests, to an empty gather: the first step
+ * of gather_files(). 0, or -errno with the reason: -ENOENT if an archive, or the session directory,
+ * has none of them. */
+int gather_add_sessions(struct gather *g, const struct spec *spec, const char *session_dir,
+			struct error *err);
 /* The name of image number @image for people: its path or, unless @is_long, the last part of it or
  * "[kernel]". Borrowed. */
 const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long);

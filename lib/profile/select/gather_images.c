@@ -5,6 +5,7 @@
 #include "chains/chain.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,11 +18,30 @@ static uint64_t hash_image(const struct sname_image *image)
 	return hash_add(hash_add(hash, image->start), image->end);
 }
 
-/* Returns whether one name is the same file in two sessions. */
+/* Returns whether one name is the same file in two sessions of an archive, or without one. */
 static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
 {
 	return !a || !b || !a->version.build_id.size || !b->version.build_id.size ||
 	       build_id_equal(&a->version.build_id, &b->version.build_id);
+}
+
+/* Whether two versions of a file are one, or nothing is known that distinguishes them. */
+static bool same_version(const struct file_version *a, const struct file_version *b)
+{
+	if (a->build_id.size && b->build_id.size)
+		return build_id_equal(&a->build_id, &b->build_id);
+	return a->build_id.size == b->build_id.size && a->size == b->size && a->mtime == b->mtime;
+}
+
+/* Returns whether one name is the same in two archives. Memory of two processes is not; the
+ * functions of scripts have no addresses that could differ. */
+static bool same_elsewhere(const struct gather_image *a, const struct gather_image *b)
+{
+	if (a->id.kind == SNAME_ANON)
+		return !a->id.tgid;
+	if (!a->manifest || !b->manifest || source_image_is(a->manifest))
+		return true;
+	return same_version(&a->manifest->version, &b->manifest->version);
 }
 
 /* The mark at the end of a name by which the recorder distinguishes files of one path. */
@@ -81,9 +101,9 @@ static uint32_t add_image(struct gather *g, const struct gather_image *image)
 	return i;
 }
 
-/* The number of the image, or GATHER_NONE. */
+/* The number of the image in an archive or GATHER_NONE. */
 static uint32_t find_image(const struct gather *g, const struct sname_image *id,
-			   const struct manifest_image *entry)
+			   const struct manifest_image *entry, uint32_t archive)
 {
 	uintptr_t number;
 
@@ -91,7 +111,8 @@ static uint32_t find_image(const struct gather *g, const struct sname_image *id,
 	{
 		const struct gather_image *known = &g->images[number - 1];
 
-		if (sname_image_equal(&known->id, id) && same_file(known->manifest, entry))
+		if (known->archive == archive && sname_image_equal(&known->id, id) &&
+		    same_file(known->manifest, entry))
 			return (uint32_t)number - 1;
 	}
 	return GATHER_NONE;
@@ -99,7 +120,7 @@ static uint32_t find_image(const struct gather *g, const struct sname_image *id,
 
 uint32_t gather_find_same(const struct gather *g, const struct gather_image *image)
 {
-	return find_image(g, &image->id, image->manifest);
+	return find_image(g, &image->id, image->manifest, image->archive);
 }
 
 /* What the session's manifest says about the image, or NULL. */
@@ -113,7 +134,48 @@ static const struct manifest_image *manifest_of(const struct gather *g, uint32_t
 
 uint32_t gather_find_image(const struct gather *g, uint32_t session, const struct sname_image *id)
 {
-	return find_image(g, id, manifest_of(g, session, id));
+	return find_image(g, id, manifest_of(g, session, id), g->sessions[session].archive_number);
+}
+
+/* Marks an image of which another archive has another version, as the recorder does. */
+static void mark_version(struct gather *g, struct gather_image *image)
+{
+	char id[BUILD_ID_TEXT];
+	_cleanup_free_ char *shown = NULL, *kernel = NULL;
+
+	if (*image->suffix || !image->manifest || !image->manifest->version.build_id.size)
+		return;
+	(void)build_id_text(&image->manifest->version.build_id, id);
+	shown = xasprintf("%s#%.8s", image->display, id);
+	image->shown = arena_strdup(&g->arena, shown);
+	if (!image->kernel)
+		return;
+	kernel = xasprintf("%s#%.8s", image->kernel, id);
+	image->kernel = arena_strdup(&g->arena, kernel);
+}
+
+/* Finds the first image of another archive that is the same as @image. */
+static void find_elsewhere(struct gather *g, struct gather_image *image)
+{
+	bool is_other = false;
+	uint32_t first = GATHER_NONE;
+	uintptr_t number;
+
+	map_for_each_of(&g->image_by_hash, hash_image(&image->id), number)
+	{
+		const struct gather_image *known = &g->images[number - 1];
+
+		if (known->archive == image->archive || known->same != GATHER_NONE ||
+		    !sname_image_equal(&known->id, &image->id))
+			continue;
+		if (same_elsewhere(known, image))
+			first = MIN(first, (uint32_t)number - 1);
+		else
+			is_other = true;
+	}
+	image->same = first;
+	if (first == GATHER_NONE && is_other && image->id.kind != SNAME_ANON)
+		mark_version(g, image);
 }
 
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
@@ -121,13 +183,16 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 	struct gather_image image = { .id = *id,
 				      .manifest = manifest_of(g, session, id),
 				      .session = session,
-				      .program = GATHER_NONE };
+				      .archive = g->sessions[session].archive_number,
+				      .program = GATHER_NONE,
+				      .same = GATHER_NONE };
 	uint32_t known = gather_find_image(g, session, id);
 
 	if (known != GATHER_NONE)
 		return known;
 	image.id.name = arena_strdup(&g->arena, id->name);
 	describe_image(g, &image);
+	find_elsewhere(g, &image);
 	return add_image(g, &image);
 }
 
@@ -153,7 +218,8 @@ uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
 
 	copy.session = 0;
 	copy.file = 0;
-	copy.program = GATHER_NONE;
+	copy.archive = 0;
+	copy.program = copy.same = GATHER_NONE;
 	return add_image(g, &copy);
 }
 
