@@ -49,15 +49,19 @@ static void find(struct gather *g, uint32_t image, uint32_t app)
 		program = add_program(g, app, g->images[image].id.name);
 		g->images[image].program = program;
 	}
-	g->images[g->images[image].program].is_wanted |= g->images[image].is_wanted;
+	if (g->images[image].is_wanted)
+		g->images[programs_shown(g, image)].is_wanted = true;
 }
 
 void programs_add(struct gather *g, uint32_t app)
 {
 	if (g->images[app].id.kind != SNAME_ANON && g->images[app].program == GATHER_NONE) {
 		uint32_t program = add_program(g, app, jit_label);
+		uint32_t same = programs_same(g, app);
 
 		g->images[app].program = program;
+		if (g->images[same].program == GATHER_NONE)
+			g->images[same].program = program;
 	}
 }
 
@@ -72,6 +76,9 @@ void programs_find(struct gather *g)
 {
 	size_t i;
 
+	for (i = 0; i < g->image_count; i++)
+		if (g->images[i].is_wanted)
+			g->images[programs_shown(g, (uint32_t)i)].is_wanted = true;
 	for (i = 0; i < g->file_count; i++) {
 		const struct gather_file *f = &g->files[i];
 
@@ -81,9 +88,15 @@ void programs_find(struct gather *g)
 	}
 }
 
+uint32_t programs_same(const struct gather *g, uint32_t image)
+{
+	return g->images[image].same == GATHER_NONE ? image : g->images[image].same;
+}
+
 uint32_t programs_shown(const struct gather *g, uint32_t image)
 {
 	const struct gather_image *i = &g->images[image];
 
-	return i->id.kind != SNAME_ANON || i->program == GATHER_NONE ? image : i->program;
+	return programs_same(g, i->id.kind == SNAME_ANON && i->program != GATHER_NONE ? i->program
+										      : image);
 }
