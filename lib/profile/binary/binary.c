@@ -392,15 +392,14 @@ static void open_memory(struct search *s, struct binary *ret)
 /* Opens the kernel or a module; its debug file is found like that of a program. */
 static void open_kernel(struct search *s, struct binary *ret)
 {
-	struct binaries *bs = s->bs;
 	struct kernel_binary kernel;
 
-	kernel_binaries_open(bs->kernels, s->image, &kernel);
+	kernel_binaries_open(s->bs->kernels, s->image, &kernel);
 	ret->symtab = kernel.symtab;
 	ret->file = kernel.file;
 	ret->no_code = kernel.no_code;
-	if (!ret->file || debugfile_open(ret->file, elffile_path(ret->file), bs->roots,
-					 bs->root_count, &ret->debug) < 0)
+	if (!ret->file || debugfile_open(ret->file, elffile_path(ret->file), s->roots,
+					 s->bs->root_count, &ret->debug) < 0)
 		ret->debug = NULL;
 	else
 		symtab_hold(ret->symtab, ret->debug, elfsym_release);

@@ -11,6 +11,7 @@
 #include "elf/filefind.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symcache.h"
+#include "profile/binary/internal/module_file.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
@@ -20,7 +21,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The symbols of one kernel: sessions can contain samples of several. */
+/* The symbols of one kernel: sessions can contain samples of several, and each archive has its
+ * own. */
 struct source {
 	uint32_t session;
 	const char *suffix;	   /* of the images' names, and of its file in the session */
@@ -30,8 +32,8 @@ struct source {
 struct kernel_binaries {
 	const struct gather *gather;
 	struct kernel_binaries_config config;
-	struct filefind *installed; /* modules in /lib/modules; NULL: not searched yet */
-	struct source *sources;	    /* sources used so far */
+	struct filefind **installed; /* by session: modules in /lib/modules; NULL: not searched */
+	struct source *sources;	     /* sources used so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
@@ -43,6 +45,7 @@ struct kernel_binaries *kernel_binaries_new(const struct gather *g,
 
 	k->gather = g;
 	k->config = *config;
+	k->installed = xcalloc(g->session_count + 1, sizeof(*k->installed));
 	return k;
 }
 
@@ -55,8 +58,16 @@ void kernel_binaries_free(struct kernel_binaries *k)
 	for (i = 0; i < k->source_count; i++)
 		kallsyms_free(k->sources[i].kallsyms);
 	free(k->sources);
-	filefind_free(k->installed);
+	for (i = 0; i < k->gather->session_count; i++)
+		filefind_free(k->installed[i]);
+	free(k->installed);
 	free(k);
+}
+
+/* The root of the files of the session's host; "" for this machine. */
+static const char *root_of(const struct kernel_binaries *k, uint32_t session)
+{
+	return k->gather->sessions[session].archive ?: k->config.root;
 }
 
 /* Returns whether the running kernel is the one that was profiled. */
@@ -120,7 +131,8 @@ static struct kallsyms *load_for(const struct kernel_binaries *k, const struct g
 	_cleanup_free_ char *saved = path_join(s->samples, path_base(name));
 	const struct manifest_image *profiled =
 		s->manifest ? manifest_find(s->manifest, name) : NULL;
-	_cleanup_free_ char *archived = path_under(k->config.root, "/proc/kallsyms");
+	const char *root = root_of(k, image->session);
+	_cleanup_free_ char *archived = path_under(root, "/proc/kallsyms");
 	struct kallsyms *symbols = NULL;
 	struct error err = ERROR_INIT;
 
@@ -128,7 +140,7 @@ static struct kallsyms *load_for(const struct kernel_binaries *k, const struct g
 		return symbols;
 	if (err.code != -ENOENT)
 		log_warn("%s", err.text);
-	if (!*k->config.root)
+	if (!*root)
 		return load_live(s, profiled);
 	if (kallsyms_load(archived, &symbols, &err) < 0)
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
@@ -174,88 +186,33 @@ static struct symtab *convert(const struct kallsyms_image *image, uint64_t start
 	return st;
 }
 
-/* The symbols of the first file called @name that can be the profiled module. */
-static struct symtab *load_named(struct filefind *found, const char *name,
-				 const struct gather_image *image, struct elffile **ret_file)
-{
-	const struct build_id *profiled =
-		image->manifest ? &image->manifest->version.build_id : NULL;
-	const char *path;
-	size_t i;
-
-	for (i = 0; (path = filefind_get(found, name, i)); i++) {
-		struct error err = ERROR_INIT;
-		struct symtab *st;
-		struct elffile *ef;
-
-		if (elffile_open(path, &ef, &err) < 0) {
-			log_warn("%s", err.text);
-			continue;
-		}
-		if (profiled && profiled->size && elffile_build_id(ef) &&
-		    !build_id_equal(profiled, elffile_build_id(ef))) {
-			log_warn("%s: not the module that was profiled", path);
-			elffile_close(ef);
-			continue;
-		}
-		st = symtab_new();
-		symtab_hold(st, ef, elfsym_release);
-		(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
-		symtab_settle(st);
-		*ret_file = ef;
-		return st;
-	}
-	return NULL;
-}
-
-/* A module's symbols from its file among those @found. Files are named with '-' or '_' as their
- * authors liked, loaded modules with '_' only. */
-static struct symtab *load_module_file(struct filefind *found, const struct gather_image *image,
-				       struct elffile **ret_file)
-{
-	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
-	struct symtab *st = NULL;
-	size_t i;
-
-	for (i = 0; !st && i < ARRAY_SIZE(endings); i++) {
-		_cleanup_free_ char *name = xasprintf("%s%s", image->display, endings[i]);
-		char *c;
-
-		st = load_named(found, name, image, ret_file);
-		for (c = name; *c; c++)
-			*c = *c == '_' ? '-' : *c;
-		if (!st && strchr(name, '-'))
-			st = load_named(found, name, image, ret_file);
-	}
-	return st;
-}
-
 /* The modules installed for the kernel of the session. */
 static struct filefind *installed_modules(struct kernel_binaries *k, uint32_t session)
 {
+	struct filefind **found = &k->installed[session];
 	struct setup setup = { 0 };
 	_cleanup_free_ char *below = NULL, *directory = NULL;
 
-	if (k->installed)
-		return k->installed;
-	k->installed = filefind_new();
+	if (*found)
+		return *found;
+	*found = filefind_new();
 	if (setup_read(k->gather->sessions[session].samples, &setup, NULL) == 0 && setup.kernel &&
 	    !strchr(setup.kernel, '/')) {
 		below = xasprintf("/lib/modules/%s", setup.kernel);
-		directory = path_under(k->config.root, below);
+		directory = path_under(root_of(k, session), below);
 		if (access(directory, F_OK) == 0)
-			filefind_add(k->installed, directory);
+			filefind_add(*found, directory);
 	}
 	setup_done(&setup);
-	return k->installed;
+	return *found;
 }
 
 static struct symtab *load_module(struct kernel_binaries *k, const struct gather_image *image,
 				  struct elffile **ret_file)
 {
-	struct symtab *st = load_module_file(k->config.found, image, ret_file);
+	struct symtab *st = module_file_load(k->config.found, image, ret_file);
 
-	return st ? st : load_module_file(installed_modules(k, image->session), image, ret_file);
+	return st ? st : module_file_load(installed_modules(k, image->session), image, ret_file);
 }
 
 static void warn_no_vmlinux(struct kernel_binaries *k)
@@ -350,8 +307,8 @@ static struct elffile *try_found(struct filefind *found, const char *name,
 /* The vmlinux of kernel @release (may be NULL): the given one, one in the image paths, or where
  * distributions install it. With @id (may be NULL or empty) it must have that build-id. NULL if
  * there is none; caller closes. */
-static struct elffile *find_vmlinux(const struct kernel_binaries_config *where, const char *release,
-				    const struct build_id *id)
+static struct elffile *find_vmlinux(const struct kernel_binaries_config *where, const char *root,
+				    const char *release, const struct build_id *id)
 {
 	static const char *const installed[] = { "/usr/lib/debug/boot/vmlinux-%s",
 						 "/usr/lib/debug/lib/modules/%s/vmlinux",
@@ -366,7 +323,7 @@ static struct elffile *find_vmlinux(const struct kernel_binaries_config *where, 
 		const char *mark = strstr(installed[i], "%s");
 		_cleanup_free_ char *name = xasprintf("%.*s%s%s", (int)(mark - installed[i]),
 						      installed[i], release, mark + 2);
-		_cleanup_free_ char *path = path_under(where->root, name);
+		_cleanup_free_ char *path = path_under(root, name);
 
 		ef = try_found(where->found, path_base(name), id);
 		if (!ef && access(path, F_OK) == 0)
@@ -410,7 +367,8 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 
 	if (setup_read(samples, &setup, NULL) == 0 && setup.kernel && !strchr(setup.kernel, '/'))
 		release = setup.kernel;
-	ef = find_vmlinux(&k->config, release, profiled ? &profiled->version.build_id : NULL);
+	ef = find_vmlinux(&k->config, root_of(k, image->session), release,
+			  profiled ? &profiled->version.build_id : NULL);
 	setup_done(&setup);
 	if (!ef)
 		return false;
@@ -425,12 +383,12 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 	return true;
 }
 
-/* Where the image is in @core, the memory of the kernel: of the running one, or of one in an
- * archive; false if that is not known. */
-static bool find_start(const struct kernel_binaries *k, const struct elffile *core,
+/* Where the image is in @core, the memory of the kernel: of the running one, or of the one below
+ * @root; false if that is not known. */
+static bool find_start(const char *root, const struct elffile *core,
 		       const struct kallsyms_image *symbols, uint64_t *ret)
 {
-	if (!*k->config.root)
+	if (!*root)
 		return kallsyms_start(NULL, symbols->name, ret);
 	*ret = (*symbols->name ? 0 : elfsym_text_start(core)) ?: symbols->start;
 	return true;
@@ -441,18 +399,19 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
 	const struct manifest_image *profiled = profiled_kernel(k, image);
+	const char *root = root_of(k, image->session);
 	bool known = profiled && profiled->version.build_id.size;
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	uint64_t start;
 
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and the "
 		       "kernel that was profiled no longer runs";
-	if (!*k->config.root && known && !is_running(profiled))
+	if (!*root && known && !is_running(profiled))
 		return false;
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and "
 		       "/proc/kcore cannot be read";
-	ef = symbols->start ? find_core(k->config.root) : NULL;
-	if (!ef || !find_start(k, ef, symbols, &start))
+	ef = symbols->start ? find_core(root) : NULL;
+	if (!ef || !find_start(root, ef, symbols, &start))
 		return false;
 	ret->symtab = convert(symbols, start);
 	symtab_hold(ret->symtab, ef, elfsym_release);

@@ -87,8 +87,8 @@ void search_places_init(struct search_places *ret, const struct search *s)
 
 	ret->count = 0;
 	for (i = 0; i < bs->root_count; i++) {
-		ret->paths[ret->count++] = path_under(bs->roots[i], s->path);
-		host = host_path(s, bs->roots[i]);
+		ret->paths[ret->count++] = path_under(s->roots[i], s->path);
+		host = host_path(s, s->roots[i]);
 		if (host)
 			ret->paths[ret->count++] = host;
 	}
@@ -138,8 +138,8 @@ static int open_debug(const struct search *s, const struct elffile *ef, struct e
 	size_t count = own ? 1 : 0, i;
 
 	for (i = 0; i < s->bs->root_count; i++)
-		if (!own || strcmp(own, s->bs->roots[i]))
-			roots[count++] = s->bs->roots[i];
+		if (!own || strcmp(own, s->roots[i]))
+			roots[count++] = s->roots[i];
 	return debugfile_open(ef, s->path, roots, count, ret);
 }
 
@@ -198,10 +198,15 @@ void search_check_time(const struct search *s, const char *path, uint64_t mtime)
 struct search search_for(struct binaries *bs, uint32_t image, const struct sfile_header *header)
 {
 	const struct gather_image *i = &bs->gather->images[image];
-
-	return (struct search){
+	const char *archive = bs->gather->sessions[i->session].archive;
+	struct search s = {
 		.bs = bs, .number = image, .image = i, .header = header, .path = i->display
 	};
+
+	memcpy(s.roots, bs->roots, sizeof(s.roots));
+	if (archive)
+		s.roots[0] = archive;
+	return s;
 }
 
 char *search_kept(const struct search *s)
@@ -284,11 +289,11 @@ char *search_unopened(struct search *s, struct stat *ret)
 
 bool search_has_debug(const struct search *s, const struct build_id *id)
 {
-	_cleanup_free_ char *host = host_path(s, s->bs->root);
+	_cleanup_free_ char *host = host_path(s, s->roots[0]);
 	_cleanup_free_ char *own = host ? own_root(host, s->path) : NULL;
 	const char *const roots[] = { own };
 
-	return debugfile_installed(id, s->bs->roots, s->bs->root_count) ||
+	return debugfile_installed(id, s->roots, s->bs->root_count) ||
 	       (own && debugfile_installed(id, roots, 1));
 }
 

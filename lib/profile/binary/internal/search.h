@@ -43,8 +43,8 @@ enum outcome { NOT_OPENED, OPENED, GONE /* its functions were kept */ };
 
 struct binaries {
 	const struct gather *gather;
-	const char *root;
-	/* Roots to look for debug files: the root, then the image paths, which may be roots. */
+	const char *root; /* of images that are in no archive */
+	/* Roots to look for files: the root, then the image paths, which may be roots. */
 	const char *roots[ROOTS_MAX];
 	size_t root_count;
 	char *root_copies[ROOTS_MAX];
@@ -69,7 +69,10 @@ struct search {
 	uint32_t number; /* of the image in the gather */
 	const struct gather_image *image;
 	const struct sfile_header *header;
-	const char *path;	 /* in the profiled system */
+	const char *path; /* in the profiled system */
+	/* As those of ->bs, which has their number; but the first is the archive that has the
+	 * image, if any. */
+	const char *roots[ROOTS_MAX];
 	struct elffile *ef;	 /* the file that was taken */
 	struct elffile *changed; /* one that was found but is not the right one */
 	bool is_absent;		 /* there is no file in any place, so it is not looked for again */
