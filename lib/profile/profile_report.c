@@ -229,8 +229,9 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 r->stats.read ? "the sample files hold no samples"
 					       : "no sample file can be read");
-	if (!r->view->rows.regions)
-		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
+	if (!r->view->rows.regions || p->gather->has_archives)
+		row_join_images(&r->rows, p->gather, r->view->rows.regions,
+				r->view->calls ? &r->calls : NULL);
 	if (r->view->native)
 		row_join_native(&r->rows, p->gather, r->view->rows.merge_lib);
 	if (p->gather->blocks)

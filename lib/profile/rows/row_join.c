@@ -26,18 +26,29 @@ static uint64_t hash_of(const struct row *row)
 			(uint64_t)row->kind << 1 | row->is_inlined);
 }
 
-static bool is_same(const struct row *a, const struct row *b)
+/* Whether two functions of one name in the image can be told apart by their addresses: those of a
+ * file, which may have several. */
+static bool has_addresses(const struct gather *g, uint32_t image)
 {
-	return a->image == b->image && a->app == b->app && a->kind == b->kind &&
-	       a->is_inlined == b->is_inlined && !strcmp(name_of(a), name_of(b));
+	return g->images[image].id.kind != SNAME_ANON &&
+	       !source_image_is(g->images[image].manifest);
 }
 
-size_t row_join_find(const struct row_join *j, const struct container *c, const struct row *row)
+static bool is_same(const struct row_join *j, const struct gather *g, const struct row *a,
+		    const struct row *b)
+{
+	return a->image == b->image && a->app == b->app && a->kind == b->kind &&
+	       a->is_inlined == b->is_inlined && !strcmp(name_of(a), name_of(b)) &&
+	       (!j->by_address || a->address == b->address || !has_addresses(g, a->image));
+}
+
+size_t row_join_find(const struct row_join *j, const struct container *c, const struct gather *g,
+		     const struct row *row)
 {
 	uintptr_t number;
 
 	map_for_each_of(&j->by_hash, hash_of(row),
-			number) if (is_same(&c->rows[number - 1], row)) return number -
+			number) if (is_same(j, g, &c->rows[number - 1], row)) return number -
 		1;
 	return SIZE_MAX;
 }
@@ -66,10 +77,11 @@ static void move_arcs(struct callgraph *graph, const uint32_t *ids)
 
 /* Moves row number @i to its program: it stays there as number @to, or is added to one that is
  * there already. Returns whether it stays. */
-static bool join(struct container *c, struct row_join *join, size_t i, size_t to, uint32_t *ids)
+static bool join(struct container *c, const struct gather *g, struct row_join *join, size_t i,
+		 size_t to, uint32_t *ids)
 {
 	const struct row *row = &c->rows[i];
-	size_t at = row_join_find(join, c, row), k;
+	size_t at = row_join_find(join, c, g, row), k;
 
 	if (at == SIZE_MAX) {
 		row_join_note(join, row, to);
@@ -85,6 +97,8 @@ static bool join(struct container *c, struct row_join *join, size_t i, size_t to
 struct moving {
 	struct map known; /* for what a move_fn finds */
 	bool merge_lib;	  /* the rows of all applications are one */
+	bool by_address;  /* as in struct row_join */
+	bool regions;	  /* regions stay */
 };
 
 /* Changes what a row is of. Returns whether there may be others that are the same then. */
@@ -95,14 +109,14 @@ static void join_moved(struct container *c, const struct gather *g, move_fn move
 		       struct callgraph *graph)
 {
 	_cleanup_free_ uint32_t *ids = xcalloc(c->count + 1, sizeof(*ids));
-	struct row_join programs = { .by_hash = MAP_INIT };
+	struct row_join programs = { .by_hash = MAP_INIT, .by_address = m->by_address };
 	size_t i, n = 0;
 
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
 		ids[row->id] = (uint32_t)n;
-		if (move(c, g, row, m) && !join(c, &programs, i, n, ids))
+		if (move(c, g, row, m) && !join(c, g, &programs, i, n, ids))
 			continue;
 		c->rows[n] = *row;
 		c->rows[n].id = (uint32_t)n;
@@ -115,19 +129,25 @@ static void join_moved(struct container *c, const struct gather *g, move_fn move
 		move_arcs(graph, ids);
 }
 
-static bool to_program(struct container *c _unused_, const struct gather *g, struct row *row,
-		       struct moving *m _unused_)
+static bool to_shown(struct container *c _unused_, const struct gather *g, struct row *row,
+		     struct moving *m)
 {
-	const uint32_t shown = programs_shown(g, row->image);
-	const bool is_region = shown != row->image;
+	const uint32_t shown =
+		m->regions ? programs_same(g, row->image) : programs_shown(g, row->image);
+	const bool may_join = shown != row->image || g->has_archives;
 
 	row->image = shown;
-	return is_region;
+	if (row->app != GATHER_NONE)
+		row->app = programs_same(g, row->app);
+	return may_join;
 }
 
-void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph)
+void row_join_images(struct container *c, const struct gather *g, bool regions,
+		     struct callgraph *graph)
 {
-	join_moved(c, g, to_program, &(struct moving){ .known = MAP_INIT }, graph);
+	join_moved(c, g, to_shown,
+		   &(struct moving){ .known = MAP_INIT, .by_address = true, .regions = regions },
+		   graph);
 }
 
 static bool runs(const struct gather *g, uint32_t image, enum code_kind kind)
@@ -160,11 +180,13 @@ static uint32_t find_interpreter(const struct gather *g, uint32_t app, enum code
 	for (i = 0; i < g->file_count; i++) {
 		const struct gather_file *f = &g->files[i];
 
-		if (f->app != app || f->image == found || !runs(g, f->image, kind))
+		const uint32_t image = programs_shown(g, f->image);
+
+		if (programs_shown(g, f->app) != app || image == found || !runs(g, image, kind))
 			continue;
-		if (found == GATHER_NONE || (found == app && is_library(g, f->image)) ||
-		    (found != app && is_rather(g, f->image, found)))
-			found = f->image;
+		if (found == GATHER_NONE || (found == app && is_library(g, image)) ||
+		    (found != app && is_rather(g, image, found)))
+			found = image;
 	}
 	return found;
 }

@@ -48,6 +48,7 @@ struct chain_frames *chain_frames_new(const struct chain_frames_config *config)
 	size_t i;
 
 	f->config = *config;
+	f->programs.by_address = true;
 	f->places = xcalloc(g->image_count + 1, sizeof(*f->places));
 	for (i = g->file_count; i > 0; i--)
 		if (!g->files[i - 1].arcs)
@@ -125,16 +126,18 @@ bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image)
 	return open_place(f, image)->is_kernel;
 }
 
-/* The id of the new row @row; if its image is a region, of the same row of its program. */
+/* The id of the new row @row; if another image stands for its own, of the same row of that. */
 static uint32_t put_row(struct chain_frames *f, struct row *row)
 {
-	const uint32_t shown = programs_shown(f->config.gather, row->image);
+	const struct gather *g = f->config.gather;
+	const uint32_t shown =
+		f->config.regions ? programs_same(g, row->image) : programs_shown(g, row->image);
 	size_t at;
 
-	if (f->config.regions || shown == row->image)
+	if (shown == row->image && !g->has_archives)
 		return container_add_row(f->config.rows, row)->id;
 	row->image = shown;
-	at = row_join_find(&f->programs, f->config.rows, row);
+	at = row_join_find(&f->programs, f->config.rows, g, row);
 	if (at == SIZE_MAX) {
 		at = container_add_row(f->config.rows, row)->id;
 		row_join_note(&f->programs, row, at);

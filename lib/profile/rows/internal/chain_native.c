@@ -13,7 +13,7 @@ enum { IS_KNOWN = 1, IS_INTERPRETED = 2, ID_SHIFT = 2 };
 /* The id of the first row that is the same as @row; row number @id, or a new one, may be it. */
 static uint32_t loop_row(struct chain_native *n, const struct row *row, uint32_t id, bool is_new)
 {
-	size_t at = row_join_find(&n->loops, n->rows, row);
+	size_t at = row_join_find(&n->loops, n->rows, n->gather, row);
 
 	if (at != SIZE_MAX)
 		return (uint32_t)at;

@@ -154,7 +154,9 @@ struct chains_line chains_take_line(const struct chains_collect *c, uint32_t con
 	const struct chain_names *names = chain_reader_names(c->source->reader);
 
 	return (struct chains_line){
-		.app = c->source->images[chain_names_context_at(names, context)->app],
+		.app = programs_same(
+			c->out->gather,
+			c->source->images[chain_names_context_at(names, context)->app]),
 		.end = c->source->ends[context],
 		.first = (uint32_t)c->out->frame_count,
 		.samples = chain->samples,
@@ -171,8 +173,10 @@ void chains_take_count(struct chains_collect *c, const struct chain *chain,
 		out->folded += line->samples;
 	if (chain->is_function)
 		out->of_functions += line->samples;
-	add_quality(c, out->regions ? image : programs_shown(out->gather, image), line->end,
-		    line->samples);
+	add_quality(c,
+		    out->regions ? programs_same(out->gather, image)
+				 : programs_shown(out->gather, image),
+		    line->end, line->samples);
 }
 
 uint32_t chains_take_task(const struct chains_collect *c, uint32_t context)
