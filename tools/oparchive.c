@@ -228,6 +228,10 @@ static int archive(int argc, char **argv, struct error *err)
 	r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 	if (r < 0)
 		return r;
+	if (p->gather->has_archives)
+		return error_set(err, -EINVAL,
+				 "an archive is of one host; reports add up several: opreport "
+				 "archive:FIRST,SECOND");
 	config.root = p->root;
 	if (options.exclude_dependent || narrows(&p->spec))
 		config.narrowed = &p->spec;

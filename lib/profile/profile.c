@@ -14,29 +14,66 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Unpacks an archive that is one file. The directory has the archive's name, for messages. */
-static int unpack_archive(const struct profile_config *config, struct profile *p, struct error *err)
+/* Whether an archive is one file. */
+static bool is_packed(const char *archive, struct stat *ret)
+{
+	return stat(archive, ret) == 0 && S_ISREG(ret->st_mode);
+}
+
+/* Makes the directory that archives are unpacked into, if any is one file. */
+static int make_room(const struct profile_config *config, struct profile *p, struct error *err)
 {
 	static const char *const name = "oprofile-archive";
-	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
-	_cleanup_free_ char *directory = NULL;
+	const struct spec_values *archives = &p->spec.of[SPEC_ARCHIVE];
+	uint64_t room = 0;
+	bool any = false;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < archives->count; i++) {
+		if (!is_packed(archives->values[i], &st))
+			continue;
+		room += pack_limit((uint64_t)st.st_size, config->max_size).bytes;
+		any = true;
+	}
+	if (!any)
+		return 0;
+	return config->scratch_dir ? scratch_below(config->scratch_dir, name, &p->unpacked, err)
+				   : scratch_new(name, room, &p->unpacked, err);
+}
+
+/* Unpacks archive number @i if it is one file. The directory has the archive's name, for
+ * messages. */
+static int unpack_archive(const struct profile_config *config, struct profile *p, size_t i,
+			  struct error *err)
+{
+	const char *archive = p->spec.of[SPEC_ARCHIVE].values[i];
+	_cleanup_free_ char *below = NULL, *directory = NULL;
 	struct stat st;
 	int r;
 
-	if (!archive || stat(archive, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!is_packed(archive, &st))
 		return 0;
-	r = config->scratch_dir
-		    ? scratch_below(config->scratch_dir, name, &p->unpacked, err)
-		    : scratch_new(name, pack_limit((uint64_t)st.st_size, config->max_size).bytes,
-				  &p->unpacked, err);
-	if (r < 0)
-		return r;
-	directory = path_join(scratch_path(p->unpacked), path_base(archive));
+	below = xasprintf("%zu/%s", i, path_base(archive));
+	directory = path_join(scratch_path(p->unpacked), below);
 	r = path_make_dirs(directory, 0700, err);
 	if (r == 0)
 		r = pack_unpack(archive, directory, config->max_size, err);
 	if (r == 0)
-		spec_set_archive(&p->spec, STEAL(directory));
+		spec_set_archive(&p->spec, i, STEAL(directory));
+	return r;
+}
+
+static int unpack_archives(const struct profile_config *config, struct profile *p,
+			   struct error *err)
+{
+	size_t i;
+	int r;
+
+	spec_drop_repeated(&p->spec);
+	r = make_room(config, p, err);
+	for (i = 0; i < p->spec.of[SPEC_ARCHIVE].count && r == 0; i++)
+		r = unpack_archive(config, p, i, err);
 	return r;
 }
 
@@ -77,7 +114,7 @@ static int open_chains(struct profile *p, enum profile_chains wanted, struct err
 /* Goes from the specification to the files of each image. */
 static int select_files(const struct profile_config *config, struct profile *p, struct error *err)
 {
-	int r = unpack_archive(config, p, err);
+	int r = unpack_archives(config, p, err);
 
 	if (r < 0)
 		return r;

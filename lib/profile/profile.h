@@ -66,14 +66,14 @@ struct profile_config {
 
 struct profile {
 	struct spec spec;
-	struct scratch *unpacked; /* the files of a compact archive, or NULL */
+	struct scratch *unpacked; /* the files of compact archives, or NULL */
 	struct gather *gather;
 	struct classes classes;
 	struct by_image by_image;
 	struct chains chains; /* opened, not collected; without sources if there are none */
 	const char *session_dir;
 	bool is_system_dir; /* ->session_dir is PROFILE_SYSTEM_DIR by default, and read */
-	const char *root;   /* of the images: the archive, the configured root, or NULL */
+	const char *root;   /* of the images: the first archive, the configured root, or NULL */
 	struct symcache *cache;
 	struct binaries *binaries;
 	struct losses losses; /* what was lost while sampling */

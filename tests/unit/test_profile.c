@@ -49,11 +49,12 @@ static void specifications_parse(void)
 		{ { "cpu:0,all" }, 0, SPEC_CPU, "0", 2 },
 		{ { "unit-mask:0x1f" }, 0, SPEC_UNIT_MASK, "0x1f", 1 },
 		{ { "session-exclude:x" }, 0, SPEC_SESSION_EXCLUDE, "x", 1 },
+		{ { "archive:a,b" }, 0, SPEC_ARCHIVE, "a", 2 },
+		{ { "archive:a", "archive:b" }, 0, SPEC_ARCHIVE, "a", 2 },
 		{ { "cpu:zero" }, -EINVAL },
 		{ { "cpu:" }, -EINVAL },
 		{ { "cpu:," }, -EINVAL },
 		{ { "cpu:1", "cpu:2" }, -EINVAL },
-		{ { "archive:a,b" }, -EINVAL },
 		{ { "evnt:X" }, -EINVAL },
 	};
 	size_t i;

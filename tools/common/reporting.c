@@ -173,24 +173,23 @@ void reporting_tag_archives(size_t count, char **words)
 			words[i] = xasprintf("archive:%s", words[i]);
 }
 
-/* Whether a word names an archive, which may have to be unpacked; *@ret_room: to how much. */
+/* Whether a word names archives, which may have to be unpacked; *@ret_room: to how much. */
 static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 {
-	static const char tag[] = "archive:";
-	const char *at;
-	struct stat st;
 	bool any = false;
 
 	for (*ret_room = 0; *words; words++) {
-		_cleanup_free_ char *path = NULL;
+		_cleanup_(spec_done) struct spec spec = { 0 };
+		const struct spec_values *archives = &spec.of[SPEC_ARCHIVE];
+		struct stat st;
+		size_t i;
 
-		if (!(at = strstr(*words, tag)))
-			continue;
-		any = true;
-		at += strlen(tag);
-		path = xstrndup(at, strcspn(at, ","));
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			*ret_room += pack_limit((uint64_t)st.st_size, most).bytes;
+		if (spec_parse(words, 1, &spec, NULL) < 0)
+			continue; /* the tool will say why */
+		any |= archives->count;
+		for (i = 0; i < archives->count; i++)
+			if (stat(archives->values[i], &st) == 0 && S_ISREG(st.st_mode))
+				*ret_room += pack_limit((uint64_t)st.st_size, most).bytes;
 	}
 	return any;
 }
@@ -201,16 +200,15 @@ static int become_owner_of(char *const *word, enum owner_extent extent, bool *is
 {
 	_cleanup_(spec_done) struct spec spec = { 0 };
 	const struct spec_values *sessions = &spec.of[SPEC_SESSION];
-	const char *archive;
+	const struct spec_values *archives = &spec.of[SPEC_ARCHIVE];
 	size_t i;
 	int r = 0;
 
 	if (spec_parse(word, 1, &spec, NULL) < 0)
 		return 0; /* the tool will say why */
-	archive = spec_value(&spec, SPEC_ARCHIVE);
-	*is_archive |= archive != NULL;
-	if (archive)
-		r = owner_become(archive, extent, SESSION_SYSTEM_USER, err);
+	*is_archive |= archives->count;
+	for (i = 0; i < archives->count && r == 0; i++)
+		r = owner_become(archives->values[i], extent, SESSION_SYSTEM_USER, err);
 	for (i = 0; i < sessions->count && r == 0; i++)
 		if (spec_session_is_path(sessions->values[i]))
 			r = owner_become(sessions->values[i], extent, SESSION_SYSTEM_USER, err);

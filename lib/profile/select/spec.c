@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 /* What the values of a tag must look like. */
-enum value_kind { ANY, NUMBER, ONE, TIME }; /* from ONE on: no lists */
+enum value_kind { ANY, NUMBER, FILES /* in one word or several */, TIME /* no list */ };
 
 static const struct {
 	const char *name, *what;
@@ -88,7 +88,7 @@ static int check_values(enum spec_tag tag, const struct spec_values *values, str
 
 	if (values->count == 0)
 		return error_set(err, -EINVAL, "%s: no value after the colon", tags[tag].name);
-	if (tags[tag].kind >= ONE && values->count > 1)
+	if (tags[tag].kind == TIME && values->count > 1)
 		return error_set(err, -EINVAL,
 				 "%s: takes only one value; opreport compares two: "
 				 "{ %s:FIRST } { %s:SECOND }",
@@ -133,7 +133,7 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 			add_value(&spec->of[tag], xstrdup(word));
 		return r;
 	}
-	if (spec->of[tag].count && tags[tag].kind < ONE)
+	if (spec->of[tag].count && tags[tag].kind < FILES)
 		return error_set(err, -EINVAL, "%s: is given twice; put its values in one list",
 				 tags[tag].name);
 	split_values(value, &spec->of[tag]);
@@ -245,10 +245,10 @@ bool spec_session_is_path(const char *value)
 	return value[0] == '.' || value[0] == '/';
 }
 
-void spec_set_archive(struct spec *spec, char *directory)
+void spec_set_archive(struct spec *spec, size_t i, char *directory)
 {
-	free(spec->of[SPEC_ARCHIVE].values[0]);
-	spec->of[SPEC_ARCHIVE].values[0] = directory;
+	free(spec->of[SPEC_ARCHIVE].values[i]);
+	spec->of[SPEC_ARCHIVE].values[i] = directory;
 }
 
 static bool is_or_matches(const char *pattern, const char *name)
@@ -275,14 +275,29 @@ bool spec_wants_session(const struct spec *spec, const char *name)
 	return sessions->count ? lists(sessions, name) : !strcmp(name, "current");
 }
 
+/* Whether @whole matches the name below an archive. */
+static bool is_below_archive(const struct spec *spec, const char *whole, const char *name)
+{
+	const struct spec_values *archives = &spec->of[SPEC_ARCHIVE];
+	bool matches = false;
+	size_t i;
+
+	for (i = 0; i < archives->count && path_is_absolute(name) && !matches; i++) {
+		_cleanup_free_ char *root = path_absolute(archives->values[i]);
+		_cleanup_free_ char *below = path_under(root, name);
+
+		matches = is_or_matches(whole, below);
+	}
+	return matches;
+}
+
 /* Returns whether a pattern matches the image: the whole name, literally or as a glob; without a
  * slash, the last part of the path; the file at a path on this machine (links resolved or not); the
- * name below the archive. */
+ * name below an archive. */
 static bool image_matches(const struct spec *spec, const char *pattern,
 			  const struct sname_image *image)
 {
-	const char *archive = spec_value(spec, SPEC_ARCHIVE);
-	_cleanup_free_ char *whole = NULL, *real = NULL, *root = NULL, *below = NULL;
+	_cleanup_free_ char *whole = NULL, *real = NULL;
 
 	/* As a glob it would be a set of characters. */
 	if (!strcmp(pattern, SNAME_KERNEL_WORD))
@@ -295,13 +310,7 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	if (is_or_matches(whole, image->name))
 		return true;
 	real = xrealpath(pattern);
-	if (real && !strcmp(real, image->name))
-		return true;
-	if (!archive || !path_is_absolute(image->name))
-		return false;
-	root = path_absolute(archive);
-	below = path_under(root, image->name);
-	return is_or_matches(whole, below);
+	return (real && !strcmp(real, image->name)) || is_below_archive(spec, whole, image->name);
 }
 
 /* Tries all values, so that each matching one is marked as used. */

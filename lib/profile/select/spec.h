@@ -23,7 +23,7 @@ struct sname;
 /* Tags in the order in which they are tried: name, what it selects by (for messages), kind of its
  * values. */
 #define SPEC_TAGS(X)                                                                               \
-	X(ARCHIVE, "archive", "archive directory", ONE)                                            \
+	X(ARCHIVE, "archive", "archive", FILES)                                                    \
 	X(SESSION, "session", "session", ANY)                                                      \
 	X(SESSION_EXCLUDE, "session-exclude", "session", ANY)                                      \
 	X(TIME, "time", "time", TIME)                                                              \
@@ -97,16 +97,18 @@ void spec_done(struct spec *spec);
 void spec_divide_time(struct spec *spec, struct spec_division division);
 /* The window of the tag time, or that is divided; NULL if there is none. Borrowed. */
 const struct window *spec_window(const struct spec *spec);
-/* The only value of a tag that takes one (archive), or NULL. */
+/* The first value of a tag, or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
 /* Whether a value of the tag session is a directory of sample files, not a session's name. */
 bool spec_session_is_path(const char *value);
 /* Whether any session that is read is in the session directory. */
 bool spec_wants_session_dir(const struct spec *spec);
-/* Replaces the value of the tag archive, which must be set. Takes @directory. */
-void spec_set_archive(struct spec *spec, char *directory);
-/* Replaces shell patterns of the tag session by the names of sessions in the directory that match,
- * except those that match none. */
+/* Replaces archive number @i by the directory that it was unpacked into, which it takes. */
+void spec_set_archive(struct spec *spec, size_t i, char *directory);
+/* Leaves archives out that were named before. */
+void spec_drop_repeated(struct spec *spec);
+/* Replaces shell patterns of the tag session by the names of sessions that match, in the session
+ * directory or, below it, in all archives; except those that match none. */
 void spec_expand_sessions(struct spec *spec, const char *session_dir);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);

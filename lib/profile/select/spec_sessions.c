@@ -2,6 +2,7 @@
 #include "profile/select/spec.h"
 
 #include "base/mem.h"
+#include "file/path.h"
 #include "sfile/session.h"
 
 #include <fnmatch.h>
@@ -36,6 +37,20 @@ static int add_match(const char *name, void *data)
 	return 0;
 }
 
+static void add_matches(const struct spec *spec, const char *session_dir, struct expansion *e)
+{
+	const struct spec_values *archives = &spec->of[SPEC_ARCHIVE];
+	size_t i;
+
+	if (!archives->count)
+		(void)session_list(session_dir, add_match, e, NULL);
+	for (i = 0; i < archives->count; i++) {
+		_cleanup_free_ char *directory = path_under(archives->values[i], session_dir);
+
+		(void)session_list(directory, add_match, e, NULL);
+	}
+}
+
 void spec_expand_sessions(struct spec *spec, const char *session_dir)
 {
 	struct spec_values *from = &spec->of[SPEC_SESSION], to = { 0 };
@@ -45,7 +60,7 @@ void spec_expand_sessions(struct spec *spec, const char *session_dir)
 		struct expansion e = { &to, from->values[i], false };
 
 		if (strpbrk(from->values[i], "*?[") && !spec_session_is_path(from->values[i]))
-			(void)session_list(session_dir, add_match, &e, NULL);
+			add_matches(spec, session_dir, &e);
 		if (!e.is_found)
 			add_name(&to, from->values[i]);
 	}
@@ -55,6 +70,38 @@ void spec_expand_sessions(struct spec *spec, const char *session_dir)
 	from->values = to.values;
 	from->count = to.count;
 	from->room = to.room;
+}
+
+/* Whether an archive before number @i is the same file. */
+static bool is_repeated(const struct spec_values *archives, size_t i)
+{
+	_cleanup_free_ char *real = xrealpath(archives->values[i]);
+	bool is_same = false;
+	size_t k;
+
+	for (k = 0; k < i && !is_same; k++) {
+		_cleanup_free_ char *other = xrealpath(archives->values[k]);
+
+		is_same = real && other && !strcmp(real, other);
+	}
+	return is_same;
+}
+
+void spec_drop_repeated(struct spec *spec)
+{
+	struct spec_values *archives = &spec->of[SPEC_ARCHIVE];
+	size_t i = 0;
+
+	while (i < archives->count) {
+		if (!is_repeated(archives, i)) {
+			i++;
+			continue;
+		}
+		free(archives->values[i]);
+		archives->count--;
+		memmove(archives->values + i, archives->values + i + 1,
+			(archives->count - i) * sizeof(*archives->values));
+	}
 }
 
 bool spec_wants_all(const struct spec *spec)
