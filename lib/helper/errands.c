@@ -98,8 +98,8 @@ static void wait_for_work(const struct errands *s)
 	struct pollfd p = { .fd = s->wake, .events = POLLIN };
 	eventfd_t count;
 
-	if (poll(&p, 1, -1) > 0)
-		(void)eventfd_read(s->wake, &count);
+	(void)poll(&p, 1, -1);
+	(void)eventfd_read(s->wake, &count); /* waits where poll() is refused */
 }
 
 static void *serve(void *data)

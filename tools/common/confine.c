@@ -84,8 +84,10 @@ static const struct seccomp_confine_call calls[] = {
 	{ "fadvise64" },
 	{ "umask" },
 	{ "memfd_create" },
-	{ "eventfd2" }, /* oprofiled --replay, as the next two */
-	{ "getpriority" },
+	{ "eventfd2" }, /* for threads that run errands, which wait in poll() */
+	{ "poll" },
+	{ "ppoll" },
+	{ "getpriority" }, /* oprofiled --replay, as the next one */
 	{ "setpriority", SECCOMP_CONFINE_IS(2, 0) },
 	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
 	{ "set_robust_list" },
