@@ -169,7 +169,7 @@ static int close_session(struct import *im, struct perf_import_stats *ret, struc
 				    counter_place(c, &im->written));
 	r = record_flush(im->rec, true, err);
 	if (r == 0)
-		r = record_write_setup(im->rec, "import: a perf.data of perf record", err);
+		r = record_write_setup(im->rec, SETUP_IMPORT, err);
 	if (r == 0)
 		r = fix_setup(im, samples, err);
 	record_stats(im->rec, &stats);

@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The driver of a session that opimport made of a perf.data. */
+#define SETUP_IMPORT "import: a perf.data of perf record"
+
 struct setup_event {
 	char *name;
 	uint64_t count; /* sampling period in events; 0 in timer mode */

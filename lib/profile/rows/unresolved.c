@@ -7,6 +7,7 @@
 #include "profile/rows/code_kind.h"
 #include "symbol/elfcode.h"
 #include "profile/select/gather.h"
+#include "profile/select/no_vmlinux.h"
 #include "sfile/manifest.h"
 #include "sfile/source_image.h"
 
@@ -33,8 +34,6 @@ static const char *const hidden_remedy = "only visible in the mount namespace of
 static const struct {
 	const char *image, *remedy;
 } kernel_remedies[] = {
-	{ "no-vmlinux", "the whole kernel: its addresses were hidden, or --no-vmlinux was given; "
-			"profile as root, with sysctl kernel.kptr_restrict=1" },
 	{ "unknown", "code that left the kernel before its name could be looked up" },
 	{ "/proc/kallsyms", "the session has no copy of the kernel's symbols, and the running "
 			    "kernel is another; --root=DIR reads DIR/proc/kallsyms" },
@@ -137,6 +136,8 @@ const char *unresolved_remedy(const struct unresolved_image *u, const struct gat
 
 	if (source_image_is(image->manifest))
 		return "functions of a program whose names were not read";
+	if (kernel && u->why != ROW_UNNAMED && !strcmp(image->display, "no-vmlinux"))
+		return no_vmlinux_remedy(g->sessions[image->session].samples);
 	if (kernel && u->why != ROW_UNNAMED)
 		return kernel_remedy(image->display);
 	if (u->why == ROW_ANONYMOUS && code_kind_remedy(image->shown))

@@ -13,6 +13,7 @@
 #include "symbol/symcache.h"
 #include "profile/binary/internal/module_file.h"
 #include "profile/select/gather.h"
+#include "profile/select/no_vmlinux.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 
@@ -215,15 +216,11 @@ static struct symtab *load_module(struct kernel_binaries *k, const struct gather
 	return st ? st : module_file_load(installed_modules(k, image->session), image, ret_file);
 }
 
-static void warn_no_vmlinux(struct kernel_binaries *k)
+static void warn_no_vmlinux(struct kernel_binaries *k, uint32_t session)
 {
-	if (k->warned_hidden)
-		return;
+	if (!k->warned_hidden)
+		log_warn("%s", no_vmlinux_warning(k->gather->sessions[session].samples));
 	k->warned_hidden = true;
-	log_warn("the kernel is shown as one image (no-vmlinux), because its addresses were hidden "
-		 "when it was profiled, or --no-vmlinux was given; profile as root with "
-		 "kernel.kptr_restrict at most 1, or with kernel.kptr_restrict=0 and "
-		 "kernel.perf_event_paranoid at most 1");
 }
 
 /* An image of a kernel's symbols, for later reading. */
@@ -445,7 +442,7 @@ void kernel_binaries_open(struct kernel_binaries *k, const struct gather_image *
 
 	*ret = (struct kernel_binary){ 0 };
 	if (!strcmp(image->display, "no-vmlinux")) {
-		warn_no_vmlinux(k);
+		warn_no_vmlinux(k, image->session);
 		return;
 	}
 	if (k->config.code && open_code(k, image, ret))
