@@ -164,8 +164,10 @@ void chains_name(struct chains *c, const struct name_style *style);
  * ->line of the moment. Samples of nodes with equal numbers may be added up first. */
 void chains_each_moment(const struct chains *c, const uint32_t *numbers, uint32_t count,
 			void (*each)(const struct chains_moment *m, void *data), void *data);
-/* If a tree was wanted: the samples with each row in their chain, by id; caller frees. */
-uint64_t *chains_tree_totals(const struct chains *c);
+/* If a tree was wanted: the samples with each row in their chain, by id; or, if @groups has a
+ * number below that of the rows for each of them, those with any row of each group. Caller frees.
+ */
+uint64_t *chains_tree_totals(const struct chains *c, const uint32_t *groups);
 
 /* The line of the same application and end that goes through the same functions as @line, or NULL;
  * borrowed until one is added. @by_hash has all lines. */

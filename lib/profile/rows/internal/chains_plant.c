@@ -352,7 +352,13 @@ static bool is_row(const struct call_node *node)
 	return !(node->what & (CHAINS_NODE_APP | CHAINS_NODE_END));
 }
 
-uint64_t *chains_tree_totals(const struct chains *c)
+/* The group that the row of a node is in. */
+static uint32_t group_of(const struct call_node *node, const uint32_t *groups)
+{
+	return groups ? groups[node->what] : node->what;
+}
+
+uint64_t *chains_tree_totals(const struct chains *c, const uint32_t *groups)
 {
 	const struct call_tree *t = &c->tree;
 	_cleanup_free_ uint64_t *totals = call_tree_totals(t);
@@ -360,23 +366,23 @@ uint64_t *chains_tree_totals(const struct chains *c)
 	uint64_t *sums = xcalloc(c->rows.count + 1, sizeof(*sums));
 	uint32_t at = 0, i;
 
-	/* In preorder; ->open has how often each function is among the callers of the next node. */
+	/* In preorder; ->open has how often each group is among the callers of the next node. */
 	for (i = call_tree_next(t, 0); i; i = call_tree_next(t, i)) {
 		const struct call_node *n = &t->nodes[i];
 
 		for (; at != n->parent; at = t->nodes[at].parent)
 			if (is_row(&t->nodes[at]))
-				open[t->nodes[at].what]--;
+				open[group_of(&t->nodes[at], groups)]--;
 		at = i;
-		if (is_row(n) && !open[n->what]++)
-			sums[n->what] += totals[i];
+		if (is_row(n) && !open[group_of(n, groups)]++)
+			sums[group_of(n, groups)] += totals[i];
 	}
 	return sums;
 }
 
 static void set_totals(struct chains *c)
 {
-	_cleanup_free_ uint64_t *totals = chains_tree_totals(c);
+	_cleanup_free_ uint64_t *totals = chains_tree_totals(c, NULL);
 	size_t i;
 
 	for (i = 0; i < c->rows.count; i++)
