@@ -20,8 +20,8 @@ struct report;
 enum { PAGE_NODES_MAX = 150000, PAGE_NODES_SERVED_MAX = 2000000 };
 /* The most counts of a node in a step of time; the tree gets fewer nodes if there were more. */
 enum { PAGE_MOMENTS_MAX = 2000000 };
-/* How large the file may become: the tree gets fewer nodes if it were larger. Only names may make
- * it larger. Of these bytes, some are kept for sources of functions. */
+/* How large the file may become: the tree gets fewer nodes if it were larger, and then the rarest
+ * functions are added up. Of these bytes, some are kept for sources of functions. */
 enum { PAGE_BYTES_MAX = 2000000, PAGE_SOURCE_BYTES = 150000 };
 /* The most steps of time. */
 enum { PAGE_STEPS_MAX = 600 };
@@ -30,8 +30,12 @@ enum { PAGE_STEPS_MAX = 600 };
 void page_data(const struct report *r, FILE *out);
 /* Gathers the same, with at most @nodes of the tree; the caller calls page_end(). */
 struct page *page_begin(const struct report *r, size_t nodes);
-/* Prints it with at most @nodes, of which there are no more in later calls. */
-void page_print(struct page *p, size_t nodes, FILE *out);
+/* How much is printed of a page: nodes of the tree, and functions besides those of the nodes. */
+struct page_most {
+	size_t nodes, functions;
+};
+/* Prints it with at most so much, of which there is no more in later calls. */
+void page_print(struct page *p, struct page_most most, FILE *out);
 void page_end(struct page *p);
 /* Prints what the file contains of the profile that it compares its own with, for view->second; at
  * most half of the file. */

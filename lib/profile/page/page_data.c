@@ -28,6 +28,7 @@ struct page {
 	struct page_moments moments;  /* each item of the tree, step and task once */
 	struct task_list tasks;	      /* that samples are divided by; empty if they are not */
 	struct page_columns columns;
+	uint64_t below; /* functions that are left out have fewer samples */
 };
 
 /* The number in a page: large ones saturate. */
@@ -201,16 +202,75 @@ static void arrange(struct page *p)
 	page_tree_arrange(&p->tree, &p->moments);
 }
 
-/* --- columns --- */
+/* --- functions --- */
 
-/* The samples in a row's function. */
-static uint64_t own_samples(const struct page *p, size_t i)
+/* The samples in each function itself, by its place on the page or, without places, by row; caller
+ * frees. */
+static uint64_t *own_samples(const struct page *p, const uint32_t *places)
 {
-	const uint64_t *counts = page_functions_row(&p->functions, i)->counts;
+	const struct container *c = p->report->container;
+	uint64_t *own = xcalloc(c->count + 1, sizeof(*own));
+	size_t i;
 
-	return p->report->view->chains ? counts[CHAINS_SELF]
-				       : container_sum(counts, p->report->container->class_count);
+	for (i = 0; i < c->count; i++) {
+		const uint64_t *counts = c->rows[i].counts;
+
+		own[places ? places[i] : i] += p->report->view->chains
+						       ? counts[CHAINS_SELF]
+						       : container_sum(counts, c->class_count);
+	}
+	return own;
 }
+
+/* The same of the samples with it in their chain. */
+static uint64_t *all_samples(const struct page *p, const uint32_t *places)
+{
+	return p->report->view->chains ? chains_tree_totals(p->report->chains, places)
+				       : own_samples(p, places);
+}
+
+/* A row with what decides on whether it is left out. */
+struct ranked {
+	uint64_t samples;
+	uint32_t row;
+};
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Leaves out all functions but those in the tree, and @most others that have the most samples. */
+static void choose_functions(struct page *p, size_t most)
+{
+	const size_t count = p->report->container->count;
+	_cleanup_free_ bool *kept = xcalloc(count + 1, sizeof(*kept));
+	_cleanup_free_ uint64_t *samples = NULL;
+	_cleanup_free_ struct ranked *list = NULL;
+	size_t i, n = 0;
+
+	if (most >= count)
+		return;
+	samples = all_samples(p, NULL);
+	list = xcalloc(count + 1, sizeof(*list));
+	for (i = 1; i < p->tree.shown; i++)
+		if (p->tree.items[i].what < count)
+			kept[p->tree.items[i].what] = true;
+	for (i = 0; i < count; i++)
+		if (!kept[i])
+			list[n++] = (struct ranked){ samples[i], (uint32_t)i };
+	qsort(list, n, sizeof(*list), by_samples);
+	for (i = 0; i < n && i < most; i++)
+		kept[list[i].row] = true;
+	p->below = i < n ? list[i].samples + 1 : 0;
+	page_functions_leave_out(&p->functions, kept);
+}
+
+/* --- columns --- */
 
 /* The number of the function of an item. */
 static uint32_t function_of(const struct page *p, size_t i)
@@ -282,23 +342,26 @@ static void add_moment_columns(struct page *p)
 	page_columns_end(&p->columns);
 }
 
+static void add_samples(struct page *p, const char *name, const uint64_t *samples)
+{
+	size_t count = samples ? page_functions_listed(&p->functions) : 0, i;
+	uint32_t *numbers = page_columns_begin(&p->columns, name, count);
+
+	for (i = 0; i < count; i++)
+		numbers[i] = saturated(samples[i]);
+	page_columns_end(&p->columns);
+}
+
 /* Of each function, unless they follow from the tree: the samples in it, and those with it in their
  * chain. */
 static void add_functions(struct page *p)
 {
-	size_t count = p->tree.hidden ? p->report->container->count : 0, i;
-	_cleanup_free_ uint64_t *totals =
-		count && p->report->view->chains ? chains_tree_totals(p->report->chains) : NULL;
-	uint32_t *numbers = page_columns_begin(&p->columns, "func_self", count);
+	const uint32_t *places = p->functions.numbers;
+	_cleanup_free_ uint64_t *own = p->tree.hidden ? own_samples(p, places) : NULL;
+	_cleanup_free_ uint64_t *all = p->tree.hidden ? all_samples(p, places) : NULL;
 
-	for (i = 0; i < count; i++)
-		numbers[i] = saturated(own_samples(p, i));
-	page_columns_end(&p->columns);
-	numbers = page_columns_begin(&p->columns, "func_total", count);
-	for (i = 0; i < count; i++)
-		numbers[i] = saturated(totals ? totals[page_functions_row(&p->functions, i)->id]
-					      : own_samples(p, i));
-	page_columns_end(&p->columns);
+	add_samples(p, "func_self", own);
+	add_samples(p, "func_total", all);
 }
 
 /* Of each function: its address plus one, 0 if it has no symbol, as columns of its bytes. The upper
@@ -307,7 +370,7 @@ static void add_addresses(struct page *p)
 {
 	static const char *const names[] = { "address0", "address1", "address2", "address3",
 					     "address4", "address5", "address6", "address7" };
-	size_t count = p->report->container->count, i, k;
+	size_t count = p->functions.row_count, i, k;
 
 	for (k = 0; k < ARRAY_SIZE(names); k++) {
 		uint32_t *numbers = page_columns_begin(&p->columns, names[k], count);
@@ -341,6 +404,7 @@ static char *make_head(const struct page *p)
 		json_u64(&j, "samples", p->tree.hidden_samples);
 		json_close(&j, '}');
 	}
+	page_functions_write_others(&p->functions, p->below, &j);
 	json_line(&j);
 	page_functions_write(&p->functions, &j);
 	json_line(&j);
@@ -351,12 +415,13 @@ static char *make_head(const struct page *p)
 	return text;
 }
 
-void page_print(struct page *p, size_t nodes, FILE *out)
+void page_print(struct page *p, struct page_most most, FILE *out)
 {
 	_cleanup_free_ char *head = NULL;
 
-	page_tree_narrow(&p->tree, &p->gathered, nodes);
+	page_tree_narrow(&p->tree, &p->gathered, most.nodes);
 	arrange(p);
+	choose_functions(p, most.functions);
 	add_nodes(p);
 	if (!p->is_repeated)
 		page_tree_done(&p->tree);
@@ -375,6 +440,6 @@ void page_data(const struct report *r, FILE *out)
 {
 	struct page *p = begin(r, PAGE_NODES_SERVED_MAX, false);
 
-	page_print(p, PAGE_NODES_SERVED_MAX, out);
+	page_print(p, (struct page_most){ PAGE_NODES_SERVED_MAX, SIZE_MAX }, out);
 	page_end(p);
 }

@@ -71,15 +71,15 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 	}
 }
 
-/* Packs the data, with at most @nodes of the tree; caller frees. */
-static char *pack_data(struct page *p, size_t nodes, size_t *ret_size)
+/* Packs the data, with at most so much of them; caller frees. */
+static char *pack_data(struct page *p, struct page_most most, size_t *ret_size)
 {
 	_cleanup_free_ char *data = NULL;
 	char *packed = NULL;
 	size_t size = 0;
 	FILE *memory = xmemstream(&data, &size);
 
-	page_print(p, nodes, memory);
+	page_print(p, most, memory);
 	xmemstream_close(memory, &data);
 	memory = xmemstream(&packed, ret_size);
 	gzip_print(data, size, print_base64, memory);
@@ -87,19 +87,32 @@ static char *pack_data(struct page *p, size_t nodes, size_t *ret_size)
 	return packed;
 }
 
-/* Packs the data, with as many nodes as fit into @room bytes, but not fewer than some; caller
- * frees. Names are most of a large page, so there are few attempts, each with half of the nodes. */
+/* Makes less of a page whose data have @size bytes instead of @room: first half of the nodes then,
+ * as long as there are many, fewer functions. Returns whether there was anything to leave out. */
+static bool leave_out(struct page_most *most, size_t size, size_t room)
+{
+	enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
+	const double share = 0.95 * (double)room / (double)size;
+
+	if (most->nodes > NODES_MANY || (most->nodes > 1 && most->functions < FUNCTIONS_MANY))
+		most->nodes /= 2;
+	else if (most->functions)
+		most->functions = (size_t)((double)most->functions * share);
+	else
+		return false;
+	return true;
+}
+
+/* Packs the data, as much of them as fits into @room bytes; caller frees. */
 static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
 {
-	enum { NODES_LEAST = PAGE_NODES_MAX / 16 };
-	struct page *p = page_begin(r, PAGE_NODES_MAX);
-	size_t nodes = PAGE_NODES_MAX;
-	char *packed = pack_data(p, nodes, ret_size);
+	struct page_most most = { PAGE_NODES_MAX, r->container->count };
+	struct page *p = page_begin(r, most.nodes);
+	char *packed = pack_data(p, most, ret_size);
 
-	while (*ret_size > room && nodes > NODES_LEAST) {
-		nodes /= 2;
+	while (*ret_size > room && leave_out(&most, *ret_size, room)) {
 		free(packed);
-		packed = pack_data(p, nodes, ret_size);
+		packed = pack_data(p, most, ret_size);
 	}
 	page_end(p);
 	return packed;

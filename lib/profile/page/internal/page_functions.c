@@ -23,6 +23,13 @@ struct page_extra {
 	uint32_t end;	/* of a mark */
 };
 
+/* The rows of one kind in one image that are left out. */
+struct page_other {
+	uint32_t image;
+	enum page_kind kind;
+	size_t functions;
+};
+
 static const char *name_of(const struct row *row)
 {
 	return row->kind == ROW_SYMBOL ? row->symbol->name : "";
@@ -43,19 +50,25 @@ void page_functions_init(struct page_functions *f, const struct report *r, bool 
 	uint32_t i;
 
 	*f = (struct page_functions){ .report = r,
+				      .order = xcalloc(count + 1, sizeof(*f->order)),
 				      .rows = xcalloc(count + 1, sizeof(*f->rows)),
+				      .row_count = count,
 				      .numbers = xcalloc(count + 1, sizeof(*f->numbers)) };
 	for (i = 0; i < count; i++)
-		f->rows[i] = i;
+		f->order[i] = i;
 	if (by_name)
-		qsort_r(f->rows, count, sizeof(*f->rows), by_name_and_id, r->container->rows);
-	for (i = 0; i < count; i++)
-		f->numbers[f->rows[i]] = i;
+		qsort_r(f->order, count, sizeof(*f->order), by_name_and_id, r->container->rows);
+	for (i = 0; i < count; i++) {
+		f->rows[i] = f->order[i];
+		f->numbers[f->order[i]] = i;
+	}
 }
 
 void page_functions_done(struct page_functions *f)
 {
+	free(f->order);
 	free(f->rows);
+	free(f->others);
 	free(f->numbers);
 	free(f->extras);
 	map_done(&f->by_app);
@@ -73,7 +86,7 @@ static uint32_t number_of(struct page_functions *f, struct map *known, uint32_t 
 		number = f->count;
 		(void)map_set(known, key, (void *)number);
 	}
-	return (uint32_t)(PAGE_ROWS + f->report->container->count + number - 1);
+	return (uint32_t)(PAGE_ROWS + page_functions_listed(f) + number - 1);
 }
 
 uint32_t page_functions_number(struct page_functions *f, uint32_t what)
@@ -95,8 +108,8 @@ uint32_t page_functions_find(const struct page_functions *f, uint32_t what)
 
 	if (number == what)
 		return PAGE_ROWS + f->numbers[number];
-	return (uint32_t)(PAGE_ROWS + f->report->container->count +
-			  (uintptr_t)map_get(known, number) - 1);
+	return (uint32_t)(PAGE_ROWS + page_functions_listed(f) + (uintptr_t)map_get(known, number) -
+			  1);
 }
 
 const struct row *page_functions_row(const struct page_functions *f, size_t i)
@@ -106,10 +119,15 @@ const struct row *page_functions_row(const struct page_functions *f, size_t i)
 
 uint32_t page_functions_rest(const struct page_functions *f)
 {
-	return (uint32_t)(PAGE_ROWS + f->report->container->count + f->count);
+	return (uint32_t)(PAGE_ROWS + page_functions_listed(f) + f->count);
 }
 
-/* --- writing --- */
+size_t page_functions_listed(const struct page_functions *f)
+{
+	return f->row_count + f->other_count;
+}
+
+/* --- kinds --- */
 
 static bool has_symbol(const struct row *row)
 {
@@ -146,6 +164,59 @@ static enum page_kind kind_of(const struct page_functions *f, const struct row *
 	return kind == PAGE_PROGRAM && !is_program(f, row->image) ? PAGE_LIBRARY : kind;
 }
 
+/* --- what is left out --- */
+
+/* Counts a row for the others of its kind in its image; returns their place. */
+static uint32_t add_other(struct page_functions *f, struct map *known, const struct row *row)
+{
+	enum page_kind kind = kind_of(f, row);
+	uint64_t key = (uint64_t)kind << 32 | row->image;
+	uintptr_t number = (uintptr_t)map_get(known, key);
+
+	if (!number) {
+		array_grow(&f->others, f->other_count + 1, &f->other_room);
+		f->others[f->other_count++] = (struct page_other){ row->image, kind, 0 };
+		number = f->other_count;
+		(void)map_set(known, key, (void *)number);
+	}
+	f->others[number - 1].functions++;
+	return (uint32_t)number - 1;
+}
+
+void page_functions_leave_out(struct page_functions *f, const bool *kept)
+{
+	const struct row *rows = f->report->container->rows;
+	struct map known = { 0 };
+	size_t count = f->report->container->count, i;
+
+	f->row_count = f->other_count = 0;
+	for (i = 0; i < count; i++) {
+		if (!kept[f->order[i]])
+			continue;
+		f->numbers[f->order[i]] = (uint32_t)f->row_count;
+		f->rows[f->row_count++] = f->order[i];
+	}
+	for (i = 0; i < count; i++)
+		if (!kept[f->order[i]])
+			f->numbers[f->order[i]] =
+				(uint32_t)f->row_count + add_other(f, &known, &rows[f->order[i]]);
+	map_done(&known);
+}
+
+void page_functions_write_others(const struct page_functions *f, uint64_t below, struct json *j)
+{
+	if (!f->other_count)
+		return;
+	json_open(j, "others", '{');
+	json_u64(j, "first", PAGE_ROWS + f->row_count);
+	json_u64(j, "count", f->other_count);
+	json_u64(j, "functions", f->report->container->count - f->row_count);
+	json_u64(j, "below", below);
+	json_close(j, '}');
+}
+
+/* --- writing --- */
+
 static void write_cut(struct json *j, const char *text)
 {
 	_cleanup_free_ char *cut = xstrndup(text, NAME_MAX_BYTES);
@@ -172,6 +243,18 @@ static void write_name(struct json *j, const char *name, const char *link)
 		json_string(j, NULL, NULL);
 }
 
+static void write_other_names(const struct page_functions *f, struct json *j)
+{
+	size_t i;
+
+	for (i = 0; i < f->other_count; i++) {
+		_cleanup_free_ char *name =
+			xasprintf("%zu other functions", f->others[i].functions);
+
+		write_name(j, name, NULL);
+	}
+}
+
 static void write_names(const struct page_functions *f, struct json *j)
 {
 	const struct report *r = f->report;
@@ -179,11 +262,12 @@ static void write_names(const struct page_functions *f, struct json *j)
 
 	json_open(j, "names", '[');
 	write_name(j, "all", NULL);
-	for (i = 0; i < r->container->count; i++) {
+	for (i = 0; i < f->row_count; i++) {
 		const struct row *row = page_functions_row(f, i);
 
 		write_name(j, row->text, row->kind == ROW_SYMBOL ? row->symbol->name : NULL);
 	}
+	write_other_names(f, j);
 	for (i = 0; i < f->count; i++)
 		write_name(j,
 			   f->extras[i].image == GATHER_NONE
@@ -200,8 +284,10 @@ static void write_kinds(const struct page_functions *f, struct json *j)
 
 	json_open(j, "kind", '[');
 	json_u64(j, NULL, PAGE_APPLICATION);
-	for (i = 0; i < f->report->container->count; i++)
+	for (i = 0; i < f->row_count; i++)
 		json_u64(j, NULL, kind_of(f, page_functions_row(f, i)));
+	for (i = 0; i < f->other_count; i++)
+		json_u64(j, NULL, f->others[i].kind);
 	for (i = 0; i < f->count; i++)
 		json_u64(j, NULL, f->extras[i].image == GATHER_NONE ? PAGE_CUT : PAGE_APPLICATION);
 	json_u64(j, NULL, PAGE_REST);
@@ -216,7 +302,7 @@ static void write_marks(const struct page_functions *f, struct json *j)
 
 	json_open(j, "mark", '[');
 	json_string(j, NULL, NULL);
-	for (i = 0; i < r->container->count; i++) {
+	for (i = 0; i < f->row_count; i++) {
 		const struct row *row = page_functions_row(f, i);
 		bool in_kernel = r->chains && r->chains->is_kernel
 					 ? r->chains->is_kernel[row->image]
@@ -236,8 +322,10 @@ static void write_image_numbers(const struct page_functions *f, const uint32_t *
 
 	json_open(j, "image", '[');
 	json_u64(j, NULL, 0);
-	for (i = 0; i < f->report->container->count; i++)
+	for (i = 0; i < f->row_count; i++)
 		json_u64(j, NULL, numbers[page_functions_row(f, i)->image]);
+	for (i = 0; i < f->other_count; i++)
+		json_u64(j, NULL, numbers[f->others[i].image]);
 	for (i = 0; i < f->count; i++)
 		json_u64(j, NULL,
 			 f->extras[i].image == GATHER_NONE ? 0 : numbers[f->extras[i].image]);
@@ -272,7 +360,7 @@ static uint32_t *write_images(const struct page_functions *f, struct json *j)
 	size_t k;
 
 	for (k = 0; k < r->container->count; k++)
-		numbers[page_functions_row(f, k)->image] = 1;
+		numbers[r->container->rows[k].image] = 1;
 	for (k = 0; k < f->count; k++)
 		if (f->extras[k].image != GATHER_NONE)
 			numbers[f->extras[k].image] = 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of a page's tree, each with its name, kind and image. The numbers are: 0 for the
- * whole profile; the rows of the report from PAGE_ROWS on; then the applications and
- * the marks of chains that end early, in the order in which they were asked for; then one for what
- * is too small to show. The report is borrowed.
+ * whole profile; the rows of the report from PAGE_ROWS on; then, of the rows that are left out, one
+ * for each kind in each image; then the applications and the marks of chains that end early, in the
+ * order in which they were asked for; then one for what is too small to show. The report is
+ * borrowed.
  *
  *	struct page_functions f;
  *	page_functions_init(&f, report, true);
@@ -43,8 +44,12 @@ enum page_kind {
 
 struct page_functions {
 	const struct report *report;
-	uint32_t *rows;		   /* their indexes in the report, in the order of the page */
-	uint32_t *numbers;	   /* of each index: its place there */
+	uint32_t *order; /* indexes in the report, in the order of the page */
+	uint32_t *rows;	 /* those that are not left out */
+	size_t row_count;
+	struct page_other *others; /* what is left out */
+	size_t other_count, other_room;
+	uint32_t *numbers;	   /* of each index: its place in the rows and the others */
 	struct page_extra *extras; /* applications and marks */
 	size_t count, room;
 	struct map by_app; /* by image: index + 1 */
@@ -55,6 +60,13 @@ struct page_functions {
  * much in common are next to each other then, so that a page is compressed to two thirds. */
 void page_functions_init(struct page_functions *f, const struct report *r, bool by_name);
 void page_functions_done(struct page_functions *f);
+/* Leaves out the rows that are not @kept, by their indexes. May be called again. */
+void page_functions_leave_out(struct page_functions *f, const bool *kept);
+/* How many numbers from PAGE_ROWS on are of rows, and of what is left out. */
+size_t page_functions_listed(const struct page_functions *f);
+/* Writes how many rows are left out, all of which have fewer than @below samples, as a member of an
+ * open object; nothing if there are none. */
+void page_functions_write_others(const struct page_functions *f, uint64_t below, struct json *j);
 /* The row of the @i-th number from PAGE_ROWS on. */
 const struct row *page_functions_row(const struct page_functions *f, size_t i);
 /* Number of what a node of the tree is (profile/rows/chains.h); a new one for an application, or
