@@ -153,10 +153,10 @@ function compute() {
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b, second ?? profile) : null;
 	page = { profile, palette: colours(), window, other, second, chosen, sort: state.sort,
 		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(profile, window, chosen), ...losses(window),
-		open: f => go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }), pick: f => showDetail(null, 0, f),
+		open: f => { if (!profile.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
-	page.mostSelf = page.functions.self.reduce((a, b) => Math.max(a, b), 1);
+	page.mostSelf = page.functions.self.reduce((most, k, f) => (profile.others.has(f) ? most : Math.max(most, k)), 1);
 	if (second) page.B = viewOf(second, other, chosen);
 	else if (other) {
 		page.B = viewOf(profile, other, chosen);
@@ -248,7 +248,7 @@ function numbersOfBoth(f) {
 /** Shows a node of a graph, or a function, in the line below. */
 function showDetail(graph, i, f) {
 	const t = graph?.tree, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
-	const isAll = f === 0 || profile.func.kind[f] === 9;
+	const isAll = f === 0 || profile.func.kind[f] === KIND_REST || profile.others.has(f);
 	page.picked = f;
 	if (!isAll) writeState({ fn: profile.key[f] }, false);
 	$('detail').hidden = false;
@@ -291,7 +291,7 @@ function chooseEvent(key) {
 }
 
 function addFilter(verb, f, more = {}) {
-	if (!(f > 0)) return;
+	if (!(f > 0) || profile.others.has(f)) return;
 	const key = profile.key[f], list = filters().filter(x => x.key !== key);
 	go({ f: filtersText([...list, { verb, key }]), z: '', ...more });
 }
@@ -479,7 +479,7 @@ function renderFlame() {
 function hottest() {
 	let best = 1;
 	for (let f = 1; f < profile.count - 1; f++)
-		if (profile.func.kind[f] && page.functions.self[f] > page.functions.self[best]) best = f;
+		if (profile.func.kind[f] && !profile.others.has(f) && page.functions.self[f] > page.functions.self[best]) best = f;
 	return best;
 }
 

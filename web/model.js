@@ -124,6 +124,11 @@ export class Profile {
 		this.tasks = head.tasks || [];
 		/** The names of containers, by their cgroups. */
 		this.containers = new Map(this.tasks.filter(t => t[4]).map(t => [t[0], t[4]]));
+		const { first, count } = head.others ?? { first: 0, count: 0 };
+		/** Those functions that are sums of rare ones, for which there was no room. */
+		this.others = new Set(Array.from({ length: count }, (_, i) => first + i));
+		/** Of two profiles: functions and nodes of the other one that this one may have left out. */
+		this.absent = { functions: new Uint8Array(0), nodes: new Uint8Array(0) };
 		this.grouped = new Map();
 		this.late = /** @type {any} */ ({});
 		/** @type {Float64Array | null} */
@@ -194,6 +199,16 @@ export class Profile {
 			byKey.set(own, i);
 		}
 		return (this.late.keys = { key, byKey });
+	}
+
+	/** The most samples that a function without any may have, because it may be among the others. */
+	unseen(f) {
+		return this.absent.functions[f] ? this.head.others.below - 1 : 0;
+	}
+
+	/** The same of a node, which may be too small for the tree. */
+	unseenNode(i) {
+		return this.absent.nodes[i] ? this.head.hidden.below - 1 : 0;
 	}
 
 	hasSymbol(f) {

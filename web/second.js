@@ -109,6 +109,13 @@ function movedFunctions({ self, total }, to, count) {
 	return out;
 }
 
+/** Marks of those up to count that are not in a list: what is in the other profile alone. Empty if all that there was is known. */
+function absentFrom(list, count, isCut) {
+	const absent = new Uint8Array(isCut ? count : 0).fill(1);
+	for (const i of list) absent[i] = 0;
+	return absent;
+}
+
 /** Joins b to a: afterwards both have the same functions, and trees with the same nodes. */
 export function joinProfiles(a, b) {
 	const before = a.rest, functionsOfA = Uint32Array.from({ length: a.count }, (_, f) => f), whole = b.allFunctions(), own = a.allFunctions();
@@ -117,6 +124,9 @@ export function joinProfiles(a, b) {
 	a.rest = a.count - 1;
 	functionsOfA[before] = a.rest;
 	const { tree, toA, toB } = joinTrees(a.base, b.base, functionsOfA, to);
+	a.others = b.others = new Set([...a.others, ...[...b.others].map(f => to[f])]);
+	a.absent = { functions: absentFrom(functionsOfA, a.count, a.head.others), nodes: absentFrom(toA, tree.n, a.head.hidden) };
+	b.absent = { functions: absentFrom(to, a.count, b.head.others), nodes: absentFrom(toB, tree.n, b.head.hidden) };
 	moveInto(a, tree, toA);
 	moveInto(b, tree, toB);
 	a.late = { functions: movedFunctions(own, functionsOfA, a.count) };

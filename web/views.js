@@ -77,6 +77,12 @@ function missingText({ profile: { head }, isPart }, alsoWhole = '') {
 	return `${isPart ? 'shares' : alsoWhole} of what is in chains of ${head.unit ? 'less' : 'fewer'} than ${amount(head, hidden.below)} are missing${isPart ? ' in this window' : ''}`;
 }
 
+/** What is said of rare functions that have no rows of their own. */
+function othersText({ profile: { head }, isPart }) {
+	const { others } = head;
+	return others && !isPart ? `; ${int(others.functions)} more, each in less than ${amount(head, others.below)}, are added up by image` : '';
+}
+
 /** The name of a container if the cgroup is one's, else the path. */
 export function cgroupName(profile, path) {
 	return visible(profile.containers.get(path) ?? path);
@@ -202,7 +208,7 @@ export function showFunctions(page, host, note) {
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
 	if (!hasGrouping(profile, page.by)) return note.replaceChildren(showMissing(page, page.by));
-	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}. ${noiseText(profile.head, page.blocks)}`;
+	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}. ${noiseText(profile.head, page.blocks)}`;
 }
 
 // --- overview ---
@@ -344,13 +350,27 @@ function diffRows(page) {
 	return (page.diffRows ||= makeDiffRows(page));
 }
 
+/** The own samples of functions in both windows: those of the trees, unless both are whole profiles, of which all is known. */
+function ownOfBoth({ profile, functions, tree, B, second, isPart, other }) {
+	const isCut = (profile.head.hidden || second?.head.hidden) && (isPart || other), of = (f, t) => (isCut ? profile.functions(t) : f).self;
+	return { ownA: of(functions, tree), ownB: of(B.functions, B.tree) };
+}
+
+/** Two counts, of which one may be not known, up to the most that it can be: then as near to the other's share as it can be. */
+function nearest(page, known, most) {
+	const [a, b] = known, [mostA, mostB] = most;
+	return [mostA ? Math.min(mostA, b / page.B.n * page.n) : a, mostB ? Math.min(mostB, a / page.n * page.B.n) : b];
+}
+
 function makeDiffRows(page) {
-	const { profile, functions, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]);
+	const { profile, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]), { ownA, ownB } = ownOfBoth(page);
 	for (let f = 1; f < profile.count; f++) {
-		const a = functions.self[f], b = B.functions.self[f];
-		if (!isShown(profile, f) || (!a && !b)) continue;
+		const known = [ownA[f], ownB[f]];
+		if (!isShown(profile, f) || profile.others.has(f) || !(known[0] || known[1])) continue;
+		const most = [known[0] ? 0 : profile.unseen(f), known[1] ? 0 : page.second?.unseen(f) ?? 0];
+		const [a, b] = nearest(page, known, most);
 		const { chance, half } = compareShares(a, n, page.blocks.ofFunction(f), b, m, B.blocks.ofFunction(f));
-		rows.push({ f, a, b, half, change: b / m - a / n, p: chance, name: fullName(profile, f),
+		rows.push({ f, a: known[0], b: known[1], most, half, change: b / m - a / n, p: chance, name: fullName(profile, f),
 			image: imageName(profile, f) });
 	}
 	const sure = page.sureAt = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
@@ -364,9 +384,14 @@ function makeDiffRows(page) {
 function verdict(r) {
 	if (r.perhaps) return r.change > 0 ? '△ perhaps' : '▽ perhaps';
 	if (!r.sure) return 'chance';
-	if (!r.a) return '▲ new';
-	if (!r.b) return '▼ gone';
+	if (!r.a && !r.most[0]) return '▲ new';
+	if (!r.b && !r.most[1]) return '▼ gone';
 	return r.change > 0 ? '▲ more' : '▼ less';
+}
+
+/** The share of a count, or what it is below. */
+function shareOf(k, most, n) {
+	return most ? pct((most + 1) / n).replace(/^<?/, '<') : pct(k / n);
 }
 
 function fillChange(c, r) {
@@ -391,9 +416,9 @@ function diffColumns() {
 		{ id: 'bar', title: 'points, 95 % interval', width: '190px', falls: true, key: r => r.change,
 			init: c => c.append(el('div', { class: 'change' }, el('s'), el('u'))), fill: fillChange },
 		{ id: 'a', title: 'A %', width: '60px', narrow: '48px', cls: 'right', falls: true, key: r => r.a,
-			fill: (c, r) => { c.textContent = pct(r.a / diffPage.n); } },
+			fill: (c, r) => { c.textContent = shareOf(r.a, r.most[0], diffPage.n); } },
 		{ id: 'b', title: 'B %', width: '60px', narrow: '48px', cls: 'right', falls: true, key: r => r.b,
-			fill: (c, r) => { c.textContent = pct(r.b / diffPage.B.n); } },
+			fill: (c, r) => { c.textContent = shareOf(r.b, r.most[1], diffPage.B.n); } },
 		{ id: 'says', title: 'Says', width: '84px', key: r => verdict(r),
 			fill: (c, r) => { c.textContent = verdict(r); grey(c, r); } },
 		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
@@ -426,7 +451,9 @@ export function frameDifference(page, i) {
 }
 
 function compareFrame(page, i) {
-	const a = page.tree.total[i], b = page.B.tree.total[i], x = a / page.n, y = b / page.B.n;
+	const known = [page.tree.total[i], page.B.tree.total[i]], most = [known[0] ? 0 : page.profile.unseenNode(i), known[1] ? 0 : page.second?.unseenNode(i) ?? 0];
+	const [a, b] = nearest(page, known, most), x = a / page.n, y = b / page.B.n;
+	if (page.tree.func[i] === page.profile.rest) return { change: 0, sure: false, differs: false };
 	const { chance } = compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i));
 	diffRows(page);
 	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))), sure: a + b >= 12 && chance <= page.sureAt, differs: chance <= 0.05 };
@@ -492,6 +519,8 @@ export function showQuality(page, host) {
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${amount(head, head.hidden.below)}`, `${pct(head.hidden.samples / n)} %`]);
+	if (head.others) samples.push([`without a name: ${int(head.others.functions)} functions, each in less than ${amount(head, head.others.below)}`,
+		`${pct([...page.profile.others].reduce((sum, f) => sum + page.functions.self[f], 0) / page.n)} %`]);
 	host.replaceChildren(el('h2', {}, 'How good these numbers are'), el('div', { class: 'cards' },
 		card('Samples', rowsOf([...samples, ...head.losses.map(l => [visible(l.meaning), int(l.value)])])),
 		head.chains ? card('Where call chains end', rowsOf([...ends].sort((a, b) => b[1].samples - a[1].samples)

@@ -253,6 +253,17 @@ def make_hostile(path, hostile):
     write_page(path, hostile, head, data[4 + length:])
 
 
+def make_crowded(path, crowded, first, count):
+    """Copies a page, as if some functions from number first on were sums of rare ones, for which there was no room."""
+    head, _ = read_page(path)
+    with open(path, encoding="utf-8") as f:
+        data = gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', f.read())[1]))
+    length, = struct.unpack_from("<I", data)
+    head["functions"].update(address=None, name=None, link=None)
+    head["others"] = {"first": first, "count": count, "functions": 7, "below": 4}
+    write_page(path, crowded, head, data[4 + length:])
+
+
 class Browser:
     """One page in a browser."""
 
@@ -907,6 +918,8 @@ def make_pages():
     run(f"{BUILD}/tools/opreport", "--session-dir=tasks", "--html=cpus.html", "cpu:0,1", "time:2026-11-23T14:00:00Z..2026-11-23T14:00:40Z")
     make_hostile("one.html", "hostile.html")
     make_pruned("one.html", "pruned.html")
+    make_crowded("one.html", "crowded.html", 1, 5)
+    make_crowded("difference.html", "crowded-difference.html", 0, 0)
 
 
 def serve(*words):
@@ -1002,6 +1015,20 @@ def a_file_compares_two_profiles(b, where):
     return view == "diff" and "session:before" in chips and "session:after" in chips and len(shown) == 4 and shown == differences_of(command) and \
         own == {key: k for key, (k, _) in children("--session-dir=before-after", "session:before").items()} and \
         len(flat) > 3 and flat == differences_of(flat_command) and deepest.startswith("8 frames")
+
+
+def rare_functions_are_added_up(b, where):
+    """The page says so; they have no graph of callers; and what only the other profile has may be among them, so it is not new."""
+    b.open(f"{where}/crowded.html", "v=functions")
+    note, rows = b.text("functions-note"), table(b, "functions")
+    b.js("document.querySelector('#functions .tr').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    actions = b.js("return document.querySelectorAll('#detail button').length")
+    b.open(f"{where}/crowded-difference.html")
+    b.until(lambda: b.js("return document.body.dataset.second"))
+    shown = shown_differences(b)
+    b.open(f"{where}/crowded.html", "v=quality")
+    return "; 7 more, each in less than 4 samples, are added up by image" in note and len(rows) == 5 and actions == 0 and \
+        shown[("marked_first", "lib.so")] == ("<0.40", "10.0", "▲ more") and "without a name: 7 functions, each in less than 4 samples100 %" in b.text("v-quality")
 
 
 def inlined_code_is_shown_where_it_is(b):
@@ -1154,6 +1181,7 @@ def main():
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(a_file_compares_two_profiles, wide, f"file://{work}")
+            attempt(rare_functions_are_added_up, wide, f"file://{work}")
             attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
             attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/difference.html", what="difference: ")
             attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
