@@ -390,6 +390,8 @@ size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 {
 	size_t i, kept = 0, count = t->count;
 
+	if (t->is_held)
+		return 0;
 	for (i = 0; i < count; i++)
 		if ((in_use && map_get(in_use, t->entries[i]->image.cookie)) ||
 		    !is_old(t, t->entries[i]))
@@ -408,6 +410,11 @@ size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 	}
 	t->count = kept;
 	return count - kept;
+}
+
+void cookie_hold(struct cookie_table *t, bool on)
+{
+	t->is_held = on;
 }
 
 size_t cookie_function_bytes(const struct cookie_table *t)

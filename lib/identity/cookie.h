@@ -113,6 +113,9 @@ void cookie_age(struct cookie_table *t);
 /* Forgets the images that were not asked for in this age, and the files that were never identified,
  * unless the cookie is a key of @in_use (may be NULL); returns how many. */
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use);
+/* Whether, from now on, cookie_sweep() does nothing, because somebody still looks at images. Their
+ * paths on the host change all the same. */
+void cookie_hold(struct cookie_table *t, bool on);
 
 /* Bytes of memory that the cookies of functions take. */
 size_t cookie_function_bytes(const struct cookie_table *t);

@@ -32,6 +32,7 @@ struct cookie_table {
 	uint64_t last;	       /* the highest cookie given out or defined */
 	uint64_t vdso;	       /* its cookie, 0: not made yet */
 	uint32_t age;	       /* number of cookie_age() calls */
+	bool is_held;	       /* nothing is swept */
 	size_t function_bytes; /* of memory that functions of source files take */
 	struct parser *parser;
 	struct finder *finder;	    /* looks at files, or NULL */
