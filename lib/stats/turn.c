@@ -81,14 +81,32 @@ void turn_stage(struct turn *t, enum turn_stage stage)
 	t->marked_ns = now_ns;
 }
 
+/* Takes note of a time without a drain, and returns it. */
+static uint64_t note_turn(struct turn *t)
+{
+	uint64_t took_ns = t->marked_ns - t->begun_ns;
+
+	t->longest_ns = MAX(t->longest_ns, took_ns);
+	t->late += took_ns > turn_late_ns;
+	return took_ns;
+}
+
+void turn_split(struct turn *t)
+{
+	if (!t)
+		return;
+	turn_stage(t, TURN_OTHER);
+	(void)note_turn(t);
+	memset(t->these_ns, 0, sizeof(t->these_ns));
+	t->begun_ns = t->marked_ns;
+}
+
 void turn_end(struct turn *t)
 {
 	uint64_t took_ns;
 
 	turn_stage(t, TURN_OTHER);
-	took_ns = t->marked_ns - t->begun_ns;
-	t->longest_ns = MAX(t->longest_ns, took_ns);
-	t->late += took_ns > turn_late_ns;
+	took_ns = note_turn(t);
 	if (t->is_watched && took_ns > long_ns)
 		explain(t, took_ns);
 	if (t->between)

@@ -59,6 +59,9 @@ void turn_stage(struct turn *t, enum turn_stage stage);
 void turn_end(struct turn *t);
 /* Ends a turn and begins the next one, in work that drains in between. NULL is fine. */
 void turn_next(struct turn *t);
+/* Ends a stage of a turn of another thread, for which this one has just drained: the times before
+ * and after that count as two turns. NULL is fine. */
+void turn_split(struct turn *t);
 /* Forgets the longest times, because sampling starts. What was late stays counted. */
 void turn_reset(struct turn *t);
 /* The name of a stage, and what is done in it. */
