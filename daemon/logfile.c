@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -62,6 +63,8 @@ static void finish(void)
 		(void)logfile_reopen(NULL);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds a line */
+
 static void log_to_file(enum log_level level, const char *text, void *data _unused_)
 {
 	_cleanup_free_ char *line = xstrdup(text);
@@ -70,9 +73,11 @@ static void log_to_file(enum log_level level, const char *text, void *data _unus
 	for (unsigned char *at = (unsigned char *)line; *at; at++)
 		if (*at < ' ' || *at == 0x7f)
 			*at = '?';
+	(void)pthread_mutex_lock(&lock);
 	print_time(logfile.file);
 	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
 	finish();
+	(void)pthread_mutex_unlock(&lock);
 	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
 		(void)fprintf(stderr, "oprofiled: %s%s\n", log_prefix(level), line);
 }
@@ -105,10 +110,12 @@ void logfile_detach(void)
 
 void logfile_section(void (*print)(void *data, FILE *out), void *data)
 {
+	(void)pthread_mutex_lock(&lock);
 	print_time(logfile.file);
 	(void)fputc('\n', logfile.file);
 	print(data, logfile.file);
 	finish();
+	(void)pthread_mutex_unlock(&lock);
 }
 
 void logfile_raw(const char *text)
