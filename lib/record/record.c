@@ -11,6 +11,7 @@
 #include "driver/wander.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
+#include "helper/relief.h"
 #include "history/slice_file.h"
 #include "record/store/sampled_image.h"
 #include "record/feature.h"
@@ -114,6 +115,7 @@ static void open_kernel(struct record *rec, const struct record_config *config)
 					       .end = config->kernel_end,
 					       .absolute = config->no_vmlinux,
 					       .wanted = wants_kernel(config),
+					       .relief = rec->relief,
 					       .binaries = rec->binaries };
 
 	rec->kernel = kernel_images_new(&kernel);
@@ -130,7 +132,8 @@ static void open_store(struct record *rec, const struct record_config *config)
 				      .mapped_max = config->mapped_bytes_max,
 				      .keep_ms = config->keep_ms,
 				      .open_max = config->open_files_max,
-				      .in_turns = config->turn };
+				      .in_turns = config->turn,
+				      .relief = rec->relief };
 
 	rec->store = store_new(&store);
 }
@@ -171,6 +174,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->select = config->images != NULL;
 	rec->cookies = config->cookies;
 	rec->turn = config->turn;
+	rec->relief = config->relief;
 	rec->wanders = config->wanders;
 	rec->root = xstrdup(config->root ?: "");
 	rec->session_dir = xstrdup(config->session_dir);
@@ -183,7 +187,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		keep_next_to_sessions(rec);
 	copy_events(rec, config, derived);
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
-						config->cookies);
+						config->cookies, rec->relief);
 	rec->sources = source_files_new(rec->samples);
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
@@ -193,7 +197,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		&(struct chain_recorder_config){ .samples = rec->samples,
 						 .events = rec->events,
 						 .sample_events = config->event_count,
-						 .has_history = config->keep_ms > 0 });
+						 .has_history = config->keep_ms > 0,
+						 .relief = rec->relief });
 	open_kernel(rec, config);
 	if (rec->separate & RECORD_SEPARATE_CGROUP)
 		rec->containers = container_namer_new(rec->root, rec->samples);
@@ -297,9 +302,11 @@ int record_end_slice(struct record *rec, const struct slice *slice, struct error
 
 	if (!past)
 		return 0;
+	relief_leave(rec->relief);
 	counts = past_end_slice(past, &own, err);
 	/* In any case: the next slice must not get these chains. The first error is reported. */
 	chains = chain_recorder_end_slice(rec->trace, &own, counts < 0 ? NULL : err);
+	relief_return(rec->relief);
 	return counts < 0 ? counts : chains;
 }
 
@@ -358,16 +365,10 @@ bool record_renews(const struct record *rec)
 	return rec->renew_tick;
 }
 
-int record_close_files(struct record *rec, struct error *err)
+/* Forgets what belongs to the session, and closes what is still open. */
+static void forget_files(struct record *rec)
 {
-	int r;
-
-	record_sync(rec, true);
-	r = record_flush(rec, true, err);
-	if (rec->jitting)
-		jitting_forget(rec->jitting);
 	source_files_forget(rec->sources);
-	store_close_all(rec->store);
 	chain_recorder_close(rec->trace);
 	if (store_past(rec->store))
 		past_leave(store_past(rec->store));
@@ -377,6 +378,20 @@ int record_close_files(struct record *rec, struct error *err)
 	if (rec->threads)
 		thread_namer_forget(rec->threads);
 	sampled_image_forget(rec->binaries);
+}
+
+int record_close_files(struct record *rec, struct error *err)
+{
+	int r;
+
+	record_sync(rec, true);
+	r = record_flush(rec, true, err);
+	if (rec->jitting)
+		jitting_forget(rec->jitting);
+	store_close_all(rec->store);
+	relief_leave(rec->relief);
+	forget_files(rec);
+	relief_return(rec->relief);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
 	rec->trans.size = 0;

@@ -29,6 +29,7 @@ struct driver;
 struct driver_ops;
 struct evderived;
 struct record;
+struct relief;
 struct slice;
 struct turn;
 
@@ -75,6 +76,9 @@ struct record_config {
 	const struct cookie_table *cookies; /* borrowed for the record's life */
 	bool wanders;			    /* the sampling periods do */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
+	/* Relieves the caller while files of the session are used; borrowed for the record's life,
+	 * or NULL. What relieves it may use the cookies, but hold them (cookie_hold()). */
+	struct relief *relief;
 };
 
 /* Prepares the session directory, kernel ranges and manifest. Caller frees. Returns 0 or -errno. */

@@ -444,7 +444,7 @@ static struct sampled_image *numbered_image(struct sampled_images *t, struct coo
 static void images_unused_for_long_are_freed(void)
 {
 	struct cookie_table *cookies = cookie_table_new();
-	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies);
+	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies, NULL);
 	struct sampled_image *kernel = sampled_image_kernel(t, "vmlinux", true), *held = NULL;
 	uint64_t i;
 
@@ -482,7 +482,7 @@ static void source_files_get_images_as_others_are_left(void)
 	enum { MOST = 4096 };
 	const uint64_t later = 10 * 60 * NS_PER_S;
 	struct cookie_table *cookies = cookie_table_new();
-	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies);
+	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies, NULL);
 	struct sampled_image *shared;
 	uint64_t script_unnamed, script_swept;
 	int i;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "stream/evbuf.h"
 #include "record/store/sampled_image.h"
 #include "chains/chain_history.h"
@@ -19,6 +20,7 @@ struct chain_recorder {
 	char *samples;
 	bool has_history; /* slices are written */
 	const struct event *events;
+	struct relief *relief;	   /* or NULL */
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks and numbers become invalid */
 	uint64_t retry_ns;	   /* when to try again; 0: at once */
@@ -52,6 +54,7 @@ struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *co
 	t->samples = xstrdup(config->samples);
 	t->has_history = config->has_history;
 	t->events = config->events;
+	t->relief = config->relief;
 	t->epoch = 1;
 	t->sample_events = config->sample_events;
 	return t;
@@ -71,8 +74,9 @@ void chain_recorder_free(struct chain_recorder *t)
 
 void chain_recorder_close(struct chain_recorder *t)
 {
-	chain_store_close(t->store);
-	t->store = NULL;
+	relief_leave(t->relief);
+	chain_store_close(STEAL(t->store));
+	relief_return(t->relief);
 	t->epoch++;
 	t->on = false;
 	t->last_context = 0;
@@ -195,7 +199,9 @@ static bool try_store(struct chain_recorder *t, uint64_t end)
 
 	if (t->retry_ns && clock_now_ns() < t->retry_ns)
 		return false;
+	relief_leave(t->relief);
 	r = store_chain(t, end, &err);
+	relief_return(t->relief);
 	if (r == 0) {
 		t->retry_ns = 0;
 		return true;
@@ -237,6 +243,20 @@ void chain_recorder_end(struct chain_recorder *t, uint64_t end, struct chain_rec
 		*ret = mark_of_last(t);
 }
 
+/* Adds a chain that consists of @leaf, a frame in @image, and the callers of @mark. */
+static int store_called(struct chain_recorder *t, const struct chain_recorder_mark *mark,
+			struct sampled_image *image, struct chain_frame *leaf)
+{
+	int r;
+
+	relief_leave(t->relief);
+	r = number_of(t, image, &leaf->image, NULL);
+	if (r == 0)
+		r = chain_store_add_called(t->store, &mark->callers, leaf, t->weight);
+	relief_return(t->relief);
+	return r;
+}
+
 bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 			   const struct chain_recorder_mark *mark)
 {
@@ -246,8 +266,7 @@ bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 	    !same_owner(&t->owner, &t->by_context[mark->context]) || chain_store_is_full(t->store))
 		return false;
 	leaf = t->frames[0];
-	if (number_of(t, t->images[0], &leaf.image, NULL) < 0 ||
-	    chain_store_add_called(t->store, &mark->callers, &leaf, t->weight) < 0)
+	if (store_called(t, mark, t->images[0], &leaf) < 0)
 		return false;
 	t->on = false;
 	t->ends[end] += samples_of(t);
@@ -261,7 +280,12 @@ int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice
 
 uint32_t chain_recorder_live(const struct chain_recorder *t)
 {
-	return t->store ? chain_store_live(t->store) : chain_history_next(t->samples);
+	uint32_t live;
+
+	relief_leave(t->relief);
+	live = t->store ? chain_store_live(t->store) : chain_history_next(t->samples);
+	relief_return(t->relief);
+	return live;
 }
 
 bool chain_recorder_is_crowded(const struct chain_recorder *t, uint32_t first)

@@ -20,6 +20,7 @@
 
 struct sampled_image;
 struct chain_recorder;
+struct relief;
 struct slice;
 
 /* The owner of a chain; fields that samples are not separated by are SNAME_ALL. */
@@ -45,6 +46,7 @@ struct chain_recorder_config {
 	const struct event *events; /* borrowed */
 	size_t sample_events;	    /* the first events, whose weights are samples */
 	bool has_history;	    /* slices are written */
+	struct relief *relief;	    /* while the store is used; borrowed, or NULL */
 };
 
 /* Nothing is written before the first chain. Caller frees. */

@@ -2,6 +2,7 @@
 #include "record/internal/transient.h"
 
 #include "base/log.h"
+#include "helper/relief.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "jit/jit_code.h"
@@ -44,7 +45,12 @@ static const struct jit_code *source_place(const struct record *rec,
 	if (code)
 		return code;
 	source = cookie_lookup(rec->cookies, rec->trans.image_cookie);
-	return source ? source_files_place(rec->sources, source, image->image.name) : NULL;
+	if (!source)
+		return NULL;
+	relief_leave(rec->relief);
+	code = source_files_place(rec->sources, source, image->image.name);
+	relief_return(rec->relief);
+	return code;
 }
 
 /* Finds the place of @pc, an offset in the bytecode of the image's function. An offset that cannot

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "elf/elf_build_id.h"
@@ -25,6 +26,7 @@ enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 struct kernel_images {
 	char *root, *samples, *vmlinux;
 	struct sampled_images *binaries;
+	struct relief *relief;	      /* while files are used; or NULL */
 	bool given, absolute, wanted; /* given: the range came with the configuration */
 	uint64_t start, end;	      /* of the kernel's own text; equal: unknown */
 	struct kallsyms_ranges ranges;
@@ -156,6 +158,7 @@ struct kernel_images *kernel_images_new(const struct kernel_images_config *confi
 	k->reader = kernel_reader_new(k->root);
 	k->vmlinux = config->vmlinux ? path_absolute(config->vmlinux) : NULL;
 	k->binaries = config->binaries;
+	k->relief = config->relief;
 	k->wanted = config->wanted;
 	k->absolute = config->absolute;
 	k->given = config->end > config->start;
@@ -298,10 +301,14 @@ static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *path = symbols_path(k);
 	struct error err = ERROR_INIT;
+	int r;
 
 	if (!kernel_reader_lets_write(k->reader))
 		return false;
-	if (kallsyms_enter(path, kernel_reader_boot(k->reader), range, &range->key, &err) == 0) {
+	relief_leave(k->relief);
+	r = kallsyms_enter(path, kernel_reader_boot(k->reader), range, &range->key, &err);
+	relief_return(k->relief);
+	if (r == 0) {
 		kernel_reader_sync(k->reader, path);
 		return true;
 	}

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct relief;
 struct sampled_image;
 struct sampled_images;
 struct kernel_images;
@@ -26,6 +27,7 @@ struct kernel_images_config {
 	bool absolute;	     /* one image for the whole kernel, counted by address (--no-vmlinux) */
 	bool wanted;	     /* kernel samples are expected: warn if symbols will be missing */
 	struct sampled_images *binaries; /* borrowed for the kernel's life */
+	struct relief *relief;		 /* while files are used; the same, or NULL */
 };
 
 /* An image, and a range of addresses with the same base in it. */

@@ -3,6 +3,7 @@
 #include "record/record.h"
 
 #include "base/clock.h"
+#include "helper/relief.h"
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
 #include "record/internal/chain_recorder.h"
@@ -82,11 +83,13 @@ bool record_tend_files(struct record *rec)
 static void sync_code(struct record *rec, bool all)
 {
 	rec->trans.size = 0; /* its file may be closed */
+	if (rec->jitting && (!all || !rec->is_dumped))
+		jitting_sync(rec->jitting, clock_now_ns(), all);
+	relief_leave(rec->relief);
 	if (rec->jitting && all && rec->is_dumped)
 		jitting_write_all(rec->jitting, clock_now_ns());
-	else if (rec->jitting)
-		jitting_sync(rec->jitting, clock_now_ns(), all);
 	source_files_write(rec->sources, clock_now_ns(), all);
+	relief_return(rec->relief);
 	turn_stage(rec->turn, TURN_JIT);
 }
 

@@ -2,6 +2,7 @@
 #include "record/record.h"
 
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "stream/evbuf.h"
 #include "record/feature.h"
 #include "record/code/jit_reader.h"
@@ -112,8 +113,10 @@ int record_flush(struct record *rec, bool at_once, struct error *err)
 		if (is_of_record(c))
 			record_note(rec, c->name, counter_value(c, NULL, &now),
 				    counter_place(c, &rec->written));
+	relief_leave(rec->relief);
 	r = at_once ? stat_writer_finish(rec->stat_writer, err)
 		    : stat_writer_begin(rec->stat_writer, err);
+	relief_return(rec->relief);
 	turn_stage(rec->turn, TURN_STATS);
 	return r;
 }

@@ -17,6 +17,7 @@ struct container_namer;
 struct thread_namer;
 struct sampled_image;
 struct feature;
+struct relief;
 struct store;
 struct store_file;
 struct stat_writer;
@@ -100,6 +101,7 @@ struct record {
 	uint64_t dump_until_ns;	 /* a dump reads descriptions of JIT code until then; 0: not now */
 	bool is_dumped;		 /* nothing was counted since a dump */
 	struct turn *turn;	 /* of the caller's loop, or NULL */
+	struct relief *relief;	 /* while files are used; or NULL */
 };
 
 /* Does what is left to do with the files, for a short time; returns whether there is more. */

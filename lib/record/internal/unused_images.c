@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/log.h"
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "file/path.h"
 #include "record/internal/chain_recorder.h"
 #include "record/store/sampled_image.h"
@@ -23,7 +24,9 @@ bool record_has_chains_since(const struct record *rec, uint32_t first)
 
 void record_note_images(struct record *rec)
 {
+	relief_leave(rec->relief);
 	manifest_unused_clear(rec->samples);
+	relief_return(rec->relief);
 	sampled_image_note_used(rec->binaries);
 }
 
@@ -71,7 +74,9 @@ void record_drop_images(struct record *rec)
 		manifest_unused_clear(rec->samples);
 		return;
 	}
+	relief_leave(rec->relief);
 	count = manifest_unused_drop(rec->samples, &choice, &err);
+	relief_return(rec->relief);
 	if (count && sampled_image_reopen_manifest(rec->binaries, &err) < 0) {
 		rec->session_ready = false; /* the next sample opens it again */
 		count = -1;

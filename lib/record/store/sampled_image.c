@@ -10,6 +10,7 @@
 #include "file/path.h"
 #include "file/procfs.h"
 #include "bpf/interpreter.h"
+#include "helper/relief.h"
 #include "identity/cookie.h"
 #include "elf/vdso.h"
 #include "sfile/manifest.h"
@@ -30,6 +31,7 @@ static const uint64_t sources_every_ns = 10 * 60 * NS_PER_S;
 struct sampled_images {
 	char *samples, *root, *select;
 	const struct cookie_table *cookies;
+	struct relief *relief;	   /* while files are used; or NULL */
 	struct manifest *manifest; /* NULL: not open */
 	struct map by_cookie;	   /* cookie: binary */
 	struct map by_name;	   /* hash of the image to binaries */
@@ -48,7 +50,8 @@ struct sampled_images {
 
 struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
 					       const char *select,
-					       const struct cookie_table *cookies)
+					       const struct cookie_table *cookies,
+					       struct relief *relief)
 {
 	struct sampled_images *t = xcalloc(1, sizeof(*t));
 
@@ -56,6 +59,7 @@ struct sampled_images *sampled_image_table_new(const char *samples, const char *
 	t->root = xstrdup(root ? root : "");
 	t->select = select ? xstrdup(select) : NULL;
 	t->cookies = cookies;
+	t->relief = relief;
 	return t;
 }
 
@@ -109,17 +113,23 @@ int sampled_image_open_manifest(struct sampled_images *t, const char *session_di
 
 	if (t->manifest)
 		return 0;
+	relief_leave(t->relief);
 	r = session_create(session_dir, session_name, err);
 	if (r == 0)
 		r = manifest_open(t->samples, true, &t->manifest, err);
+	relief_return(t->relief);
 	return r;
 }
 
 int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err)
 {
-	manifest_close(t->manifest);
-	t->manifest = NULL;
-	return manifest_open(t->samples, true, &t->manifest, err);
+	int r;
+
+	manifest_close(STEAL(t->manifest));
+	relief_leave(t->relief);
+	r = manifest_open(t->samples, true, &t->manifest, err);
+	relief_return(t->relief);
+	return r;
 }
 
 static void note_used(struct sampled_images *t, const char *name)
@@ -244,6 +254,21 @@ static int matches(const char *pattern, void *path)
 	return fnmatch(pattern, subject, 0) == 0;
 }
 
+/* The name of @file in the session; borrowed until the next call, or NULL. */
+static const char *name_in_session(struct sampled_images *t, const struct manifest_image *file,
+				   struct error *err)
+{
+	struct manifest_image copy = *file;
+	_cleanup_free_ char *host = file->host ? xstrdup(file->host) : NULL;
+	const char *name;
+
+	copy.host = host; /* who relieves us may learn another one */
+	relief_leave(t->relief);
+	name = manifest_name(t->manifest, &copy, err);
+	relief_return(t->relief);
+	return name;
+}
+
 struct sampled_image *sampled_image_file(struct sampled_images *t,
 					 const struct manifest_image *file, bool is_kernel)
 {
@@ -252,7 +277,7 @@ struct sampled_image *sampled_image_file(struct sampled_images *t,
 	struct sampled_image *b;
 
 	if (t->manifest)
-		image.name = manifest_name(t->manifest, file, &err);
+		image.name = name_in_session(t, file, &err);
 	if (t->manifest && !image.name && !t->complained) {
 		log_error("%s", err.text);
 		t->complained = true;
@@ -305,8 +330,10 @@ static struct sampled_image *region_binary(struct sampled_images *t, const struc
 	if (cookie_is_vdso_32(c)) {
 		_cleanup_free_ char *path = path_join(t->samples, "vdso32");
 
+		relief_leave(t->relief);
 		if (vdso_save_32(path, &err) < 0)
 			log_warn("%s: its functions will have no names", err.text);
+		relief_return(t->relief);
 	}
 	return sampled_image_region(t, c->tgid, c->start, c->end, c->path);
 }
@@ -319,8 +346,10 @@ static struct sampled_image *vdso_binary(struct sampled_images *t)
 	struct error err = ERROR_INIT;
 	uint64_t size = vdso_size();
 
+	relief_leave(t->relief);
 	if (vdso_save(path, &err) < 0)
 		log_warn("%s: functions of the vdso will have no names", err.text);
+	relief_return(t->relief);
 	return sampled_image_region(t, 0, 0, size, "[vdso]");
 }
 

@@ -36,12 +36,15 @@ struct sampled_image {
 struct sampled_images;
 struct opener;
 struct parser;
+struct relief;
 
 /* @samples is the session's directory, @root the parent of /proc, @select the list of --image (or
- * NULL); all are copied. @cookies is borrowed for the table's life. Caller frees. */
+ * NULL); all are copied. @cookies, and @relief, for while files are used (or NULL), are borrowed
+ * for the table's life. Caller frees. */
 struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
 					       const char *select,
-					       const struct cookie_table *cookies);
+					       const struct cookie_table *cookies,
+					       struct relief *relief);
 /* The parser and the opener of the table; borrowed, may be NULL. */
 struct parser *sampled_image_parser(const struct sampled_images *t);
 struct opener *sampled_image_opener(const struct sampled_images *t);

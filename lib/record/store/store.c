@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "record/store/descriptor_limit.h"
 #include "record/store/file_maker.h"
 #include "record/store/past.h"
@@ -38,6 +39,7 @@ struct store *store_new(const struct store_config *config)
 	s->opener = store_opener_new(config);
 	if (config->keep_ms)
 		s->past = past_new(config, s->opener);
+	s->relief = config->relief;
 	s->sample_events = config->sample_events;
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
 	s->open_max =
@@ -81,13 +83,6 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 	return f;
 }
 
-void store_settle(struct store *s)
-{
-	for (unsigned int i = 0; i < UNDER_WAY; i++)
-		if (s->ring[i].file)
-			finish(s, &s->ring[i]);
-}
-
 /* --- opening and closing --- */
 
 /* Updates the size of the file's database. */
@@ -128,7 +123,9 @@ static void drop(struct store *s, struct store_file *f)
 	s->mapped -= f->mapped;
 	s->open_count -= f->db != NULL;
 	s->closed_size -= f->db ? 0 : sizeof(*f);
+	relief_leave(s->relief);
 	sfile_close(f->sf);
+	relief_return(s->relief);
 	free(f);
 }
 
@@ -174,6 +171,16 @@ static void note_open(struct store *s, struct store_file *f)
 	f->opened_at = s->tick;
 }
 
+static int open_now(struct store *s, struct store_file *f, struct error *err)
+{
+	int r;
+
+	relief_leave(s->relief);
+	r = store_opener_open(s->opener, &f->key, &f->sf, err);
+	relief_return(s->relief);
+	return r;
+}
+
 /* Opens a closed file, unless it failed recently. */
 static bool file_open(struct store *s, struct store_file *f)
 {
@@ -182,9 +189,9 @@ static bool file_open(struct store *s, struct store_file *f)
 
 	if (!store_opener_may_try(s->opener, f->retry_at))
 		return false;
-	r = store_opener_open(s->opener, &f->key, &f->sf, &err);
+	r = open_now(s, f, &err);
 	if (r < 0 && shrink(s, r))
-		r = store_opener_open(s->opener, &f->key, &f->sf, &err);
+		r = open_now(s, f, &err);
 	if (r < 0) {
 		f->retry_at = store_opener_failed(s->opener, r, &err);
 		return false;
@@ -209,6 +216,13 @@ static bool opens_later(struct store *s, struct store_file *f)
 
 /* --- waiting --- */
 
+static void populate(const struct store *s, const struct store_file *f)
+{
+	relief_leave(s->relief);
+	odb_populate(f->db);
+	relief_return(s->relief);
+}
+
 /* Adds the waiting counts of a file, which are lost if it is not open. */
 static void add_all_waiting(struct store *s, struct store_file *f)
 {
@@ -216,7 +230,7 @@ static void add_all_waiting(struct store *s, struct store_file *f)
 	uint32_t i;
 
 	if (open && f->waiting_count >= odb_mapped_bytes(f->db) / POPULATE_SHARE)
-		odb_populate(f->db);
+		populate(s, f);
 	for (i = 0; i < f->waiting_count; i++) {
 		const struct waiting *w = &f->waiting[i];
 
@@ -420,8 +434,11 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 {
 	store_settle(s);
-	if (!choice->until_ns)
+	if (!choice->until_ns) {
+		relief_leave(s->relief);
 		store_opener_wait(s->opener);
+		relief_return(s->relief);
+	}
 	take_opened(s);
 	return leave(s, choice, false) && (!open || leave(s, choice, true));
 }

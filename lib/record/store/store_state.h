@@ -10,22 +10,19 @@
 #include "base/map.h"
 #include "sfile/odb.h"
 
-enum {
-	/* Number of pending additions, and the distance between the prefetch steps of one. */
-	UNDER_WAY = 32,
-	STEP = 10
-};
+enum { UNDER_WAY = 32 }; /* pending additions */
 
-/* A pending addition to an open file, whose memory is being prefetched. */
+/* A pending addition to an open file. */
 struct addition {
-	struct store_file *file; /* NULL: none */
+	struct store_file *file;
 	uint64_t key;
 	uint32_t count;
 };
 
 struct store {
 	struct store_opener *opener;
-	struct past *past; /* or NULL */
+	struct relief *relief; /* or NULL */
+	struct past *past;     /* or NULL */
 	size_t mapped_max, open_max, waiting_max;
 
 	struct map by_hash; /* hash of the key to files */
@@ -38,8 +35,8 @@ struct store {
 	uint64_t tick;		     /* calls of store_get() */
 	unsigned int may_open;	     /* files, until the next turn */
 
-	struct addition ring[UNDER_WAY];
-	unsigned int ring_at; /* index of the oldest addition, and of the next one */
+	struct addition pending[UNDER_WAY];
+	unsigned int pending_count;
 
 	size_t sample_events;
 	uint64_t lost[STORE_LOSS_COUNT_];
@@ -53,37 +50,13 @@ static inline void add_lost(struct store *s, const struct store_file *f, uint32_
 	s->lost[is_sample ? STORE_LOST_SAMPLES : STORE_LOST_EXTENDED] += count;
 }
 
-/* Does a pending addition. */
-static inline void finish(struct store *s, struct addition *a)
-{
-	int r = odb_add(a->file->db, a->key, a->count);
-
-	if (_unlikely_(r < 0)) {
-		add_lost(s, a->file, a->count);
-		store_opener_complain(s->opener, &a->file->key, r);
-	}
-	a->file = NULL;
-}
-
-/* Prefetches memory for the addition @age calls ago. */
-static inline void fetch(struct store *s, unsigned int age, enum odb_step step)
-{
-	const struct addition *a = &s->ring[(s->ring_at - age) % UNDER_WAY];
-
-	if (_likely_(a->file))
-		odb_prefetch(a->file->db, a->key, step);
-}
+/* As in store.h. */
+void store_settle(struct store *s);
 
 /* Adds to an open file, in a while. */
 static inline void add_open(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
 {
-	struct addition *a = &s->ring[s->ring_at % UNDER_WAY];
-
-	if (_likely_(a->file))
-		finish(s, a);
-	*a = (struct addition){ f, key, count };
-	fetch(s, 0, ODB_STEP_BUCKET);
-	fetch(s, STEP, ODB_STEP_FIRST);
-	fetch(s, 2 * STEP, ODB_STEP_SECOND);
-	s->ring_at++;
+	if (_unlikely_(s->pending_count == UNDER_WAY))
+		store_settle(s);
+	s->pending[s->pending_count++] = (struct addition){ f, key, count };
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct relief;
+
 /* The key of a sample file; fields that samples are not separated by are SNAME_ALL. */
 struct store_key {
 	struct sampled_image *app, *image;
@@ -62,4 +64,5 @@ struct store_config {
 	uint64_t keep_ms;      /* how long to keep the history; 0: there is none */
 	unsigned int open_max; /* 0: by the descriptor limit, which is raised as far as allowed */
 	bool in_turns;	       /* the caller's loop calls store_turn(): a thread opens files */
+	struct relief *relief; /* while files are used; borrowed, or NULL */
 };
