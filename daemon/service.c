@@ -593,7 +593,10 @@ int service_run(struct service *s, struct error *err)
 {
 	struct epoll_event event;
 	bool is_left = false; /* collector_tend() has more to do */
+	int r = collector_relieve(s->collector, urgent_relieve, err);
 
+	if (r < 0)
+		return r;
 	tell_manager(s);
 	while (!s->quit) {
 		int count = epoll_wait(s->epoll, &event, 1, is_left ? PAUSE_MS : -1);

@@ -69,6 +69,11 @@ void urgent_answer(void *data _unused_)
 	log_info("requests are answered at %s", priority);
 }
 
+void urgent_relieve(void)
+{
+	(void)set_real_time(true);
+}
+
 /* The thread has run for as long as it may. In a signal handler. */
 static void end_turn(int number _unused_)
 {

@@ -30,6 +30,10 @@ struct urgent {
  * thread that runs for a second without waiting ends this process. */
 void urgent_answer(void *data);
 
+/* Gives the calling thread, which drains samples while another one waits for a disk, real-time
+ * priority 1, if it may. It works for a fifth of a CPU at most (helper/relief.h). */
+void urgent_relieve(void);
+
 /* Gives the calling thread niceness -10 and short slices of time, or leaves it as it is, and, if it
  * may, real-time priority 1 for at most a fifth of a CPU's time. If nobody else's processes are in
  * its session, prefers that session, too. Threads that it starts later are ordinary ones. Returns

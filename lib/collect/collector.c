@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "helper/relief.h"
 #include "history/history_name.h"
 #include "history/levels.h"
 #include "identity/cookie.h"
@@ -44,6 +45,7 @@ void collector_free(struct collector *c)
 	spending_free(c->spending);
 	quota_free(c->quota);
 	record_free(c->record);
+	relief_free(c->relief);
 	cookie_table_free(c->cookies);
 	function_store_free(c->functions);
 	if (c->lock >= 0)
@@ -95,6 +97,7 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	record.derived = &config->drive.derived;
 	record.cookies = c->cookies;
 	record.turn = c->turn;
+	record.relief = c->relief;
 	record.attacher = c->attacher;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
@@ -150,6 +153,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	cookie_table_finder(c->cookies, c->finder);
 	c->functions = function_store_new(c->session_dir, config->functions_max);
 	cookie_keep_in(c->cookies, c->functions);
+	collector_open_relief(c);
 	r = collector_open_driver(c, config, &c->ops, &c->driver, err);
 	if (r == 0)
 		r = collector_open_record(c, config, err);
@@ -216,8 +220,13 @@ void collector_note_driver(struct collector *c)
 
 static int try_write_stats(struct collector *c, bool all, struct error *err)
 {
-	int r = c->setup_due ? record_write_setup(c->record, c->ops->why(c->driver), err) : 0;
+	const char *driver = c->ops->why(c->driver);
+	int r = 0;
 
+	relief_leave(c->relief);
+	if (c->setup_due)
+		r = record_write_setup(c->record, driver, err);
+	relief_return(c->relief);
 	if (r < 0)
 		return r;
 	c->setup_due = false;
@@ -253,12 +262,15 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 	int r, taken;
 
 	c->is_drain_due = false;
+	c->is_draining = true;
 	intake_begin(&c->intake, c->turn && !all);
 	cookie_settle(c->cookies);
 	cookie_read_functions(c->cookies, !c->running);
 	turn_stage(c->turn, TURN_IDENTIFY);
 	r = c->ops->sync(c->driver, all, err);
 	turn_stage(c->turn, TURN_DRAIN);
+	c->is_draining = false;
+	c->drained_ns = clock_now_ns();
 	taken = intake_settle(&c->intake, !all	       ? INTAKE_SOME
 					  : c->running ? INTAKE_ALL
 						       : INTAKE_LAST);

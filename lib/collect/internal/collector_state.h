@@ -17,6 +17,7 @@ struct driver_ops;
 struct errands;
 struct finder;
 struct function_store;
+struct relief;
 struct spending;
 
 struct collector {
@@ -40,13 +41,16 @@ struct collector {
 	char *session_dir, *session_name, *samples;
 	int lock;
 	bool running;
-	bool has_drained;     /* since collector_tend() was called last */
-	bool is_behind;	      /* that call left all to the next one */
-	bool is_drain_due;    /* the driver has more */
-	struct error drained; /* why collector_tend() could not drain; code 0: it could */
-	struct totals totals; /* of the drivers and records before collector_change() */
-	uint64_t written_ns;  /* when the counters were last written to stats/ */
-	struct turn *turn;    /* of the caller's loop, or NULL */
+	bool has_drained;      /* since collector_tend() was called last */
+	bool is_behind;	       /* that call left all to the next one */
+	bool is_drain_due;     /* the driver has more */
+	struct error drained;  /* why collector_tend() could not drain; code 0: it could */
+	struct totals totals;  /* of the drivers and records before collector_change() */
+	uint64_t written_ns;   /* when the counters were last written to stats/ */
+	struct turn *turn;     /* of the caller's loop, or NULL */
+	struct relief *relief; /* of its thread, or NULL */
+	uint64_t drained_ns;   /* when samples were last drained */
+	bool is_draining;
 };
 
 /* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
@@ -62,6 +66,8 @@ int collector_drain_last(struct collector *c, struct error *err);
 /* Drains until @errands has run the one with @number. Nothing is recorded meanwhile, nor after that
  * until intake.is_between is false again. Why it could not drain, collector_sync() reports. */
 void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number);
+/* Prepares for collector_relieve(). What is drained then waits in the backlog. */
+void collector_open_relief(struct collector *c);
 /* Notes the growth of the driver's counters for stats/. */
 void collector_note_driver(struct collector *c);
 /* When a slice of the history ends. */

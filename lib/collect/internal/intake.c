@@ -46,8 +46,8 @@ int intake_words(const uint64_t *words, size_t count, void *data)
 	struct intake *i = data;
 	uint64_t asked = cookie_asked(i->cookies);
 
-	if (_likely_(!i->holds && !i->is_between && backlog_is_empty(&i->backlog) && !is_over(i) &&
-		     cookie_await(i->cookies, asked, 0)))
+	if (_likely_(!i->defers && !i->holds && !i->is_between && backlog_is_empty(&i->backlog) &&
+		     !is_over(i) && cookie_await(i->cookies, asked, 0)))
 		return pass_on(i, words, count);
 	backlog_put(&i->backlog, words, count, asked);
 	return 0;

@@ -29,6 +29,7 @@ struct intake {
 	struct stream_file *tee;      /* owned, or NULL */
 	struct stream_outlet *outlet; /* or NULL */
 	struct backlog backlog;
+	bool defers;	   /* all waits until intake_settle(): a driver is not relieved */
 	bool holds;	   /* all waits in the backlog, unless there is no room */
 	bool is_between;   /* two sessions: all waits, room or not */
 	uint64_t until_ns; /* then the turn is over, and all waits in the backlog; 0: no limit */

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A disk that takes seconds for a write, as a frozen file system does: samples are drained meanwhile, with
+# each driver, and none is lost.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+frozen_s=${OP_FROZEN_SECONDS:-3}
+mnt=$dir/mnt session=$dir/mnt/session
+for command in fsfreeze mkfs.ext4 mount; do
+	command -v "$command" >/dev/null || skip_all "needs $command"
+done
+mkdir "$mnt"
+truncate -s 64M "$dir/disk"
+mkfs.ext4 -q "$dir/disk" && mount -o loop "$dir/disk" "$mnt" 2>/dev/null ||
+	skip_all "cannot mount a file system of its own"
+cleanup()
+{
+	fsfreeze -u "$mnt" 2>/dev/null
+	stop_all
+	umount -l "$mnt"
+}
+
+# New programs for new sample files, and chains.
+work()
+{
+	while :; do
+		n=$((n + 1))
+		cp "$OP_BUILD_ROOT/tests/live/truth_jit" "$dir/program$((n % 50))"
+		timeout 0.2 "$dir/program$((n % 50))" 1
+	done
+}
+
+# Freezes the file system while samples come; the last drain before it is over waits for nothing.
+freeze()
+{
+	fsfreeze -f "$mnt" && sleep "$frozen_s"
+	fsfreeze -u "$mnt"
+}
+
+work >/dev/null 2>&1 &
+worker=$!
+for driver in bpf perf; do
+	opcontrol --start --driver="$driver" --callgraph=32 --event=TIMER:500 --session-dir="$session" \
+		--verbose=debug >"$dir/output" 2>&1 || {
+		skip "$driver" "$(tail -n 1 "$dir/output")"
+		continue
+	}
+	ok "$driver: samples come" wait_for received_more_than 500
+	for _ in 1 2 3; do
+		freeze
+		sleep 1
+	done
+	longest=$(status_number busy_longest_ms)
+	echo "# $driver: $frozen_s s without a disk: at most $longest ms between two drains"
+	grep -h 'no drain for' "$session/samples/oprofiled.log" | sort -k6nr | head -n 3 | sed 's/^/# /'
+	test "${longest%.*}" -lt $((frozen_s * 1000 / 4))
+	result $? "$driver: it drains without a disk"
+	ok "$driver: samples can be recorded" opcontrol --dump
+	is "$driver: the kernel lost none" "$(counter sample_lost_overflow)" 0
+	is "$driver: every one has a file" "$(counter lost_samplefile)" 0
+	ok "$driver: it ends" timeout 60 opcontrol --shutdown
+	ok "$driver: no file is damaged" opcheck "$session"
+	rm -rf "$session"
+done
+done_testing
