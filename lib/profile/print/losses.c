@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
 #include "history/history.h"
 #include "profile/select/gather.h"
 #include "sfile/session.h"
@@ -10,6 +12,7 @@
 #include "stats/counters.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -95,28 +98,54 @@ static void take_cover(struct losses *l, const struct history_cover *c)
 	l->stretched += c->samples - MIN(c->taken, c->samples);
 }
 
+/* Adds the counters of a session. */
+static void take_session(struct losses *l, const struct gather_session *s)
+{
+	struct reading reading = { l, s->samples };
+	int r;
+
+	if (s->history) {
+		take_cover(l, history_covers(s->history));
+		return;
+	}
+	r = session_stat_each(reading.samples, read_counter, &reading);
+	take_off_unwritten(l, reading.samples);
+	l->received += session_stat_get(reading.samples, "sample_received");
+	l->stretched += session_stat_get(reading.samples, "sample_stretched");
+	l->cost_ns += session_stat_get(reading.samples, "cost_ns");
+	l->cost_of_ns += session_stat_get(reading.samples, "cost_of_ns");
+	if (r < 0 && r != -ENOENT)
+		log_warn("%s/stats: %s; the report may miss losses", reading.samples, strerror(-r));
+}
+
+/* Notes which part of the loss, that was @before until now, is that of a host. */
+static void note_host(struct loss *loss, uint64_t before, const char *host)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (loss->value == before)
+		return;
+	strbuf_addf(&text, "%s%s", loss->hosts ?: "", loss->hosts ? ", " : "");
+	text_visible(&text, host ?: "unknown");
+	strbuf_addf(&text, " %" PRIu64, loss->value - before);
+	free(loss->hosts);
+	loss->hosts = strbuf_take(&text);
+}
+
 void losses_collect(const struct gather *g, struct losses *ret)
 {
-	size_t i;
+	size_t i, k;
 
 	*ret = (struct losses){ 0 };
 	for (i = 0; i < g->session_count; i++) {
-		struct reading reading = { ret, g->sessions[i].samples };
-		int r;
+		const size_t count = ret->count;
+		_cleanup_free_ uint64_t *before = xcalloc(count + 1, sizeof(*before));
 
-		if (g->sessions[i].history) {
-			take_cover(ret, history_covers(g->sessions[i].history));
-			continue;
-		}
-		r = session_stat_each(reading.samples, read_counter, &reading);
-		take_off_unwritten(ret, reading.samples);
-		ret->received += session_stat_get(reading.samples, "sample_received");
-		ret->stretched += session_stat_get(reading.samples, "sample_stretched");
-		ret->cost_ns += session_stat_get(reading.samples, "cost_ns");
-		ret->cost_of_ns += session_stat_get(reading.samples, "cost_of_ns");
-		if (r < 0 && r != -ENOENT)
-			log_warn("%s/stats: %s; the report may miss losses", reading.samples,
-				 strerror(-r));
+		for (k = 0; k < count; k++)
+			before[k] = ret->list[k].value;
+		take_session(ret, &g->sessions[i]);
+		for (k = 0; k < ret->count && g->has_archives; k++)
+			note_host(&ret->list[k], k < count ? before[k] : 0, g->sessions[i].host);
 	}
 }
 
@@ -163,6 +192,7 @@ void losses_done(struct losses *l)
 	for (i = 0; i < l->count; i++) {
 		free(l->list[i].name);
 		free(l->list[i].meaning);
+		free(l->list[i].hosts);
 	}
 	free(l->list);
 	*l = (struct losses){ 0 };

@@ -22,6 +22,7 @@ struct loss {
 	uint64_t value;
 	char *meaning;	 /* in words */
 	bool is_samples; /* counts samples that are missing, so that their share can be given */
+	char *hosts;	 /* "web1 2, web2 3": its parts, if the sessions are of several archives */
 };
 
 struct losses {
