@@ -84,29 +84,99 @@ char *report_header_class(const struct report *r, size_t class)
 	return xasprintf("%s, %" PRIu64 " samples per second per CPU%s", text, r->timer_hz, wander);
 }
 
+/* The rate of the clock in a session, or 0. */
+static uint64_t rate_of(const struct setup *s)
+{
+	uint64_t hz = 0;
+	size_t i;
+
+	for (i = 0; i < s->event_count && !hz; i++)
+		hz = s->events[i].rate_hz;
+	return hz;
+}
+
+static uint64_t wander_of(const struct setup *s)
+{
+	return s->wander;
+}
+
+/* What all sessions that have a setup say alike; 0 if they differ, or say nothing. */
+static uint64_t common(const struct gather *g, uint64_t (*what)(const struct setup *s))
+{
+	uint64_t value = 0;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < g->session_count; i++) {
+		struct setup setup = { 0 };
+		uint64_t one;
+
+		if (setup_read(g->sessions[i].samples, &setup, NULL) < 0)
+			continue;
+		one = what(&setup);
+		setup_done(&setup);
+		if (any && one != value)
+			return 0;
+		value = one;
+		any = true;
+	}
+	return value;
+}
+
 uint64_t report_header_wander(const struct gather *g)
 {
-	struct setup setup = { 0 };
-	uint64_t wander = 0;
-
-	if (setup_read(g->sessions[0].samples, &setup, NULL) == 0)
-		wander = setup.wander;
-	setup_done(&setup);
-	return wander;
+	return common(g, wander_of);
 }
 
 uint64_t report_header_timer_hz(const struct gather *g)
 {
-	struct setup setup = { 0 };
-	uint64_t hz = 0;
-	size_t i;
+	return common(g, rate_of);
+}
 
-	if (setup_read(g->sessions[0].samples, &setup, NULL) < 0)
-		return 0;
-	for (i = 0; i < setup.event_count && !hz; i++)
-		hz = setup.events[i].rate_hz;
-	setup_done(&setup);
-	return hz;
+/* Adds what a session has to a list, " 1000 per second on web1, ...", if nothing in it is the same.
+ * Returns whether it was added. */
+static bool add_other(struct strbuf *list, const char *text, const char *host)
+{
+	_cleanup_free_ char *start = xasprintf(" %s on ", text);
+
+	if (strstr(strbuf_text(list), start))
+		return false;
+	strbuf_adds(list, list->length ? "," : "");
+	strbuf_adds(list, start);
+	text_visible(list, host ?: "an unknown host");
+	return true;
+}
+
+/* Prints in what sessions differ whose samples are added up nevertheless: samples of one clock that
+ * ticks at several rates stand for different times, and CPUs of several types may count an event of
+ * one name in several ways. */
+static void print_differences(const struct report *r, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf rates = STRBUF_INIT, types = STRBUF_INIT;
+	size_t i, rate_count = 0, type_count = 0;
+
+	for (i = 0; r->gather && i < r->gather->session_count; i++) {
+		const struct gather_session *s = &r->gather->sessions[i];
+		struct setup setup = { 0 };
+		_cleanup_free_ char *rate = NULL;
+
+		if (setup_read(s->samples, &setup, NULL) < 0)
+			continue;
+		rate = xasprintf("%" PRIu64 " per second", rate_of(&setup));
+		rate_count += rate_of(&setup) && add_other(&rates, rate, s->host);
+		type_count += setup.cpu_type && add_other(&types, setup.cpu_type, s->host);
+		setup_done(&setup);
+	}
+	if (rate_count > 1)
+		(void)fprintf(out,
+			      "Note: samples were taken at several rates, and are added up as "
+			      "samples, not as time:%s\n",
+			      strbuf_text(&rates));
+	if (type_count > 1)
+		(void)fprintf(out,
+			      "Note: the CPUs are of several types, which may count an event "
+			      "of one name in several ways:%s\n",
+			      strbuf_text(&types));
 }
 
 static void print_cgroup(const struct report *r, const char *path, FILE *out)
@@ -143,6 +213,9 @@ static void print_axis(const struct report *r, FILE *out)
 		const struct class *c = &r->classes->classes[i];
 
 		switch (r->classes->axis) {
+		case AXIS_HOST:
+			(void)fprintf(out, "Samples of the host %s\n", c->host ?: "unknown");
+			break;
 		case AXIS_CGROUP:
 			print_cgroup(r, c->task.cgroup, out);
 			break;
@@ -185,11 +258,12 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 	if (loss->is_samples) {
 		(void)fprintf(out, "Lost: %s", samples);
 		print_percent(" (", (double)loss->value / all, " %), ", out);
-		(void)fprintf(out, "%s [%s]\n", loss->meaning, loss->name);
+		(void)fprintf(out, "%s [%s]", loss->meaning, loss->name);
 	} else {
-		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]\n", loss->value, loss->meaning,
+		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]", loss->value, loss->meaning,
 			      *loss->meaning ? " " : "", loss->name);
 	}
+	(void)fprintf(out, "%s%s\n", loss->hosts ? ": " : "", loss->hosts ?: "");
 }
 
 /* The counter that the line about quality is about. */
@@ -352,6 +426,7 @@ void report_header_text(const struct report *r, FILE *out)
 		(void)fprintf(out, "%s\n", text);
 	}
 	print_idle_waits(r, out);
+	print_differences(r, out);
 	print_facts(r, SESSION_FACTS_TIME, out);
 	if (!r->timeline && !r->trend)
 		print_axis(r, out);

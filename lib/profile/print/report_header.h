@@ -19,7 +19,7 @@ struct gather;
 struct losses;
 struct report;
 
-/* The rate of the clock in timer mode, by the setup of the first session; 0 if not known. */
+/* The rate of the clock in timer mode, by the setups of the sessions; 0 if unknown or not one. */
 uint64_t report_header_timer_hz(const struct gather *g);
 /* By how many percent the sampling periods wander, by the same; 0 if not known. */
 uint64_t report_header_wander(const struct gather *g);
