@@ -162,7 +162,10 @@ static int collect_chains(struct profile_report *r, struct error *err)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)
 		status = chains_collect(c, r->profile->binaries, err);
-	if (status == 0 && c->outer && !c->tasks.count)
+	if (status == 0 && c->outer == CHAINS_OUTER_HOST && !c->tasks.count)
+		status = error_set(err, -EINVAL,
+				   "--folded=host: the session does not say where it was recorded");
+	else if (status == 0 && c->outer && !c->tasks.count)
 		status = error_set(err, -EINVAL,
 				   "--folded=%s: not kept separate in this session; profile with "
 				   "--separate-%s (operf) or --separate=%s (opcontrol)",

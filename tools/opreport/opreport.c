@@ -102,7 +102,7 @@ static const struct opt opts[] = {
 	{ 0, "chains", OPT_FLAG, &options.chains, NULL, "whole call chains, the hottest first" },
 	{ 0, "folded", OPT_CALL, NULL, "[WHAT]",
 	  "call chains folded into lines, for flame graphs, which begin with the application; "
-	  "cgroup, comm: with the cgroup, or the thread's name, before it",
+	  "host, cgroup, comm: with the host, cgroup, or the thread's name, before it",
 	  set_folded },
 	{ 0, "children", OPT_FLAG, &options.children, NULL,
 	  "functions by the samples with them anywhere in the call chain" },
@@ -118,9 +118,8 @@ static const struct opt opts[] = {
 	{ 0, "ignore", OPT_CALL, &options.view.chosen.symbols.exclude, "LIST", NULL,
 	  reporting_set_symbols },
 	{ 0, "timeline", OPT_CALL, NULL, "[WHAT]",
-	  "when the samples were taken, a row per image (default), symbol, application, cgroup, "
-	  "comm or "
-	  "event",
+	  "when the samples were taken, a row per image (default), symbol, application, host, "
+	  "cgroup, comm or event",
 	  set_timeline },
 	{ 0, "history-of", OPT_CALL, &options.view.chosen.symbols.include, "LIST",
 	  "how the share of functions (as for -i) or an image (/PATH, [NAME]) changed, by day and "
@@ -163,6 +162,7 @@ static const struct opt opts[] = {
 	  "with -l or chains: inlined functions as functions of their own" },
 	{ 0, "native", OPT_FLAG, &options.view.native, NULL,
 	  "with -l or chains: interpreted functions count for the interpreter's loop" },
+	{ 0, "separate-hosts", OPT_FLAG, &options.by_host, NULL, "a column for each host" },
 	{ 0, "separate-regions", OPT_FLAG, &options.view.rows.regions, NULL,
 	  "each region of JIT code as an image of its own" },
 	{ 'a', "accumulated", OPT_FLAG, &options.view.accumulated, NULL,
@@ -205,11 +205,9 @@ static const struct opt_cmdline cmdline = {
 		 "       opreport [OPTION]... -l { [SPECIFICATION]... } { [SPECIFICATION]... }",
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
-		  "the tags archive, session, session-exclude, time, image, image-exclude, "
-		  "lib-image, lib-image-exclude, event, count, unit-mask, cgroup, comm, tgid, tid, "
-		  "cpu. "
-		  "See "
-		  "opreport(1).",
+		  "the tags archive, session, session-exclude, host, time, image, "
+		  "image-exclude, lib-image, lib-image-exclude, event, count, unit-mask, cgroup, "
+		  "comm, tgid, tid, cpu. See opreport(1).",
 	.opts = opts,
 };
 

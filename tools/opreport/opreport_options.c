@@ -124,6 +124,7 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	const struct report_view *v = &o->view;
 	const struct other others[] = {
 		{ v->rows.symbols, "--symbols, --details or --callgraph" },
+		{ o->by_host, "--separate-hosts (but --folded=host)" },
 		{ o->profile.merge & ~(unsigned int)CLASSES_MERGE_RUNTIME, "--merge" },
 		{ v->rows.exclude_dependent, "--exclude-dependent" },
 		{ o->xml, "--xml" },
@@ -218,6 +219,7 @@ static int check_html(const struct opreport_options *o, struct error *err)
 		{ v->threshold > 0, "--threshold" },
 		{ v->top, "--top" },
 		{ v->errors, "--errors, which it always shows" },
+		{ o->by_host, "--separate-hosts" },
 		{ o->profile.merge, "--merge" },
 		{ o->xml || o->json || o->csv, "--xml, --json or --csv" },
 		{ o->output, "--output-file" },
@@ -251,6 +253,7 @@ static void complete(struct opreport_options *o)
 	enum { CHAINS_SHOWN = 20, DAY_MS = 24 * 60 * 60 * 1000 };
 	struct report_view *v = &o->view;
 
+	o->profile.merge |= o->by_host ? CLASSES_BY_HOST : 0;
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
 	/* The list of chains is long: people get the first ones unless they choose a number. */
@@ -324,9 +327,12 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		bool is_given;
 		const char *name;
 	} alone[] = {
-		{ o->view.calls, "--callgraph" },    { o->view.rows.details, "--details" },
-		{ o->view.timeline, "--timeline" },  { o->view.outer, "--folded=cgroup or =comm" },
-		{ o->view.trend, "--history-of" },   { o->pprof, "--pprof" },
+		{ o->view.calls, "--callgraph" },
+		{ o->view.rows.details, "--details" },
+		{ o->view.timeline, "--timeline" },
+		{ o->view.outer, "--folded=host, =cgroup or =comm" },
+		{ o->view.trend, "--history-of" },
+		{ o->pprof, "--pprof" },
 		{ o->perf_script, "--perf-script" },
 	};
 	size_t i;

@@ -20,7 +20,7 @@ struct opreport_options {
 	struct profile_config profile;
 	bool chains, folded, children;
 	bool json, csv, xml;
-	bool reverse, all, no_symbol_cache;
+	bool reverse, all, no_symbol_cache, by_host;
 	struct screen screen;
 	bool perf_script;
 	const char *output;

@@ -104,6 +104,8 @@ static void write_classes(const struct report *r, struct json *j)
 			json_string(j, "unit_mask", "all");
 		else
 			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
+		if (c->host)
+			json_string(j, "host", c->host);
 		write_cgroup(r, j, c->task.cgroup);
 		if (c->task.comm)
 			json_string(j, "comm", c->task.comm);

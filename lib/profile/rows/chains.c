@@ -90,7 +90,7 @@ static int open_source(struct chains *c, struct gather *g, uint32_t session, str
 
 	array_grow(&c->sources, c->source_count + 1, &c->source_room);
 	s = &c->sources[c->source_count];
-	*s = (struct chains_source){ 0 };
+	*s = (struct chains_source){ .host = from->host };
 	if (chain_reader_open(from->samples, gather_window(from), &s->reader, err) < 0)
 		return err->code;
 	c->source_count++;
@@ -160,6 +160,7 @@ const struct row *chains_frame(const struct chains *c, const struct chains_line 
 
 static const char *const outer_names[] = {
 	[CHAINS_OUTER_APP] = "application",
+	[CHAINS_OUTER_HOST] = "host",
 	[CHAINS_OUTER_CGROUP] = "cgroup",
 	[CHAINS_OUTER_COMM] = "comm",
 };
@@ -172,7 +173,9 @@ int chains_outer_parse(const char *text, struct error *err)
 		if (!strcmp(text, outer_names[i]))
 			return (int)i;
 	return text ? error_set(err, -EINVAL,
-				"--folded: '%s' is not one of application, cgroup, comm", text)
+				"--folded: '%s' is not one of application, host, cgroup, "
+				"comm",
+				text)
 		    : CHAINS_OUTER_APP;
 }
 

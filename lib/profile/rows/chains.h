@@ -63,7 +63,7 @@ struct chains_moment {
 };
 
 /* By what a report divides whole stacks: their outermost part. */
-enum chains_outer { CHAINS_OUTER_APP, CHAINS_OUTER_CGROUP, CHAINS_OUTER_COMM };
+enum chains_outer { CHAINS_OUTER_APP, CHAINS_OUTER_HOST, CHAINS_OUTER_CGROUP, CHAINS_OUTER_COMM };
 
 /* What a node of the tree is: the application with a number of the gather, the end with a number of
  * ->ends; other numbers are ids of rows. */
@@ -73,6 +73,7 @@ enum chains_outer { CHAINS_OUTER_APP, CHAINS_OUTER_CGROUP, CHAINS_OUTER_COMM };
 /* What is read of one session. */
 struct chains_source {
 	struct chain_reader *reader;
+	const char *host; /* where it was recorded; NULL: not known */
 	uint32_t *images; /* by number there: of the gather */
 	uint32_t *ends;	  /* by number of context: index of ->ends */
 	uint32_t *tasks;  /* the same: of ->tasks; NULL unless samples are divided by task */
@@ -113,7 +114,8 @@ struct chains {
 	struct chains_moment *moments;
 	size_t moment_count, moment_room;
 	bool by_task;		 /* set by the caller: samples are divided by task, too */
-	enum chains_outer outer; /* set by the caller: with ->by_task, only this divides tasks */
+	enum chains_outer outer; /* set by the caller: with ->by_task, only this divides tasks; a
+				  * host is noted as the name of a thread */
 	/* Then, if any are separated, else empty; and all samples of each line, by task, with 0 as
 	 * ->step. */
 	struct task_list tasks;

@@ -76,6 +76,8 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " count %" PRId64, c->count);
 	if (c->unit_mask != SNAME_ALL && c->unit_mask)
 		strbuf_addf(out, " unit mask %#" PRIx32, (uint32_t)c->unit_mask);
+	if (c->host)
+		strbuf_addf(out, " host %s", c->host);
 	if (c->task.cgroup)
 		strbuf_addf(out, " cgroup %s", c->task.cgroup);
 	if (c->task.comm)

@@ -27,8 +27,8 @@ int timeline_by_parse(const char *text, struct error *err)
 		if (!strcmp(text, names[i]))
 			return (int)i;
 	return error_set(err, -EINVAL,
-			 "--timeline: '%s' is not one of image, symbol, application, cgroup, comm, "
-			 "event",
+			 "--timeline: '%s' is not one of image, symbol, application, host, "
+			 "cgroup, comm, event",
 			 text);
 }
 
@@ -40,6 +40,7 @@ const char *timeline_by_name(enum timeline_by by)
 unsigned int timeline_merge(enum timeline_by by)
 {
 	return CLASSES_MANY_AXES | CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID |
+	       (by == TIMELINE_HOST ? CLASSES_BY_HOST : 0) |
 	       (by == TIMELINE_CGROUP ? 0 : CLASSES_MERGE_CGROUP) |
 	       (by == TIMELINE_COMM ? 0 : CLASSES_MERGE_COMM) |
 	       (by == TIMELINE_IMAGE ? CLASSES_MERGE_LIB : 0);
@@ -92,11 +93,11 @@ static int compare_sums(const void *pa, const void *pb)
 /* Whether the rows are the classes of one event. */
 static bool is_by_class(enum timeline_by by)
 {
-	return by == TIMELINE_CGROUP || by == TIMELINE_COMM;
+	return by == TIMELINE_HOST || by == TIMELINE_CGROUP || by == TIMELINE_COMM;
 }
 
-/* A table of the cgroups, or names of threads, of one event, whose classes are those from @first to
- * @end. */
+/* A table of the hosts, cgroups, or names of threads, of one event, whose classes are those from
+ * @first to @end. */
 static void fill_by_class(struct timeline_table *t, const struct classes *classes,
 			  const struct container *c, size_t first, size_t end)
 {

@@ -30,6 +30,7 @@ struct row;
 	X(IMAGE, "image")                                                                          \
 	X(SYMBOL, "symbol")                                                                        \
 	X(APPLICATION, "application")                                                              \
+	X(HOST, "host")                                                                            \
 	X(CGROUP, "cgroup")                                                                        \
 	X(COMM, "comm")                                                                            \
 	X(EVENT, "event")
@@ -42,7 +43,7 @@ enum timeline_by {
 };
 
 struct timeline_row {
-	const struct row *row;	   /* NULL by cgroup, comm, event */
+	const struct row *row;	   /* NULL by host, cgroup, comm, event */
 	const struct class *class; /* the first one of its steps */
 	const uint64_t *counts;	   /* one per step */
 	uint64_t sum;

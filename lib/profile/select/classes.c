@@ -41,6 +41,11 @@ static int compare_event(const struct class *a, const struct class *b)
 	return r ? r : compare_int(a->unit_mask, b->unit_mask);
 }
 
+static int compare_host(const struct class *a, const struct class *b)
+{
+	return strcmp(a->host ?: "", b->host ?: "");
+}
+
 static int compare_cgroup(const struct class *a, const struct class *b)
 {
 	return strcmp(a->task.cgroup ?: "", b->task.cgroup ?: "");
@@ -88,6 +93,11 @@ static char *value_unit_mask(const struct class *c)
 	return xasprintf("%#" PRIx32, (uint32_t)c->unit_mask);
 }
 
+static char *value_host(const struct class *c)
+{
+	return xstrdup(c->host ?: "unknown");
+}
+
 static char *value_cgroup(const struct class *c)
 {
 	return xstrdup(c->task.cgroup ?: "all");
@@ -119,6 +129,7 @@ static const struct {
 } axes[] = {
 	[AXIS_NONE] = { NULL, { "", "", NULL, NULL } },
 	[AXIS_EVENT] = { compare_event, { "event", "NAME", NULL, value_event } },
+	[AXIS_HOST] = { compare_host, { "host", "NAME", NULL, value_host } },
 	[AXIS_CGROUP] = { compare_cgroup, { "cgroup", "PATH", "cgroup", value_cgroup } },
 	[AXIS_COMM] = { compare_comm, { "comm", "NAME", "comm", value_comm } },
 	[AXIS_TGID] = { compare_tgid, { "tgid", "N", "tgid", value_tgid } },
@@ -168,10 +179,12 @@ int classes_merge_parse(const char *text, struct error *err)
 }
 
 /* The template of a file, without what is merged. */
-static struct class template_of(const struct gather_file *f, unsigned int merge)
+static struct class template_of(const struct gather *g, const struct gather_file *f,
+				unsigned int merge)
 {
 	return (struct class){
 		.event = f->event,
+		.host = merge & CLASSES_BY_HOST ? g->sessions[f->session].host : NULL,
 		.count = f->count,
 		.unit_mask = merge & CLASSES_MERGE_UNIT_MASK ? SNAME_ALL : f->unit_mask,
 		.task = { .tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->task.tgid,
@@ -224,6 +237,9 @@ static void add_value(struct strbuf *out, enum class_axis axis, const struct cla
 	switch (axis) {
 	case AXIS_EVENT:
 		strbuf_adds(out, class->event);
+		break;
+	case AXIS_HOST:
+		strbuf_addf(out, "host:%s", class->host ?: "unknown");
 		break;
 	case AXIS_CGROUP:
 		strbuf_addf(out, "cgroup:%s", cgroup);
@@ -397,7 +413,7 @@ static void collect_templates(const struct gather *g, unsigned int merge, struct
 
 	for (i = 0; i < g->file_count; i++) {
 		array_grow(&c->classes, n + 1, &c->room);
-		c->classes[n] = template_of(&g->files[i], merge);
+		c->classes[n] = template_of(g, &g->files[i], merge);
 		n += !n || compare_classes(&c->classes[n - 1], &c->classes[n]);
 	}
 	qsort(c->classes, n, sizeof(*c->classes), compare_classes);
@@ -439,7 +455,7 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 	name_classes(&c, g->session_names);
 	c.of_file = xcalloc(g->file_count + 1, sizeof(*c.of_file));
 	for (i = 0; i < g->file_count; i++) {
-		struct class want = template_of(&g->files[i], merge);
+		struct class want = template_of(g, &g->files[i], merge);
 		const struct class *found =
 			bsearch(&want, c.classes, c.count, sizeof(*c.classes), compare_classes);
 

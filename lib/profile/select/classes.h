@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classes are the columns of a report. A class is a combination of event, count, unit mask,
+ * Classes are the columns of a report. A class is a combination of event, count, unit mask, host,
  * cgroup, name of threads, process, thread and CPU, without what is merged; each sample file
  * belongs to one. Because there is only one row of column heads, classes may differ along one axis
  * only, such as the CPU.
@@ -32,12 +32,14 @@ enum classes_merge {
 	CLASSES_MERGE_COMM = 128,
 	CLASSES_MERGE_ALL = 63 | 128,
 	CLASSES_MERGE_RUNTIME = 256, /* not about classes: hide interpreters' frames in chains */
-	CLASSES_MANY_AXES = 64	     /* no merging: classes may differ along several axes */
+	CLASSES_MANY_AXES = 64,	     /* no merging: classes may differ along several axes */
+	CLASSES_BY_HOST = 512	     /* hosts are apart, which are merged otherwise */
 };
 
 enum class_axis {
 	AXIS_NONE,
 	AXIS_EVENT,
+	AXIS_HOST,
 	AXIS_CGROUP,
 	AXIS_COMM,
 	AXIS_TGID,
@@ -49,6 +51,7 @@ enum class_axis {
 struct class
 {
 	const char *event; /* borrowed from the gather */
+	const char *host;  /* the same; NULL: merged, or not known */
 	int64_t count, unit_mask;
 	struct sname_task task; /* merged parts are as if they were not separated */
 	char *name;		/* for the head of the column: the event, "cpu:0", "tid:7" */
@@ -56,7 +59,7 @@ struct class
 };
 
 struct classes {
-	struct class *classes; /* by event, then cgroup, comm, tgid, tid, cpu, step of time */
+	struct class *classes; /* by event, then host, cgroup, comm, tgid, tid, cpu, step of time */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather; of its first step */
 	uint32_t steps;	      /* classes that differ in time or block only: slots of the gather */

@@ -26,6 +26,7 @@ struct sname;
 	X(ARCHIVE, "archive", "archive", FILES)                                                    \
 	X(SESSION, "session", "session", ANY)                                                      \
 	X(SESSION_EXCLUDE, "session-exclude", "session", ANY)                                      \
+	X(HOST, "host", "host", ANY)                                                               \
 	X(TIME, "time", "time", TIME)                                                              \
 	X(PATH, "", "image", ANY)                                                                  \
 	X(IMAGE, "image", "application", ANY)                                                      \
@@ -112,6 +113,8 @@ void spec_drop_repeated(struct spec *spec);
 void spec_expand_sessions(struct spec *spec, const char *session_dir);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);
+/* Whether sessions of the host are wanted; NULL is not known. */
+bool spec_wants_host(const struct spec *spec, const char *host);
 /* The tag that rejects the sample file called @name, or -1 if it is selected. */
 int spec_reject(const struct spec *spec, const struct sname *name);
 /* Whether the offsets of samples in the file called @name matter, for history_read_wanted(): those

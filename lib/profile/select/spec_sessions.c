@@ -104,6 +104,22 @@ void spec_drop_repeated(struct spec *spec)
 	}
 }
 
+bool spec_wants_host(const struct spec *spec, const char *host)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_HOST];
+	bool any = wanted->count == 0;
+	size_t i;
+
+	for (i = 0; i < wanted->count; i++) {
+		if (strcmp(wanted->values[i], "all") != 0 &&
+		    (!host || fnmatch(wanted->values[i], host, 0) != 0))
+			continue;
+		wanted->used[i] = true;
+		any = true;
+	}
+	return any;
+}
+
 bool spec_wants_all(const struct spec *spec)
 {
 	size_t i;

@@ -66,6 +66,8 @@ static void write_classes(struct xml *x, const struct report *r)
 		xml_open(x, "class");
 		xml_string(x, "name", name);
 		xml_u64(x, "event", event);
+		if (c->host)
+			xml_string(x, "host", c->host);
 		if (c->task.cgroup)
 			xml_string(x, "cgroup", c->task.cgroup);
 		if (c->task.comm)

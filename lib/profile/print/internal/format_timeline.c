@@ -30,6 +30,8 @@ static size_t class_number(const struct report *r, const struct class *class)
 static const char *thing_name(const struct report *r, const struct timeline_row *row, bool is_long)
 {
 	switch (r->timeline->by) {
+	case TIMELINE_HOST:
+		return row->class->host ?: "(not known)";
 	case TIMELINE_CGROUP:
 		return row->class->task.cgroup ?: "(not separated)";
 	case TIMELINE_COMM:

@@ -120,10 +120,13 @@ static int end_moments(const struct slice *slice, void *data)
 }
 
 /* The task, without what does not divide samples. */
-static struct sname_task task_for(const struct chains *c, const struct sname_task *task)
+static struct sname_task task_for(const struct chains *c, const struct chains_source *s,
+				  const struct sname_task *task)
 {
 	struct sname_task ret = c->outer ? SNAME_TASK_ALL : *task;
 
+	if (c->outer == CHAINS_OUTER_HOST)
+		ret.comm = s->host;
 	if (c->outer == CHAINS_OUTER_CGROUP)
 		ret.cgroup = task->cgroup;
 	if (c->outer == CHAINS_OUTER_COMM)
@@ -137,7 +140,7 @@ static void number_tasks(struct chains *c)
 	size_t i;
 	uint32_t k;
 
-	c->tasks.by_comm = c->outer == CHAINS_OUTER_COMM;
+	c->tasks.by_comm = c->outer == CHAINS_OUTER_COMM || c->outer == CHAINS_OUTER_HOST;
 	for (i = 0; i < c->source_count; i++) {
 		struct chains_source *s = &c->sources[i];
 		const struct chain_names *names = chain_reader_names(s->reader);
@@ -145,7 +148,7 @@ static void number_tasks(struct chains *c)
 		s->tasks = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->tasks));
 		for (k = 1; k <= chain_names_contexts(names); k++) {
 			const struct sname_task task =
-				task_for(c, &chain_names_context_at(names, k)->task);
+				task_for(c, s, &chain_names_context_at(names, k)->task);
 
 			s->tasks[k] = task_list_add(&c->tasks, &task);
 		}

@@ -55,6 +55,7 @@ static char *value_of(const struct spec *spec, enum spec_tag tag, const struct s
 	case SPEC_ARCHIVE:
 	case SPEC_SESSION:
 	case SPEC_SESSION_EXCLUDE:
+	case SPEC_HOST:
 	case SPEC_TIME:
 	case SPEC_TAG_COUNT_:
 		break;
