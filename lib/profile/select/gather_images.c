@@ -174,8 +174,12 @@ static void find_elsewhere(struct gather *g, struct gather_image *image)
 			is_other = true;
 	}
 	image->same = first;
-	if (first == GATHER_NONE && is_other && image->id.kind != SNAME_ANON)
+	if (first != GATHER_NONE) {
+		image->shown = g->images[first].shown;
+		image->kernel = g->images[first].kernel;
+	} else if (is_other && image->id.kind != SNAME_ANON) {
 		mark_version(g, image);
+	}
 }
 
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
