@@ -7,6 +7,9 @@
 #include "symbol/symtab.h"
 #include "profile/select/by_image.h"
 #include "profile/select/file_counts.h"
+#include "profile/select/programs.h"
+#include "sfile/manifest.h"
+#include "sfile/source_image.h"
 
 #include <string.h>
 
@@ -247,6 +250,55 @@ static bool is_any(const struct annotate *a, const uint64_t *counts)
 	return false;
 }
 
+/* Whether two images are one file, with its code at the same offsets. A kernel can be at other
+ * addresses in each archive. */
+static bool is_same_code(const struct gather *g, const struct annotate_image *a,
+			 const struct annotate_image *b)
+{
+	const struct manifest_image *m = g->images[a->image].manifest;
+
+	return programs_same(g, a->image) == programs_same(g, b->image) && m &&
+	       m->version.build_id.size && !source_image_is(m) && !a->header.is_kernel;
+}
+
+/* Moves the samples in code that @b has. */
+static void move_samples(struct annotate_image *from, const struct binary *b,
+			 struct annotate_image *to)
+{
+	struct samples *s = &from->samples;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->count; i++) {
+		const struct sample *at = &s->samples[i];
+
+		if (!binary_has_code(b, at->offset)) {
+			s->samples[n++] = *at;
+			continue;
+		}
+		array_grow(&to->samples.samples, to->samples.count + 1, &to->samples.room);
+		to->samples.samples[to->samples.count++] = *at;
+		from->counts[at->class] -= at->count;
+		to->counts[at->class] += at->count;
+		from->sum -= at->count;
+		to->sum += at->count;
+	}
+	s->count = n;
+}
+
+/* Takes over the samples that later images, of other archives, have in code of the image. */
+static void take_same(struct annotate *a, size_t i, const struct binary *b)
+{
+	const struct gather *g = a->report.gather;
+	const size_t had = a->images[i].samples.count;
+	size_t k;
+
+	for (k = i + 1; k < a->image_count && g->has_archives; k++)
+		if (is_same_code(g, &a->images[i], &a->images[k]))
+			move_samples(&a->images[k], b, &a->images[i]);
+	if (a->images[i].samples.count > had)
+		samples_sort(&a->images[i].samples);
+}
+
 void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret)
 {
 	const struct annotate_image *image = &a->images[i];
@@ -267,6 +319,7 @@ void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct ann
 		*ret = view;
 		return;
 	}
+	take_same(a, i, &view.binary);
 	view.of_sample = xcalloc(image->samples.count + 1, sizeof(*view.of_sample));
 	m.symbol_of = xcalloc(symtab_count(view.binary.symtab) + 1, sizeof(*m.symbol_of));
 	find_symbols(&m, unnamed);

@@ -103,7 +103,9 @@ void annotate_collect(const struct gather *g, const struct classes *c, const str
 void annotate_done(struct annotate *a);
 
 /* Opens the i-th image and finds the symbols of its samples; samples in no symbol, or in one that
- * is not selected, are added to the rest. The caller calls annotate_close(). */
+ * is not selected, are added to the rest. If later images are the same file in other archives, it
+ * takes over their samples in code that it has: what is left there are functions that only those
+ * archives have. Images are opened in order. The caller calls annotate_close(). */
 void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret);
 /* Closes what annotate_open() opened. */
 void annotate_close(struct annotate_view *v);

@@ -463,6 +463,11 @@ bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uin
 	return true;
 }
 
+bool binary_has_code(const struct binary *b, uint64_t offset)
+{
+	return symtab_find(b->symtab, offset) && b->file && elffile_bytes(b->file, offset, 1);
+}
+
 void binary_close(struct binary *b)
 {
 	if (!b->is_kept)

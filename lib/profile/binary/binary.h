@@ -78,6 +78,9 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 /* The key under which samples at the linked address @address are counted: an offset in the file or,
  * for a kernel, in its text. False if no part of the file is loaded there. @b must have symbols. */
 bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret);
+/* Whether it has a symbol at @offset and its code, which a compact archive need not have. @b must
+ * have symbols, and not be the kernel. */
+bool binary_has_code(const struct binary *b, uint64_t offset);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
 /* The path of the functions kept of image number @image when it was sampled; caller frees. NULL if
