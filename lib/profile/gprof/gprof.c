@@ -10,6 +10,7 @@
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
+#include "profile/select/programs.h"
 #include "profile/gprof/gmon.h"
 #include "profile/select/samples.h"
 #include "sfile/sfile.h"
@@ -42,15 +43,14 @@ static uint32_t only_image(const struct gather *g, bool applications, struct str
 
 	for (i = 0; i < g->file_count; i++) {
 		const struct gather_file *f = &g->files[i];
+		const uint32_t image = programs_same(g, f->image);
 
-		if (f->callee != GATHER_NONE || seen[f->image] ||
-		    (applications && f->app != f->image))
+		if (f->callee != GATHER_NONE || seen[image] || (applications && f->app != f->image))
 			continue;
-		seen[f->image] = true;
-		found = f->image;
+		seen[image] = true;
+		found = image;
 		if (++count <= LISTED_MAX)
-			strbuf_addf(names, "%s%s", count > 1 ? ", " : "",
-				    g->images[f->image].display);
+			strbuf_addf(names, "%s%s", count > 1 ? ", " : "", g->images[image].shown);
 	}
 	if (count > LISTED_MAX)
 		strbuf_addf(names, " and %zu more", count - LISTED_MAX);
@@ -258,31 +258,49 @@ static int open_program(struct collect *c, struct binaries *bs, const struct sfi
 	return 0;
 }
 
+/* Adds the samples and arcs of the program in one archive, with the symbols that it has there. */
+static int collect_image(struct collect *c, struct binaries *bs, double threshold,
+			 struct error *err)
+{
+	_cleanup_(samples_done) struct samples flat = SAMPLES_INIT, arcs = SAMPLES_INIT;
+	const uint64_t had = c->stats->samples;
+	struct sfile_header header = { 0 };
+	int r;
+
+	read_files(c, false, &flat, &header);
+	if (flat.count == 0)
+		return 0;
+	r = open_program(c, bs, &header, err);
+	if (r == 0) {
+		sum_symbols(c, &flat);
+		c->least = (uint64_t)((double)(c->stats->samples - had) * threshold / 100);
+		add_samples(c, &flat);
+		read_files(c, true, &arcs, &header);
+		add_arcs(c, &arcs);
+	}
+	binary_close(&c->binary);
+	free(c->sums);
+	c->sums = NULL;
+	return r;
+}
+
 int gprof_collect(const struct gather *g, struct binaries *bs, double threshold, struct gmon *ret,
 		  struct gprof_stats *stats, struct error *err)
 {
-	_cleanup_(samples_done) struct samples flat = SAMPLES_INIT, arcs = SAMPLES_INIT;
-	struct sfile_header header = { 0 };
 	struct gmon gmon = { 0 };
 	struct collect c = { .gather = g, .out = &gmon, .stats = stats };
-	int r = select_image(g, &c.image, err);
+	uint32_t image = GATHER_NONE;
+	int r = select_image(g, &image, err);
 
-	if (r < 0)
-		return r;
 	*stats = (struct gprof_stats){ 0 };
-	read_files(&c, false, &flat, &header);
-	if (flat.count == 0)
-		return error_set(err, -ENODATA, "%s: no samples in it", g->images[c.image].display);
-	r = open_program(&c, bs, &header, err);
-	if (r == 0) {
-		sum_symbols(&c, &flat);
-		c.least = (uint64_t)((double)stats->samples * threshold / 100);
-		add_samples(&c, &flat);
-		read_files(&c, true, &arcs, &header);
-		add_arcs(&c, &arcs);
+	for (c.image = 0; c.image < g->image_count && r == 0; c.image++)
+		if (programs_same(g, c.image) == image)
+			r = collect_image(&c, bs, threshold, err);
+	if (r == 0 && !stats->samples)
+		r = error_set(err, -ENODATA, "%s: no samples in it", g->images[image].display);
+	if (r < 0)
+		gmon_done(&gmon);
+	else
 		*ret = gmon;
-	}
-	binary_close(&c.binary);
-	free(c.sums);
 	return r;
 }
