@@ -233,11 +233,13 @@ static char *keep_last(const struct simulation *s, const struct history_kind *ki
 		       unsigned int level)
 {
 	_cleanup_free_ char *dir = path_join(s->how.dir, kind->directory), *path = NULL;
-	size_t count, i;
-	_cleanup_free_ struct history_source *list = sources_list(dir, kind, &count);
+	_cleanup_free_ struct history_source *list = NULL;
 	const struct history_source *last = NULL;
+	size_t count = 0, i;
 	char *kept;
 
+	if (sources_list(dir, kind, &list, &count, NULL) < 0)
+		count = 0;
 	for (i = 0; i < count; i++)
 		if (list[i].is_segment && list[i].level == level)
 			last = &list[i];

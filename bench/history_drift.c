@@ -249,7 +249,8 @@ uint64_t history_drift(const struct history_drift_how *how)
 		give_up("cannot read the segment");
 	d.from = from;
 	d.about = segment_about(from);
-	d.generation = sources_next(dir, how->kind);
+	if (sources_next(dir, how->kind, &d.generation, NULL) < 0)
+		give_up("cannot list the segments");
 	segment_tree_init(&d.tree);
 	copy(&d, dir);
 	segment_tree_done(&d.tree);
