@@ -27,11 +27,6 @@ void call_tree_done(struct call_tree *t)
 	*t = (struct call_tree){ 0 };
 }
 
-void call_tree_reserve(struct call_tree *t, size_t more)
-{
-	array_grow(&t->nodes, t->count + more, &t->room);
-}
-
 static uint64_t key_of(uint32_t parent, uint32_t what)
 {
 	return (uint64_t)parent << 32 | what;

@@ -33,8 +33,6 @@ struct call_tree {
 void call_tree_init(struct call_tree *t, uint32_t what);
 /* Frees the nodes; a zeroed tree is fine. */
 void call_tree_done(struct call_tree *t);
-/* Makes room for @more nodes at once, so that adding them does not copy those before. */
-void call_tree_reserve(struct call_tree *t, size_t more);
 /* Returns the child of @parent for @what; adds it if there is none. */
 uint32_t call_tree_child(struct call_tree *t, uint32_t parent, uint32_t what);
 /* Returns the node after @node in preorder, 0 after the last one. */

@@ -161,6 +161,7 @@ static void collect_done(struct chains_collect *c)
 {
 	chain_frames_free(c->functions);
 	chain_filter_done(&c->filter);
+	call_merge_done(&c->merge);
 	map_done(&c->lines_by_hash);
 	map_done(&c->quality_by_key);
 	free(c->seen);
@@ -214,13 +215,14 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 		number_tasks(c);
 	if (c->wants_tree)
 		call_tree_init(&c->tree, 0);
+	collect.merge.tree = &c->tree;
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];
 		r = c->wants_tree ? plant_source(&collect) : list_source(&collect);
 		map_done(&collect.wanted);
 	}
 	if (c->wants_tree)
-		chains_plant_sum(c);
+		chains_plant_end(&collect);
 	c->rows.totals[CHAINS_SELF] = c->rows.totals[CHAINS_INCLUSIVE] = c->samples;
 	collect_done(&collect);
 	if (r == 0 && !c->samples)

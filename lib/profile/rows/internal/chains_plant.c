@@ -9,8 +9,19 @@
 #include "chains/chain_read.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Where a node of the files is in the tree. Which code an offset means depends on its role, and a
+/* A node of a file, whose numbers are those of the part, from 1 on. */
+struct knot {
+	uint32_t parent; /* 0: it is a root */
+	uint32_t place;	 /* 0: not known */
+	uint32_t outer;	 /* the outermost frame of its chain; of a root itself; 0: it is invalid */
+	bool is_function;
+	uint64_t samples;
+};
+
+/* Where a node of a file is in the tree. Which code an offset means depends on its role, and a
  * chain has its end at its root, so a node can be at several places. */
 struct spot {
 	uint32_t
@@ -21,155 +32,167 @@ static_assert(CODE_SAMPLED == 0, "the innermost frame of a chain is met once");
 
 /* What is known of a place: there are much fewer of them than nodes. */
 struct place {
-	uint32_t image; /* of the gather, + 1; 0: it was not looked at */
+	struct chain_frame frame; /* of the reader */
+	uint32_t image;		  /* of the gather, + 1; 0: it was not looked at */
 	bool in_kernel;
 	bool is_region; /* memory of a process: whose it is may be learned each time */
 	/* By role: id of its row + 1; 0: unknown, or there are several. */
 	uint32_t functions[CODE_ROLE_COUNT_];
+	uint32_t context; /* of the chains that ->want was asked for last */
+	int want;
 };
-
-struct plant {
-	struct chains_collect *collect;
-	struct chain_reader *reader;
-	/* The nodes that are looked at now, those of one file. What is known of each of them and of
-	 * their places is in arrays that begin with the first one. */
-	struct chain_reader_part part;
-	/* The outermost frame of each node's chain; of a root itself; 0: invalid. */
-	uint32_t *outer;
-	struct chains_source *source;
-	struct spot *spots;
-	uint8_t *checked; /* of each place: enum checked */
-	struct place *places;
-	struct place unknown; /* of a node whose place has no number */
-};
-
-static struct spot *spot_of(const struct plant *p, uint32_t node)
-{
-	return &p->spots[node - p->part.first];
-}
-
-static uint32_t *outer_of(const struct plant *p, uint32_t node)
-{
-	return &p->outer[node - p->part.first];
-}
-
-/* What is known of a place that has a number. */
-static struct place *known_place(const struct plant *p, uint32_t place)
-{
-	return &p->places[place - p->part.first_place];
-}
 
 /* Whether a place is one; apart from ->places, because all nodes are checked. */
 enum checked { UNCHECKED, GOOD, BAD };
 
-static bool is_bad(struct plant *p, uint32_t node, const struct chain_reader_node *n)
+struct plant {
+	struct chains_collect *collect;
+	struct chain_reader *reader;
+	struct chains_source *source;
+	/* The nodes that are looked at now, those of one file, and what is known of each of them
+	 * and of their places, by number in the part. */
+	struct chain_reader_part part;
+	struct knot *knots;
+	struct spot *spots;
+	uint8_t *checked; /* of each place: enum checked */
+	struct place *places;
+	struct place unknown; /* of a node whose place has no number */
+	/* The chain that was looked at last: many next to each other have these in common. */
+	uint32_t outer, context; /* of its outermost frame: */
+	struct chain_frame outermost;
+};
+
+/* The number of a node of the part, for the reader. */
+static uint32_t node_at(const struct plant *p, uint32_t knot)
+{
+	return p->part.first + knot - 1;
+}
+
+static bool is_bad(struct plant *p, uint32_t node, uint32_t place)
 {
 	struct chain_frame frame;
-	uint8_t *checked;
+	uint8_t *checked = &p->checked[place];
 
-	if (!n->place)
+	if (!place)
 		return !chain_reader_frame(p->reader, node, &frame);
-	checked = &p->checked[n->place - p->part.first_place];
 	if (*checked == UNCHECKED)
 		*checked = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
 	return *checked == BAD;
 }
 
+/* Reads a node. */
+static struct knot knot_of(struct plant *p, uint32_t i)
+{
+	const struct chain_reader_part *part = &p->part;
+	struct chain_reader_node n;
+	struct knot k = { 0 };
+
+	if (!chain_reader_node(p->reader, node_at(p, i), &n))
+		return k;
+	k.samples = n.samples;
+	k.is_function = n.is_function;
+	k.outer = i;
+	if (!n.parent)
+		return k;
+	k.parent = n.parent - part->first + 1;
+	k.place = n.place ? n.place - part->first_place + 1 : 0;
+	if (!p->knots[k.parent].outer || is_bad(p, node_at(p, i), k.place))
+		k.outer = 0;
+	else if (p->knots[k.parent].parent)
+		k.outer = p->knots[k.parent].outer;
+	return k;
+}
+
+/* Reads all nodes: parents come first. */
+static void read_knots(struct plant *p)
+{
+	uint32_t i;
+
+	for (i = 1; i <= p->part.count; i++)
+		p->knots[i] = knot_of(p, i);
+}
+
 /* The place of a valid node, which is looked at if it was not before. Borrowed until the next
  * call. */
-static const struct place *look(struct plant *p, uint32_t node, const struct chain_reader_node *n)
+static struct place *look(struct plant *p, uint32_t knot)
 {
-	struct place *place = n->place ? known_place(p, n->place) : &p->unknown;
+	const uint32_t number = p->knots[knot].place;
+	struct place *place = number ? &p->places[number] : &p->unknown;
 	const struct gather *g = p->collect->out->gather;
-	struct chain_frame frame = { 0 };
 
-	if (n->place && place->image)
+	if (number && place->image)
 		return place;
-	(void)chain_reader_frame(p->reader, node, &frame);
-	place->image = p->collect->source->images[frame.image] + 1;
+	*place = (struct place){ 0 };
+	(void)chain_reader_frame(p->reader, node_at(p, knot), &place->frame);
+	place->image = p->source->images[place->frame.image] + 1;
 	place->is_region = g->images[place->image - 1].id.kind == SNAME_ANON;
 	place->in_kernel = chain_frames_is_kernel(p->collect->functions, place->image - 1);
 	p->collect->out->is_kernel[place->image - 1] = place->in_kernel;
 	return place;
 }
 
-/* Finds the outermost frame of each node: parents come first. */
-static void find_outer(struct plant *p)
+/* Finds the outermost frame of a valid node's chain, and its context. */
+static void find_outermost(struct plant *p, uint32_t knot)
 {
-	const uint32_t first = p->part.first;
-	_cleanup_free_ bool *is_root = xcalloc((size_t)p->part.count + 1, sizeof(*is_root));
-	struct chain_reader_node node;
-	uint32_t i;
+	const uint32_t outer = p->knots[knot].outer;
+	struct chain_reader_node root;
 
-	for (i = first; i - first < p->part.count; i++) {
-		if (!chain_reader_node(p->reader, i, &node) || (node.parent && is_bad(p, i, &node)))
-			continue;
-		is_root[i - first] = !node.parent;
-		*outer_of(p, i) = !node.parent || is_root[node.parent - first]
-					  ? i
-					  : *outer_of(p, node.parent);
-		if (node.parent && !*outer_of(p, node.parent))
-			*outer_of(p, i) = 0;
-	}
-}
-
-/* The outermost frame of a valid node's chain, and its context. */
-static struct chain_frame outermost(const struct plant *p, uint32_t node, uint32_t *ret_context)
-{
-	struct chain_reader_node outer, root;
-	struct chain_frame frame = { 0 };
-
-	(void)chain_reader_node(p->reader, *outer_of(p, node), &outer);
-	(void)chain_reader_frame(p->reader, *outer_of(p, node), &frame);
-	(void)chain_reader_node(p->reader, outer.parent, &root);
-	*ret_context = root.context;
-	return frame;
+	if (p->outer == outer)
+		return;
+	p->outer = outer;
+	(void)chain_reader_frame(p->reader, node_at(p, outer), &p->outermost);
+	(void)chain_reader_node(p->reader, node_at(p, p->knots[outer].parent), &root);
+	p->context = root.context;
 }
 
 /* The place of the root of chains of an application with an end. */
-static uint32_t base_of(struct chains *c, uint32_t app, uint32_t end)
+static uint32_t base_of(struct chains_collect *c, uint32_t app, uint32_t end)
 {
-	uint32_t at = call_tree_child(&c->tree, 0, CHAINS_NODE_APP | app);
+	struct call_tree *t = &c->out->tree;
+	uint32_t at = call_tree_child(t, 0, CHAINS_NODE_APP | app);
 
-	return c->ends[end].mark ? call_tree_child(&c->tree, at, CHAINS_NODE_END | end) : at;
+	if (c->out->ends[end].mark && !c->out->apps_only)
+		at = call_tree_child(t, at, CHAINS_NODE_END | end);
+	return call_merge_base(&c->merge, at);
 }
 
 /* A frame on the way inwards. */
 struct step {
-	uint32_t node, place;
+	uint32_t knot;
 	enum code_role role;
 };
 
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	struct chain_frame frame = { 0 };
+	const bool is_numbered = p->knots[s->knot].place != 0;
+	struct place *place = look(p, s->knot);
+	const struct chain_frame frame = { place->image - 1, place->frame.offset };
 	size_t n;
 
-	(void)chain_reader_frame(p->reader, s->node, &frame);
-	frame.image = p->collect->source->images[frame.image];
-	if (!s->place)
+	if (!is_numbered)
 		return chain_frames_find(p->collect->functions, frame.image, frame.offset, s->role,
 					 ret);
 	n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 	if (n == 1)
-		known_place(p, s->place)->functions[s->role] = **ret + 1;
+		place->functions[s->role] = **ret + 1;
 	return n;
 }
 
 /* Adds the functions of a frame below @at. */
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
-	struct call_tree *tree = &p->collect->out->tree;
-	uint32_t known = s->place ? known_place(p, s->place)->functions[s->role] : 0;
-	struct spot *spot = spot_of(p, s->node);
+	struct call_merge *merge = &p->collect->merge;
+	const uint32_t place = p->knots[s->knot].place;
+	uint32_t known = place ? p->places[place].functions[s->role] : 0;
+	struct spot *spot = &p->spots[s->knot];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
 
 	if (known)
-		at = call_tree_child(tree, at, known - 1);
+		at = call_merge_add(merge, at, known - 1);
 	while (n-- > 0)
-		at = call_tree_child(tree, at, ids[n]);
+		at = call_merge_add(merge, at, ids[n]);
 	if (s->role != CODE_SAMPLED) {
 		spot->in_tree[s->role - 1] = at;
 		spot->end[s->role - 1] = (uint8_t)end;
@@ -177,45 +200,39 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 	return at;
 }
 
-/* Whether the place of a frame is known for chains with this end. */
-static bool is_known(const struct plant *p, const struct step *s, uint32_t end)
+/* Where a frame is in the tree, if that is known for chains with this end; else 0. */
+static uint32_t known_spot(const struct plant *p, const struct step *s, uint32_t end)
 {
-	const struct spot *spot = spot_of(p, s->node);
+	const struct spot *spot = &p->spots[s->knot];
 
-	return s->role != CODE_SAMPLED && spot->in_tree[s->role - 1] &&
-	       spot->end[s->role - 1] == end;
+	return s->role != CODE_SAMPLED && spot->end[s->role - 1] == end ? spot->in_tree[s->role - 1]
+									: 0;
 }
 
 /* The place of a valid node as the innermost of a chain. */
-static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_line *line)
+static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_line *line)
 {
 	struct step way[CHAIN_FRAMES_MAX];
-	struct chain_reader_node n;
 	bool in_kernel = false, was_in_kernel;
 	uint32_t at = 0;
 	size_t depth = 0;
 
-	while (!at && chain_reader_node(p->reader, node, &n) && n.parent) {
+	for (; !at && p->knots[knot].parent; knot = p->knots[knot].parent) {
 		struct step *s = &way[depth];
-		const struct place *place = look(p, node, &n);
+		const struct place *place = look(p, knot);
 
 		if (depth == CHAIN_FRAMES_MAX)
 			return 0;
 		was_in_kernel = in_kernel;
-		s->node = node;
-		s->place = n.place;
 		in_kernel = place->in_kernel;
 		if (place->is_region)
 			(void)chains_take_image(p->collect, place->image - 1, line->app);
-		s->role = chain_frames_role(!depth, in_kernel, was_in_kernel);
-		if (is_known(p, s, line->end))
-			at = spot_of(p, node)->in_tree[s->role - 1];
-		else
-			depth++;
-		node = n.parent;
+		*s = (struct step){ knot, chain_frames_role(!depth, in_kernel, was_in_kernel) };
+		at = known_spot(p, s, line->end);
+		depth += !at;
 	}
 	if (!at)
-		at = base_of(p->collect->out, line->app, line->end);
+		at = base_of(p->collect, line->app, line->end);
 	while (depth-- > 0)
 		at = add_frame(p, &way[depth], line->end, at);
 	return at;
@@ -226,96 +243,122 @@ static uint32_t place_of(struct plant *p, uint32_t node, const struct chains_lin
 static uint32_t place_of_frames(struct chains_collect *c, const struct chain *chain,
 				struct chains_line *line)
 {
-	uint32_t at, i;
-
 	if (!chains_take_frames(c, chain, line))
 		return 0;
-	at = base_of(c->out, line->app, line->end);
-	for (i = line->count; i-- > 0;)
-		at = call_tree_child(&c->out->tree, at, c->out->frames[line->first + i]);
-	return at;
+	return call_merge_chain(&c->merge, base_of(c, line->app, line->end),
+				c->out->frames + line->first, line->count);
 }
 
 /* The place of the chain of a node. */
-static uint32_t find_place(struct plant *p, uint32_t node, struct chains_line *line)
+static uint32_t find_place(struct plant *p, uint32_t knot, struct chains_line *line)
 {
 	struct chains_collect *c = p->collect;
 	struct chain chain;
 	uint32_t context;
 
 	if (c->out->apps_only)
-		return call_tree_child(&c->out->tree, 0, CHAINS_NODE_APP | line->app);
+		return base_of(c, line->app, line->end);
 	if (!chain_filter_is_set(&c->filter) && !chain_ends_in_doubt(line->end))
-		return place_of(p, node, line);
-	return chain_reader_chain(p->reader, node, &context, &chain)
+		return place_of(p, knot, line);
+	return chain_reader_chain(p->reader, node_at(p, knot), &context, &chain)
 		       ? place_of_frames(c, &chain, line)
 		       : 0;
 }
 
+/* Whether the chain of a node is selected, whose innermost frame is at @place; or -errno. */
+static int is_wanted(const struct plant *p, struct place *place)
+{
+	if (place->context != p->context) {
+		place->context = p->context;
+		place->want = chains_take_want(p->collect, p->context, place->frame.image);
+	}
+	return place->want;
+}
+
 /* Adds the chain that ends at a node, which is no root. */
-static int plant_chain(struct plant *p, uint32_t node, const struct chain_reader_node *n)
+static int plant_chain(struct plant *p, uint32_t knot)
 {
 	struct chains_collect *c = p->collect;
-	struct chain_frame ends[2] = { 0 }; /* all that the counting looks at */
-	const struct chain chain = { ends, ARRAY_SIZE(ends), n->samples, n->is_function, node };
+	const struct knot *k = &p->knots[knot];
+	const uint32_t node = node_at(p, knot);
+	struct place *place = look(p, knot);
+	struct chain_frame ends[2] = { place->frame }; /* all that the counting looks at */
+	const struct chain chain = { ends, ARRAY_SIZE(ends), k->samples, k->is_function, node };
 	struct chains_line line;
-	uint32_t context, at;
+	uint32_t at;
 	int r;
 
-	(void)chain_reader_frame(p->reader, node, &ends[0]);
-	ends[1] = outermost(p, node, &context);
-	r = chains_take_want(c, context, ends[0].image);
+	find_outermost(p, knot);
+	ends[1] = p->outermost;
+	r = is_wanted(p, place);
 	if (r != CHAINS_TAKE_YES)
 		return MIN(r, 0);
-	line = chains_take_line(c, context, &chain);
-	at = find_place(p, node, &line);
+	line = chains_take_line(c, p->context, &chain);
+	at = find_place(p, knot, &line);
 	if (p->source->leaf)
 		p->source->leaf[node] = at;
 	if (p->source->leaf_tasks)
-		p->source->leaf_tasks[node] = chains_take_task(c, context);
+		p->source->leaf_tasks[node] = chains_take_task(c, p->context);
 	if (!at) {
 		c->out->unchosen += line.samples;
 		return 0;
 	}
 	chains_take_count(c, &chain, &line);
-	c->out->tree.nodes[at].self += line.samples;
-	chains_take_part(c, at, context, line.samples);
+	c->merge.nodes[at].self += line.samples;
+	chains_take_part(c, at, p->context, line.samples);
 	return 0;
 }
 
 static int plant_chains(struct plant *p)
 {
-	const uint32_t first = p->part.first;
-	struct chain_reader_node n;
 	uint32_t i;
 	int r = 0;
 
-	for (i = first; i - first < p->part.count && r == 0; i++)
-		if (*outer_of(p, i) && chain_reader_node(p->reader, i, &n) && n.parent && n.samples)
-			r = plant_chain(p, i, &n);
+	for (i = 1; i <= p->part.count && r == 0; i++)
+		if (p->knots[i].outer && p->knots[i].parent && p->knots[i].samples)
+			r = plant_chain(p, i);
 	return r;
 }
 
 /* Adds the chains of one file. */
 static int plant_part(struct plant *p, size_t i)
 {
-	const struct chain_reader_part part = chain_reader_part(p->reader, i);
-	_cleanup_free_ uint32_t *outer = xcalloc((size_t)part.count + 1, sizeof(*outer));
-	_cleanup_free_ struct spot *spots = xcalloc((size_t)part.count + 1, sizeof(*spots));
-	_cleanup_free_ struct place *places =
-		xcalloc((size_t)part.place_count + 1, sizeof(*places));
-	_cleanup_free_ uint8_t *checked = xcalloc((size_t)part.place_count + 1, 1);
 	int r;
 
-	p->part = part;
-	p->outer = outer;
-	p->spots = spots;
-	p->places = places;
-	p->checked = checked;
-	find_outer(p);
+	p->part = chain_reader_part(p->reader, i);
+	p->outer = 0;
+	memset(p->spots, 0, ((size_t)p->part.count + 1) * sizeof(*p->spots));
+	memset(p->places, 0, ((size_t)p->part.place_count + 1) * sizeof(*p->places));
+	memset(p->checked, 0, (size_t)p->part.place_count + 1);
+	read_knots(p);
 	r = plant_chains(p);
 	chain_reader_forget_part(p->reader, i);
 	return r;
+}
+
+/* Makes room for the largest part: new memory for each would take longer. */
+static void make_room(struct plant *p)
+{
+	size_t nodes = 0, places = 0, i;
+
+	for (i = 0; i < chain_reader_parts(p->reader); i++) {
+		const struct chain_reader_part part = chain_reader_part(p->reader, i);
+
+		nodes = MAX(nodes, (size_t)part.count);
+		places = MAX(places, (size_t)part.place_count);
+	}
+	p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
+	p->spots = xcalloc(nodes + 1, sizeof(*p->spots));
+	p->places = xcalloc(places + 1, sizeof(*p->places));
+	p->checked = xcalloc(places + 1, sizeof(*p->checked));
+}
+
+static void plant_done(struct plant *p)
+{
+	free(p->knots);
+	free(p->spots);
+	free(p->places);
+	free(p->checked);
 }
 
 /* Makes room for where each chain ends. */
@@ -333,19 +376,38 @@ int chains_plant(struct chains_collect *collect)
 {
 	struct chain_reader *reader = collect->source->reader;
 	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
-	uint32_t count = chain_reader_nodes(reader);
 	int r = 0;
 	size_t i;
 
-	make_leaves(&p, count);
-	if (!collect->out->apps_only)
-		call_tree_reserve(&collect->out->tree, count);
+	make_leaves(&p, chain_reader_nodes(reader));
+	make_room(&p);
 	for (i = 0; i < chain_reader_parts(reader) && r == 0; i++)
 		r = plant_part(&p, i);
+	plant_done(&p);
 	return r;
 }
 
-/* --- sums --- */
+/* --- the end --- */
+
+/* Merges the chains, and gives what refers to them the numbers of nodes of the tree. */
+static void merge(struct chains_collect *collect)
+{
+	struct chains *c = collect->out;
+	struct call_merge *m = &collect->merge;
+	uint32_t count, i;
+	size_t k;
+
+	call_merge_end(m, (uint32_t)c->rows.count);
+	for (k = 0; k < c->part_count; k++)
+		c->parts[k].line = call_merge_node(m, c->parts[k].line);
+	for (k = 0; k < c->source_count; k++) {
+		const struct chains_source *s = &c->sources[k];
+
+		count = s->leaf ? chain_reader_nodes(s->reader) : 0;
+		for (i = 0; i < count; i++)
+			s->leaf[i] = call_merge_node(m, s->leaf[i]);
+	}
+}
 
 static bool is_row(const struct call_node *node)
 {
@@ -389,12 +451,14 @@ static void set_totals(struct chains *c)
 		c->rows.rows[i].counts[CHAINS_INCLUSIVE] = totals[i];
 }
 
-void chains_plant_sum(struct chains *c)
+void chains_plant_end(struct chains_collect *collect)
 {
+	struct chains *c = collect->out;
 	const struct call_tree *t = &c->tree;
 	_cleanup_free_ uint64_t *own = xcalloc(c->rows.count + 1, sizeof(*own));
 	size_t i;
 
+	merge(collect);
 	for (i = 1; i < t->count; i++)
 		if (is_row(&t->nodes[i]))
 			own[t->nodes[i].what] += t->nodes[i].self;

@@ -4,15 +4,15 @@
  * once, not once for each chain, so that a million of them take a fraction of a second.
  *
  *	chains_plant(&collect);	for each source
- *	chains_plant_sum(chains);
+ *	chains_plant_end(&collect);
  */
 #pragma once
 
 struct chains;
 struct chains_collect;
 
-/* Adds the chains of ->source to the tree; if there are steps of time, notes where each ends. 0 or
+/* Adds the chains of ->source to ->merge; if there are steps of time, notes where each ends. 0 or
  * -errno. */
 int chains_plant(struct chains_collect *collect);
-/* Adds up the samples of the functions. */
-void chains_plant_sum(struct chains *c);
+/* Makes the tree of what was added, and adds up the samples of the functions. */
+void chains_plant_end(struct chains_collect *collect);

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "profile/rows/chains.h"
+#include "profile/rows/internal/call_merge.h"
 #include "profile/rows/internal/chain_filter.h"
 #include "chains/chain.h"
 
@@ -25,6 +26,7 @@ struct chains_collect {
 	struct chains_source *source;
 	struct chain_frames *functions;
 	struct chain_filter filter;
+	struct call_merge merge;   /* of the tree */
 	struct map lines_by_hash;  /* index + 1 */
 	struct map quality_by_key; /* index + 1 */
 	struct map wanted;	   /* by context and image of the source: CHAINS_TAKE_ */
