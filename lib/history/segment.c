@@ -6,6 +6,7 @@
 #include "file/open_regular.h"
 #include "history/internal/segment_columns.h"
 #include "history/internal/segment_format.h"
+#include "history/internal/segment_shape.h"
 #include "history/segment_made.h"
 
 #include <errno.h>
@@ -31,8 +32,8 @@ struct segment {
 	struct segment_slice *slices;
 	char *text; /* of ->lines */
 	const char **lines;
-	struct segment_node *nodes;
-	uint32_t *places; /* of the nodes, by number, from 1 on */
+	struct segment_shape shape; /* of a file */
+	struct segment_node *nodes; /* of a file: NULL until they are asked for */
 	uint64_t *totals;
 	struct segment_columns columns; /* ->values is NULL: not known yet */
 	uint32_t *ids;			/* of the counts that were read last */
@@ -232,7 +233,7 @@ void segment_unload(struct segment *s)
 	free(STEAL(s->text));
 	free(STEAL(s->lines));
 	free(STEAL(s->nodes));
-	free(STEAL(s->places));
+	segment_shape_done(&s->shape);
 	free(STEAL(s->totals));
 	free(STEAL(s->ids));
 	free(STEAL(s->counts));
@@ -302,85 +303,33 @@ static int load_lines(struct segment *s)
 	return at == s->text + b->size ? 0 : -EBADMSG;
 }
 
-/* Reads the places; nodes without parents stand for them; the caller frees. */
-static int load_places(struct segment *s, struct segment_node **ret)
+/* Reads a block of the tree by @read. */
+static int load_block(struct segment *s, enum segment_block_kind kind,
+		      bool (*read)(struct segment_shape *shape, struct slice_numbers block))
 {
-	const struct segment_block *b = &s->header.blocks[SEGMENT_PLACES];
-	_cleanup_free_ struct segment_node *places = NULL;
+	const struct segment_block *b = &s->header.blocks[kind];
 	_cleanup_free_ uint8_t *raw = NULL;
-	struct slice_numbers lines, keys;
-	uint64_t line = 0, key = 0;
-	size_t i;
 	int r = read_block(s, b, &raw);
 
-	if (r < 0)
-		return r;
-	if (b->size / 2 < s->header.places)
-		return -EBADMSG;
-	places = xcalloc((size_t)s->header.places + 1, sizeof(*places));
-	lines = keys = numbers_of(raw, b);
-	for (i = 0; i < s->header.places; i++)
-		(void)slice_get(&keys);
-	for (i = 0; i < s->header.places; i++) {
-		uint64_t distance = slice_get(&lines), next = slice_get(&keys);
-
-		line += distance;
-		if (distance > s->header.lines || line > s->header.lines || keys.damaged)
-			return -EBADMSG;
-		key = distance ? next : key + next;
-		places[i] = (struct segment_node){ .key = key, .line = (uint32_t)line };
-	}
-	*ret = STEAL(places);
-	return 0;
-}
-
-/* Makes the nodes from two columns: how many levels each one goes up, and its place. */
-static int make_nodes(struct segment *s, const struct segment_node *places,
-		      struct slice_numbers levels)
-{
-	_cleanup_free_ uint32_t *last = xcalloc((size_t)s->header.nodes + 2, sizeof(*last));
-	struct slice_numbers at = levels;
-	uint64_t depth = 0, place = 0;
-	size_t i;
-
-	for (i = 0; i < s->header.nodes; i++)
-		(void)slice_get(&at);
-	s->nodes = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->nodes));
-	s->places = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->places));
-	for (i = 1; i <= s->header.nodes; i++) {
-		uint64_t up = slice_get(&levels), zigzag = slice_get(&at);
-
-		place += zigzag >> 1 ^ -(zigzag & 1);
-		if (up > depth || place >= s->header.places || at.damaged)
-			return -EBADMSG;
-		depth += 1 - up;
-		s->nodes[i] = places[place];
-		s->places[i] = (uint32_t)place + 1;
-		s->nodes[i].parent = last[depth - 1];
-		last[depth] = (uint32_t)i;
-	}
-	return 0;
+	return r < 0 ? r : read(&s->shape, numbers_of(raw, b)) ? 0 : -EBADMSG;
 }
 
 static int load_nodes(struct segment *s)
 {
-	const struct segment_block *b = &s->header.blocks[SEGMENT_NODES];
-	_cleanup_free_ struct segment_node *places = NULL;
-	_cleanup_free_ uint8_t *raw = NULL;
-	int r = load_places(s, &places);
+	int r;
 
-	if (r == 0)
-		r = read_block(s, b, &raw);
-	if (r == 0 && b->size / 2 < s->header.nodes)
-		r = -EBADMSG;
-	return r < 0 ? r : make_nodes(s, places, numbers_of(raw, b));
+	s->shape = (struct segment_shape){ .lines = s->header.lines,
+					   .places = s->header.places,
+					   .nodes = s->header.nodes };
+	r = load_block(s, SEGMENT_PLACES, segment_shape_read_places);
+	return r < 0 ? r : load_block(s, SEGMENT_NODES, segment_shape_read);
 }
 
 int segment_load(struct segment *s, struct error *err)
 {
 	int r = s->lines || s->made ? 0 : load_lines(s);
 
-	if (r == 0 && !s->nodes && !s->made)
+	if (r == 0 && !s->shape.parents && !s->made)
 		r = load_nodes(s);
 	if (r == 0)
 		return 0;
@@ -398,14 +347,31 @@ char *segment_take_text(struct segment *s)
 	return STEAL(s->text);
 }
 
-const struct segment_node *segment_nodes(const struct segment *s)
+const struct segment_node *segment_nodes(struct segment *s)
 {
+	uint32_t i;
+
+	if (s->nodes)
+		return s->nodes;
+	s->nodes = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->nodes));
+	for (i = 1; i <= s->header.nodes; i++)
+		s->nodes[i] = segment_shape_node(&s->shape, i);
 	return s->nodes;
 }
 
-uint32_t segment_place(const struct segment *s, uint32_t node)
+struct segment_node segment_node_at(const struct segment *s, uint32_t i)
 {
-	return s->places ? s->places[node] : 0;
+	return s->made ? s->nodes[i] : segment_shape_node(&s->shape, i);
+}
+
+uint32_t segment_parent(const struct segment *s, uint32_t i)
+{
+	return s->made ? s->nodes[i].parent : s->shape.parents[i];
+}
+
+uint32_t segment_place(const struct segment *s, uint32_t i)
+{
+	return s->made ? 0 : s->shape.place_of[i];
 }
 
 /* --- counts --- */

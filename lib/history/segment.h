@@ -14,13 +14,13 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "history/segment_slice.h"
+#include "history/segment_tree.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct segment;
 struct segment_made;
-struct segment_node;
 
 struct segment_about {
 	uint32_t level, first, last; /* generations */
@@ -55,10 +55,14 @@ const char *segment_line(const struct segment *s, uint32_t i);
 /* Hands over the memory of all names, which stay where they are; the caller frees it. NULL if the
  * segment is not a file that was loaded. */
 char *segment_take_text(struct segment *s);
-/* The nodes, from 1 on; after segment_load(). */
-const struct segment_node *segment_nodes(const struct segment *s);
-/* The number of a node's line and key, from 1 on; 0: not known. */
-uint32_t segment_place(const struct segment *s, uint32_t node);
+/* A node, from 1 on; after segment_load(). */
+struct segment_node segment_node_at(const struct segment *s, uint32_t i);
+/* Its parent alone. */
+uint32_t segment_parent(const struct segment *s, uint32_t i);
+/* The number of its line and key, from 1 on; 0: not known. */
+uint32_t segment_place(const struct segment *s, uint32_t i);
+/* All nodes as an array, which takes more memory, until segment_unload(). */
+const struct segment_node *segment_nodes(struct segment *s);
 /* Reads the counts of slice @i, which are valid until the next call. 0 or -errno. */
 int segment_counts(struct segment *s, size_t i, struct segment_counts *ret);
 /* Reads the sums of all slices, by node from 1 on, valid until segment_unload(). 0 or -errno. */

@@ -25,8 +25,8 @@ void chain_generation_forget_nodes(struct chain_generation *g)
 	if (!g->segment)
 		return;
 	segment_unload(g->segment);
-	free(g->sums);
-	g->sums = NULL;
+	free(STEAL(g->sums));
+	g->counts = NULL;
 }
 
 /* --- pairs --- */
@@ -148,6 +148,7 @@ static void add_slices(struct chain_generation *g)
 	struct segment_counts c;
 	size_t i, k;
 
+	g->counts = g->sums = xcalloc(chain_generation_nodes(g), sizeof(*g->sums));
 	for (i = 0; i < segment_about(g->segment)->slices; i++) {
 		if (!g->wanted[i])
 			continue;
@@ -160,17 +161,10 @@ static void add_slices(struct chain_generation *g)
 	}
 }
 
-/* Adds up all slices at once; false if their sums cannot be read. */
-static bool add_totals(struct chain_generation *g)
+/* Takes the sums of all slices; false if they cannot be read. */
+static bool take_totals(struct chain_generation *g)
 {
-	const uint64_t *totals;
-	uint32_t i;
-
-	if (segment_totals(g->segment, &totals, NULL) < 0)
-		return false;
-	for (i = 1; i < chain_generation_nodes(g); i++)
-		add_sum(g, i, totals[i]);
-	return true;
+	return segment_totals(g->segment, &g->counts, NULL) == 0;
 }
 
 /* Finds which slices are wanted; returns how many. */
@@ -192,12 +186,11 @@ static size_t choose_slices(struct chain_generation *g, const struct window *win
 
 static void add_folded(struct chain_generation *g)
 {
-	const struct segment_node *nodes = segment_nodes(g->segment);
 	uint32_t i;
 
 	for (i = 1; i < chain_generation_nodes(g); i++)
-		if (nodes[i].key == HISTORY_RARE)
-			g->folded += g->sums[i];
+		if (g->counts[i] && segment_node_at(g->segment, i).key == HISTORY_RARE)
+			g->folded += g->counts[i];
 }
 
 int chain_generation_load_segment(const char *path, const struct window *window,
@@ -218,8 +211,7 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 	r = segment_load(g->segment, NULL);
 	if (r < 0)
 		return r;
-	g->sums = xcalloc(chain_generation_nodes(g), sizeof(*g->sums));
-	if (wanted < segment_about(g->segment)->slices || !add_totals(g))
+	if (wanted < segment_about(g->segment)->slices || !take_totals(g))
 		add_slices(g);
 	add_folded(g);
 	return 1;
@@ -234,7 +226,7 @@ void chain_generation_name_segment(struct chain_generation *g, struct chain_name
 
 uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i)
 {
-	uint32_t number = g->segment ? segment_nodes(g->segment)[i].line
+	uint32_t number = g->segment ? segment_node_at(g->segment, i).line
 				     : chain_generation_stored(g, i).place;
 
 	return number && number <= g->context_count ? g->contexts[number] : 0;
@@ -260,14 +252,14 @@ static bool frame_at(const struct chain_generation *g, uint32_t i, struct chain_
 
 bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct chain_frame *ret)
 {
-	const struct segment_node *node;
+	struct segment_node node;
 
 	if (!g->segment)
 		return frame_at(g, chain_generation_stored(g, i).place, ret);
-	node = &segment_nodes(g->segment)[i];
-	*ret = (struct chain_frame){ g->images[node->line], chain_generation_is_function(g, i)
-								    ? node->key & ~SEGMENT_FUNCTION
-								    : node->key };
+	node = segment_node_at(g->segment, i);
+	*ret = (struct chain_frame){ g->images[node.line], segment_is_function(node.key)
+								   ? node.key & ~SEGMENT_FUNCTION
+								   : node.key };
 	return ret->image != 0;
 }
 

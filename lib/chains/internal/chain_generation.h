@@ -33,8 +33,9 @@ struct chain_generation {
 
 	/* A segment; NULL: it is a pair. */
 	struct segment *segment;
-	bool *wanted;	 /* by slice: it is in the window, and nowhere else */
-	uint64_t *sums;	 /* by node, of these slices */
+	bool *wanted;		/* by slice: it is in the window, and nowhere else */
+	const uint64_t *counts; /* by node, of these slices: the segment's totals, or: */
+	uint64_t *sums;
 	uint64_t folded; /* samples of what is rare */
 	size_t damaged;	 /* bytes of slices */
 
@@ -86,8 +87,7 @@ static inline struct chain_node chain_generation_stored(const struct chain_gener
 /* The caller of a node; 0: it is a root. It may be invalid: greater than @i. */
 static inline uint32_t chain_generation_parent(const struct chain_generation *g, uint32_t i)
 {
-	return g->segment ? segment_nodes(g->segment)[i].parent
-			  : chain_generation_stored(g, i).parent;
+	return g->segment ? segment_parent(g->segment, i) : chain_generation_stored(g, i).parent;
 }
 
 /* The number after the last of the places that nodes have. */
@@ -106,7 +106,7 @@ static inline uint32_t chain_generation_place(const struct chain_generation *g, 
 static inline uint64_t chain_generation_count(const struct chain_generation *g, uint32_t i)
 {
 	if (g->segment)
-		return g->sums[i];
+		return g->counts[i];
 	return g->past.counts ? g->past.counts[i] : chain_generation_stored(g, i).count;
 }
 
@@ -121,7 +121,7 @@ static inline uint32_t chain_generation_sampled(const struct chain_generation *g
 /* Whether a node is a whole function: it has the samples of offsets that were too rare. */
 static inline bool chain_generation_is_function(const struct chain_generation *g, uint32_t i)
 {
-	return g->segment && segment_is_function(segment_nodes(g->segment)[i].key);
+	return g->segment && segment_is_function(segment_node_at(g->segment, i).key);
 }
 
 /* The context of a root; 0: there is none. */

@@ -241,43 +241,43 @@ static void find_numbers(struct reading *r, const struct part *p)
  * file; caller frees. */
 static uint32_t *find_files(struct reading *r, const struct part *p)
 {
-	const struct segment_node *nodes = segment_nodes(p->segment);
 	size_t count = segment_about(p->segment)->nodes;
 	uint32_t *files = xcalloc(count + 1, sizeof(*files)), i;
 
 	find_numbers(r, p);
 	for (i = 1; i <= count; i++) {
-		uint32_t parent = nodes[i].parent, line = nodes[i].line;
+		const struct segment_node n = segment_node_at(p->segment, i);
 
-		if (parent)
-			files[i] = files[parent];
-		else if (line)
-			files[i] = r->numbers[line - 1];
+		if (n.parent)
+			files[i] = files[n.parent];
+		else if (n.line)
+			files[i] = r->numbers[n.line - 1];
 	}
 	return files;
 }
 
-/* Adds a count of a node of @nodes, with the number of its file. */
-static void add_node(struct reading *r, const struct segment_node *node, uint32_t file,
+/* Adds a count of a node, with the number of its file. */
+static void add_node(struct reading *r, const struct segment *s, uint32_t node, uint32_t file,
 		     uint64_t count)
 {
 	struct history_count e;
+	uint64_t key;
 
 	if (!file || !count)
 		return;
-	e = entry_of(r, file, node->key, count);
+	key = segment_node_at(s, node).key;
+	e = entry_of(r, file, key, count);
 	if (r->each)
 		tally_add(&r->tally, e);
 	else
 		pile_add(&r->pile, &e);
-	if (node->key == SEGMENT_RARE)
+	if (key == SEGMENT_RARE)
 		r->folded += count;
 }
 
 /* Reports the slices that are wanted one by one. */
 static void report_slices(struct reading *r, const struct part *p, const uint32_t *files)
 {
-	const struct segment_node *nodes = segment_nodes(p->segment);
 	const struct part_wanted wanted = wanted_of(r);
 	size_t i, k;
 
@@ -293,7 +293,7 @@ static void report_slices(struct reading *r, const struct part *p, const uint32_
 		}
 		begin_slice(r, &s->slice);
 		for (k = 0; k < c.count; k++)
-			add_node(r, &nodes[c.nodes[k]], files[c.nodes[k]], c.counts[k]);
+			add_node(r, p->segment, c.nodes[k], files[c.nodes[k]], c.counts[k]);
 		end_slice(r, part_extent(s, p->source->level));
 	}
 }
@@ -316,7 +316,7 @@ int reading_part(struct reading *r, const struct part *p, struct error *err)
 		const struct segment_step_count *c = &p->counts.counts[i];
 
 		r->step = c->step;
-		add_node(r, &segment_nodes(p->segment)[c->node], files[c->node], c->count);
+		add_node(r, p->segment, c->node, files[c->node], c->count);
 	}
 	for (i = 0; i < p->extent_count; i++)
 		end_slice(r, p->extents[i]);

@@ -31,7 +31,7 @@ struct segment_roll {
 };
 
 /* Adds the tree of a segment; returns the numbers of its nodes, caller frees. */
-static uint32_t *merge_tree(struct segment_roll *r, const struct segment *s)
+static uint32_t *merge_tree(struct segment_roll *r, struct segment *s)
 {
 	const struct segment_about *about = segment_about(s);
 	_cleanup_free_ uint32_t *lines = xcalloc(about->lines + 1, sizeof(*lines));
