@@ -5,10 +5,12 @@
 #include "base/log.h"
 #include "symbol/kallsyms.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static const char modules[] = "xfs 4096 1 - Live 0xffffffffc0100000\n";
 
@@ -215,6 +217,51 @@ static void a_damaged_file_is_named(void)
 	CHECK(has(a, "xfs", 0x10, "xfs_read"));
 }
 
-TESTS(T(sessions_share_the_symbols_of_a_kernel), T(a_module_more_is_of_one_session),
-      T(what_others_may_change_is_not_shared), T(what_fewer_may_read_is_not_shared),
-      T(a_plain_file_goes_on), T(a_damaged_file_is_named))
+static void put_bytes(const char *path, const struct strbuf *bytes)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	CHECK_EQ(write(fd, bytes->text, bytes->length), (ssize_t)bytes->length);
+}
+
+/* Adds an image whose lines, @size bytes, are all zeros. */
+static void add_bomb(struct strbuf *to, const char *zeros, size_t size)
+{
+	size_t room = ZSTD_compressBound(size), packed_size;
+	_cleanup_free_ char *packed = xmalloc(room);
+	uint64_t header[5] = { 0, 0, 1, 0, htole64(size) };
+
+	packed_size = ZSTD_compress(packed, room, zeros, size, 1);
+	CHECK(!ZSTD_isError(packed_size));
+	header[0] = htole64(ZSTD_MAGIC_SKIPPABLE_START | (uint64_t)32 << 32);
+	header[3] = htole64(packed_size);
+	strbuf_add(to, header, sizeof(header));
+	strbuf_add(to, packed, packed_size);
+}
+
+/* A file of some kilobytes whose images unpack to more than a kernel has is refused before any is
+ * unpacked. */
+static void all_images_share_one_limit(void)
+{
+	enum { MAX = 64 << 20, MANY = 100 };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_free_ char *path = path_join(root, "kallsyms"), *zeros = xcalloc(1, MAX),
+			    *packed = xasprintf("%s" KALLSYMS_PACKED, path);
+	_cleanup_(strbuf_done) struct strbuf bomb = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	size_t damaged;
+
+	add_bomb(&bomb, zeros, MAX / 2);
+	add_bomb(&bomb, zeros, MAX / 2);
+	put_bytes(packed, &bomb);
+	CHECK_EQ(kallsyms_check(path, &damaged, &err), 0);
+	CHECK_EQ(damaged, 0);
+	for (unsigned int i = 0; i < MANY; i++)
+		add_bomb(&bomb, zeros, MAX / 64);
+	put_bytes(packed, &bomb);
+	CHECK_EQ(kallsyms_check(path, &damaged, &err), -EBADMSG);
+}
+
+TESTS(T(all_images_share_one_limit), T(sessions_share_the_symbols_of_a_kernel),
+      T(a_module_more_is_of_one_session), T(what_others_may_change_is_not_shared),
+      T(what_fewer_may_read_is_not_shared), T(a_plain_file_goes_on), T(a_damaged_file_is_named))

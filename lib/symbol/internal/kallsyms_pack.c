@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* More is not what a kernel has. */
+/* More is not what a kernel has: images, and the lines of all of them together. */
 enum { IMAGES_MAX = 8192, NAME_SIZE_MAX = 256, TEXT_SIZE_MAX = 64 << 20 };
 /* What a later level saves is not worth the time: the file is shared. */
 enum { LEVEL = 3 };
@@ -49,8 +49,9 @@ static bool take_image(struct kallsyms_pack *p, size_t *at)
 	left -= sizeof(h);
 	if (name_size > left || name_size > NAME_SIZE_MAX ||
 	    memchr(from + sizeof(h), '\0', name_size) || image.size > left - name_size ||
-	    !image.size || !image.text_size || image.text_size > TEXT_SIZE_MAX)
+	    !image.size || !image.text_size || image.text_size > TEXT_SIZE_MAX - p->text_size)
 		return false;
+	p->text_size += image.text_size;
 	image.start = le64toh(h.start);
 	image.end = le64toh(h.end);
 	image.bytes = from + sizeof(h) + name_size;

@@ -26,6 +26,7 @@ struct kallsyms_packed {
 struct kallsyms_pack {
 	struct kallsyms_packed *images;
 	size_t count, room;
+	size_t text_size; /* of all images of a file, which somebody else may have made */
 	void *map;
 	size_t map_size;
 };
