@@ -345,7 +345,9 @@ static void weights_count_and_saturate(void)
 	evbuf_sample(b.buffer, app, 0x10, 0, 1);
 	evbuf_sample(b.buffer, app, 0x20, 0, UINT64_MAX / 2);
 	CHECK_LISTING(&b, P "{root}/bin/p/" T0 "10 6\n", P "{root}/bin/p/" T0 "20 4294967295\n");
-	CHECK_EQ(stats_of(&b).samples, UINT64_MAX / 2 + 6);
+	evbuf_sample(b.buffer, app, 0x30, 0, UINT64_MAX);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	CHECK_EQ(stats_of(&b).samples, 2 * (uint64_t)UINT32_MAX + 6);
 }
 
 static void a_session_moved_away_starts_again(void)

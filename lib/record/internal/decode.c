@@ -193,9 +193,11 @@ static void code_called_by(struct record *rec, const uint64_t *words)
 	end_trace(rec);
 }
 
+/* No driver makes a weight that a sample file cannot count. In a stream that somebody else made, a
+ * larger one would let the sums begin again at 0. */
 static void code_weight(struct record *rec, const uint64_t *words)
 {
-	rec->trans.weight = words[0];
+	rec->trans.weight = MIN(words[0], (uint64_t)UINT32_MAX);
 }
 
 static void code_feature(struct record *rec, uint64_t code, const uint64_t *words)
