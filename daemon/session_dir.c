@@ -43,7 +43,8 @@ static char *find_foreign(int directory)
 }
 
 /* Gives to the user of @who everything below @directory that root owns and nobody else could have
- * put there. Skips files with several links, which may belong elsewhere. */
+ * put there. Skips files with several links, which may belong elsewhere: of a session's files, only
+ * the symbols of the kernel have them, which the daemon reads and replaces, but never changes. */
 static int give_tree(int directory, dev_t device, const struct rights *who)
 {
 	DIR *dir = fdopendir(dup(directory));
