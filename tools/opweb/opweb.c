@@ -184,7 +184,8 @@ static int print_second(const struct profile_config *config, const struct job *j
 	if (!job->is_pair)
 		return error_set(err, -ENOENT, "there is no second profile");
 	second.session_dir = job->sides[1].profile.session_dir;
-	second.binaries = job->sides[1].profile.binaries;
+	second.binaries.image_paths = job->sides[1].profile.binaries.image_paths;
+	second.binaries.root = job->sides[1].profile.binaries.root;
 	return print_page_data(&second, job->sides[1].words, key, err);
 }
 
