@@ -618,7 +618,7 @@ function offerWindows() {
 	const offers = [], n = profile.steps, w = page.window;
 	if (w && w[0] > 0) offers.push(['the same stretch before', w, [Math.max(0, 2 * w[0] - w[1]), w[0]]]);
 	if (n > 1) offers.push(['the first and the last half', [0, n >> 1], [n >> 1, n]]);
-	const sessions = profile.head.other_sessions ?? [];
+	const { other_sessions: sessions = [], more_sessions: more = 0 } = profile.head;
 	if (secondOf.isReading) return $('diff-none').replaceChildren(el('p', {}, 'reading the second session…'));
 	$('diff-none').replaceChildren(el('p', {}, el('b', {}, 'Nothing to compare with yet.')),
 		secondOf.trouble ? el('p', { class: 'warn' }, secondOf.trouble) : '',
@@ -626,7 +626,8 @@ function offerWindows() {
 			`This session has no history of its samples, so there is only one window. ${sessions.length ? '' : 'Compare two sessions with opweb { … } { … }, or in a file with opreport --html=FILE { … } { … }.'}`),
 		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)),
 		...sessions.length ? [el('p', {}, `${n > 1 ? 'Or compare' : 'Compare'} this session (A) with another one (B):`),
-			el('p', { class: 'events' }, sessions.map(name => el('button', { type: 'button', 'data-session': name, onclick: () => go({ c: name, b: '' }) }, visible(name))))] : []);
+			el('p', { class: 'events' }, sessions.map(name => el('button', { type: 'button', 'data-session': name, onclick: () => go({ c: name, b: '' }) }, visible(name)))),
+			more ? el('p', {}, `${int(more)} more sessions are not listed here: name one with opweb { … } { session:NAME }.`) : ''] : []);
 }
 
 /** The functions of the filters as opreport takes them; null if it cannot tell them from others. */

@@ -120,6 +120,9 @@ chain ./elf/exe-pie TIMER.0.0.all.all.all complete 100 ./elf/lib.so marked_first
 chains 1
 """
 
+# More sessions than a page lists.
+MANY = "".join(f"session s{i:03}\ncpu 4\nfile ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all\n    main 1\n" for i in range(203))
+
 # Samples of two events; and some whose chains were shed.
 TWO_EVENTS = SESSION.replace("slice 1795442410 1795442420 3", "slice 1795442410 1795442420") + """
 file ./elf/exe-pie ./elf/exe-pie OFFCPU.1.0.all.all.all
@@ -909,7 +912,7 @@ def make_pages():
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("before-after", BEFORE_AFTER)):
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1000,6 +1003,17 @@ def a_file_has_the_source_of_hot_functions(b, url):
         if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]) or bool(window) != ("no source of a window" in b.text("source-note")):
             return False
     return True
+
+
+def sessions_that_are_not_listed_are_counted(b):
+    server, url = serve("--session-dir=many", "session:s001")
+    try:
+        b.open(url, "v=diff")
+        listed = b.js("return [...document.querySelectorAll('[data-session]')].map(e => e.textContent)")
+        return listed == ["s000"] + [f"s{i:03}" for i in range(2, 201)] and "2 more sessions are not listed" in b.text("diff-none")
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def a_file_compares_two_profiles(b, where):
@@ -1173,6 +1187,7 @@ def main():
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
                 attempt(two_sessions_can_be_compared, wide)
+                attempt(sessions_that_are_not_listed_are_counted, wide)
                 attempt(the_server_is_confined, server)
                 attempt(answers_have_tags, address)
                 attempt(exports_have_addresses, address)

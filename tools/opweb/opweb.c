@@ -136,7 +136,8 @@ static int print_data(const struct profile_config *config, char *const *list, st
 		r = -EINVAL; /* only one of them has chains */
 	if (r < 0)
 		return r;
-	options.view.other_sessions = others = web_second_sessions(page.profile->gather);
+	options.view.other_sessions = others =
+		web_second_sessions(page.profile->gather, &options.view.more_sessions);
 	profile_report_print(&page.report, stdout);
 	options.view.other_sessions = NULL;
 	return 0;

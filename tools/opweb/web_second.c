@@ -14,7 +14,7 @@
 /* What a name must not have: a specification takes lists and patterns. */
 static const char special[] = ",*?[]\\{}~";
 
-/* A page offers so many sessions. */
+/* A page offers so many sessions, and says how many more there are. */
 enum { SESSIONS_MAX = 200 };
 
 char *web_second_session(const char *question)
@@ -66,8 +66,8 @@ char **web_second_words(char *const *words, const char *session, struct error *e
 struct names {
 	const struct gather *gather;
 	const char *session_dir;
-	char **list;
-	size_t count;
+	char **list; /* ends with NULL */
+	size_t count, room;
 };
 
 static int add_name(const char *name, void *data)
@@ -78,9 +78,12 @@ static int add_name(const char *name, void *data)
 	for (i = 0; i < names->gather->session_count; i++)
 		if (!strcmp(names->gather->sessions[i].name, name))
 			return 0;
-	if (is_plain(name) && session_exists(names->session_dir, name))
-		names->list[names->count++] = xstrdup(name);
-	return names->count == SESSIONS_MAX;
+	if (!is_plain(name) || !session_exists(names->session_dir, name))
+		return 0;
+	array_grow(&names->list, names->count + 2, &names->room);
+	names->list[names->count++] = xstrdup(name);
+	names->list[names->count] = NULL;
+	return 0;
 }
 
 static int by_text(const void *a, const void *b)
@@ -88,12 +91,16 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char **web_second_sessions(const struct gather *g)
+char **web_second_sessions(const struct gather *g, size_t *ret_more)
 {
 	_cleanup_free_ char *samples = xstrdup(g->sessions[0].samples);
-	struct names names = { g, samples, xcalloc(SESSIONS_MAX + 1, sizeof(char *)), 0 };
+	struct names names = { .gather = g, .session_dir = samples };
 	struct error ignored = ERROR_INIT;
 	char *slash = strrchr(samples, '/');
+
+	*ret_more = 0;
+	array_grow(&names.list, 1, &names.room);
+	names.list[0] = NULL;
 
 	/* DIR/samples/NAME; a session may be any other directory, too. */
 	if (slash)
@@ -104,5 +111,10 @@ char **web_second_sessions(const struct gather *g)
 	*slash = '\0';
 	(void)session_list(samples, add_name, &names, &ignored);
 	qsort(names.list, names.count, sizeof(*names.list), by_text);
+	while (names.count > SESSIONS_MAX) {
+		free(names.list[--names.count]);
+		names.list[names.count] = NULL;
+		++*ret_more;
+	}
 	return names.list;
 }

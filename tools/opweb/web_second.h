@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 struct gather;
 
 /* The name of the session in a question without an event, or NULL; caller frees. */
@@ -20,6 +22,6 @@ char *web_second_session(const char *question);
  * them. Caller frees by web_event_words_free(). NULL, with the reason, if this is no name of a
  * session. */
 char **web_second_words(char *const *words, const char *session, struct error *err);
-/* The names of the sessions next to those of the profile, which ends with NULL; caller frees by
- * web_event_words_free(). */
-char **web_second_sessions(const struct gather *g);
+/* The names of the sessions next to those of the profile, the first ones in the order of names;
+ * ends with NULL. *@ret_more: how many more there are. Caller frees by web_event_words_free(). */
+char **web_second_sessions(const struct gather *g, size_t *ret_more);

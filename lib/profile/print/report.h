@@ -101,6 +101,7 @@ struct report_view {
 	bool has_second;     /* for pages: there is a second profile to compare with */
 	const char *second;  /* what a page as a file has of it (REPORT_SECOND); or NULL */
 	char *const *other_sessions; /* for pages: those to compare with, NULL last; or NULL */
+	size_t more_sessions;	     /* for pages: how many are not among them */
 	bool apps_only;		     /* for page data of chains: only their applications */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };

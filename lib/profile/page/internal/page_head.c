@@ -329,6 +329,8 @@ static void write_others(const struct report *r, struct json *j)
 	for (; *name; name++)
 		json_bytes(j, NULL, *name);
 	json_close(j, ']');
+	if (r->view->more_sessions)
+		json_u64(j, "more_sessions", r->view->more_sessions);
 }
 
 void page_head_write(const struct report *r, struct json *j)
