@@ -111,20 +111,8 @@ static struct sfile_header some_header(const struct gather *g)
 	return header;
 }
 
-/* Sets what the sessions say about the noise of single samples. */
-static void set_noise(const struct profile *p, struct container *rows)
-{
-	const struct class *classes = p->classes.classes;
-	size_t i;
-
-	rows->weight = losses_weight(&p->losses);
-	for (i = 0; i < rows->class_count; i++)
-		rows->squares[i] = i && classes[i].event == classes[i - 1].event
-					   ? rows->squares[i - 1]
-					   : losses_wait_squares(p->gather, classes[i].event);
-}
-
-/* The same of chains, which are of one event. */
+/* Sets what the sessions say about the noise of single samples of chains, which are of one
+ * event. */
 static void set_chain_noise(struct profile *p)
 {
 	_cleanup_free_ char *event = xstrndup(p->chains.event, strcspn(p->chains.event, "."));
@@ -202,11 +190,7 @@ static void collect_calls(struct profile_report *r, struct populate_job *job)
 /* Makes rows and classes of those of the blocks. */
 static void join_blocks(struct profile *p, struct container *rows)
 {
-	const struct gather *g = p->gather;
-
-	container_join_blocks(rows, p->classes.steps, g->has_whole,
-			      g->blocks == GATHER_BLOCKS_OF_SESSIONS);
-	rows->block_lengths = gather_block_lengths(g);
+	container_join_blocks_of(rows, p->gather, p->classes.steps);
 	classes_join_blocks(&p->classes);
 }
 
@@ -239,7 +223,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		row_join_native(&r->rows, p->gather, r->view->rows.merge_lib);
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
-	set_noise(p, &r->rows);
+	losses_set_noise(&p->losses, p->gather, &p->classes, &r->rows);
 	if (r->view->timeline && r->view->rows.only)
 		container_choose_rows(&r->rows);
 	else if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)

@@ -6,6 +6,8 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "history/history.h"
+#include "profile/rows/container.h"
+#include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"
@@ -183,6 +185,18 @@ double losses_wait_squares(const struct gather *g, const char *event)
 		sum += (double)squares * us2;
 	}
 	return sum > 0 ? sum : HUGE_VAL;
+}
+
+void losses_set_noise(const struct losses *l, const struct gather *g, const struct classes *classes,
+		      struct container *rows)
+{
+	size_t i;
+
+	rows->weight = losses_weight(l);
+	for (i = 0; i < rows->class_count; i++)
+		rows->squares[i] = i && classes->classes[i].event == classes->classes[i - 1].event
+					   ? rows->squares[i - 1]
+					   : losses_wait_squares(g, classes->classes[i].event);
 }
 
 void losses_done(struct losses *l)

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct classes;
+struct container;
 struct gather;
 
 /* A counter that is not zero. */
@@ -42,5 +44,9 @@ double losses_weight(const struct losses *l);
 /* The sum of the squares of the waits that @event of the sessions counts, in microseconds, as in
  * struct statistics_noise: 0 if it counts none, HUGE_VAL if a session does not say. */
 double losses_wait_squares(const struct gather *g, const char *event);
+/* Sets how much the counts of @rows, whose classes are @classes, vary by what the sessions say of
+ * single samples. */
+void losses_set_noise(const struct losses *l, const struct gather *g, const struct classes *classes,
+		      struct container *rows);
 /* Frees what losses_collect() allocated. */
 void losses_done(struct losses *l);

@@ -171,6 +171,12 @@ void container_join_blocks(struct container *c, size_t slots, bool has_whole, bo
 		c->block_count = 0;
 }
 
+void container_join_blocks_of(struct container *c, const struct gather *g, size_t slots)
+{
+	container_join_blocks(c, slots, g->has_whole, g->blocks == GATHER_BLOCKS_OF_SESSIONS);
+	c->block_lengths = gather_block_lengths(g);
+}
+
 double container_share(uint64_t count, uint64_t total)
 {
 	return count ? 100.0 * (double)count / (double)total : 0;

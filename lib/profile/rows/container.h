@@ -137,6 +137,8 @@ struct row *container_add_row(struct container *c, const struct row *row);
  * that of the whole profile, and one per block. The first is their sum unless @has_whole. Removes
  * rows that only blocks have. */
 void container_join_blocks(struct container *c, size_t slots, bool has_whole, bool are_sessions);
+/* The same of a profile of @g, with the lengths of its blocks. */
+void container_join_blocks_of(struct container *c, const struct gather *g, size_t slots);
 /* Adds the rows of each application to one row, whose image is the application. */
 void container_fold_apps(struct container *c);
 /* Removes the rows that @filter excludes; with @keep, only marks them as unchosen. Subtracts them
