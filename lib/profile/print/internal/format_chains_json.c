@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/print/internal/chains_lists.h"
-#include "profile/print/internal/json_diff.h"
+#include "profile/print/json_diff.h"
 #include "profile/print/json_head.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"

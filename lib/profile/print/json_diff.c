@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/print/internal/json_diff.h"
+#include "profile/print/json_diff.h"
 
 #include "base/json.h"
 #include "profile/print/json_head.h"
