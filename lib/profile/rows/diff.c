@@ -120,7 +120,7 @@ static bool same_classes(const struct classes *a, const struct classes *b)
 	return true;
 }
 
-static int check_classes(const struct classes *a, const struct classes *b, struct error *err)
+int diff_check_classes(const struct classes *a, const struct classes *b, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
 	bool by_axis = a->axis > AXIS_EVENT || b->axis > AXIS_EVENT;
@@ -186,7 +186,7 @@ void diff_join(const struct container *first, struct container *second, const ui
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err)
 {
 	_cleanup_free_ uint32_t *images = NULL, *partners = NULL;
-	int r = check_classes(first->classes, second->classes, err);
+	int r = diff_check_classes(first->classes, second->classes, err);
 
 	if (r < 0)
 		return r;
