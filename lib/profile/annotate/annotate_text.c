@@ -117,27 +117,34 @@ void annotate_comment(const char *text, struct strbuf *out)
 }
 
 /* What report_header_text() prints. */
-static char *header_lines(const struct annotate *a, const struct losses *l)
+static char *header_lines(const struct report *r)
 {
-	struct report report = a->report;
 	char *text = NULL;
 	size_t size;
 	FILE *out = xmemstream(&text, &size);
 
-	report.container = &a->totals;
-	report.losses = l;
-	report_header_text(&report, out);
+	report_header_text(r, out);
 	xmemstream_close(out, &text);
 	return text;
+}
+
+void annotate_report_heading(const struct report *r, const char *command_line, const char *meaning,
+			     struct strbuf *out)
+{
+	_cleanup_free_ char *header = header_lines(r);
+
+	strbuf_addf(out, "Command line: %s\n\nInterpretation of command line:\n%s\n\n%s",
+		    command_line, meaning, header);
 }
 
 void annotate_heading(const struct annotate *a, const struct losses *l, const char *command_line,
 		      const char *meaning, struct strbuf *out)
 {
-	_cleanup_free_ char *header = header_lines(a, l);
+	struct report report = a->report;
 
-	strbuf_addf(out, "Command line: %s\n\nInterpretation of command line:\n%s\n\n%s",
-		    command_line, meaning, header);
+	report.container = &a->totals;
+	report.losses = l;
+	annotate_report_heading(&report, command_line, meaning, out);
 }
 
 void annotate_rest_text(const struct annotate *a, struct strbuf *out)

@@ -28,5 +28,8 @@ void annotate_comment(const char *text, struct strbuf *out);
 /* Adds the heading: the command line, its meaning, CPU, events and losses. */
 void annotate_heading(const struct annotate *a, const struct losses *l, const char *command_line,
 		      const char *meaning, struct strbuf *out);
+/* The same with the header of a report. */
+void annotate_report_heading(const struct report *r, const char *command_line, const char *meaning,
+			     struct strbuf *out);
 /* Adds a comment that lists the rest; nothing if there is none. */
 void annotate_rest_text(const struct annotate *a, struct strbuf *out);

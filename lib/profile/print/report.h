@@ -36,6 +36,7 @@ struct report_before {
 	const char *words[2]; /* the specifications of both */
 	const struct losses *losses;
 	size_t skipped;
+	bool is_annotated; /* lines are compared, without the column "diff %" */
 };
 
 /* An option given for the report, as the XML form shows it. */

@@ -340,10 +340,13 @@ static void print_comparison(const struct report *r, FILE *out)
 		      before->words[1]);
 	print_samples(r, c->totals, c->class_count, out);
 	(void)fprintf(out,
-		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
+		      ", shown %s\nCompared: %s; %s\n"
 		      "~: chance alone makes such a difference in more than 1 of 20 cases\n"
 		      "?: in fewer, but among so many rows some differ this much by chance\n",
-		      diff_by_meaning(r->view->compare_by));
+		      before->is_annotated ? "before the lines" : "in the rows",
+		      diff_by_meaning(r->view->compare_by),
+		      before->is_annotated ? "samples, %, % of the first, points"
+					   : "\"diff %\" is relative to the first");
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
 			      before->skipped, before->skipped == 1 ? "" : "s");
