@@ -3,7 +3,9 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "profile/select/gather.h"
 #include "tools/common/reporting.h"
+#include "tools/common/tool.h"
 
 #include <errno.h>
 #include <string.h>
@@ -108,6 +110,27 @@ int braces_become_owner(const struct braces sides[2], bool writes, struct error 
 	for (i = 0; i < 2 && r == 0; i++)
 		r = reporting_become_owner(&sides[i].profile, writes, sides[i].words, err);
 	return r;
+}
+
+/* Whether both are the same sample file, or counts of blocks, which only some files have. */
+static bool is_same(const struct gather *g, const struct gather_file *a,
+		    const struct gather_file *b)
+{
+	if (g->has_whole && a->past && b->past)
+		return true;
+	return a->path && b->path && !strcmp(a->path, b->path);
+}
+
+void braces_warn_same(const struct gather *a, const struct gather *b)
+{
+	size_t i;
+
+	if (a->file_count != b->file_count)
+		return;
+	for (i = 0; i < a->file_count; i++)
+		if (!is_same(a, &a->files[i], &b->files[i]))
+			return;
+	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
 }
 
 void braces_done(struct braces *b)

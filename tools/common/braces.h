@@ -16,6 +16,8 @@
 
 #include <stddef.h>
 
+struct gather;
+
 struct braces {
 	struct profile_config
 		profile;    /* for both profiles; parsing adds the options in the braces */
@@ -34,5 +36,7 @@ int braces_parse_pair(const struct spec_pair *pair, const struct profile_config 
 		      const struct opt_cmdline *cmdline, struct braces ret[2], struct error *err);
 /* As reporting_become_owner(), for both profiles. */
 int braces_become_owner(const struct braces sides[2], bool writes, struct error *err);
+/* Warns if both braces select the same sample files. */
+void braces_warn_same(const struct gather *a, const struct gather *b);
 /* Frees all; a zeroed one is fine. */
 void braces_done(struct braces *b);

@@ -271,28 +271,6 @@ static int print(struct parts *p, struct error *err)
 	return tool_flush(out, options.output, err);
 }
 
-/* Whether both are the same sample file, or counts of blocks, which only some files have. */
-static bool is_same(const struct gather *g, const struct gather_file *a,
-		    const struct gather_file *b)
-{
-	if (g->has_whole && a->past && b->past)
-		return true;
-	return a->path && b->path && !strcmp(a->path, b->path);
-}
-
-/* Warns if both braces select the same sample files. */
-static void warn_same(const struct gather *a, const struct gather *b)
-{
-	size_t i;
-
-	if (a->file_count != b->file_count)
-		return;
-	for (i = 0; i < a->file_count; i++)
-		if (!is_same(a, &a->files[i], &b->files[i]))
-			return;
-	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
-}
-
 /* Prints the page of the profiles. */
 static int print_page(const struct braces *sides, size_t count, struct error *err)
 {
@@ -303,7 +281,8 @@ static int print_page(const struct braces *sides, size_t count, struct error *er
 	if (r < 0)
 		return r;
 	if (count > 1)
-		warn_same(page.sides[0].page.profile->gather, page.sides[1].page.profile->gather);
+		braces_warn_same(page.sides[0].page.profile->gather,
+				 page.sides[1].page.profile->gather);
 	out = begin_output();
 	opreport_page_print(&page, out);
 	return tool_flush(out, options.output, err);
@@ -348,7 +327,7 @@ static int compare(const struct braces sides[2], struct error *err)
 		r = collect(&b, &sides[1], err);
 	if (r < 0)
 		return r;
-	warn_same(a.profile->gather, b.profile->gather);
+	braces_warn_same(a.profile->gather, b.profile->gather);
 	r = profile_report_compare(&a.report, &b.report, err);
 	if (r < 0)
 		return r;
