@@ -9,6 +9,7 @@
 #include "dwarf/lines.h"
 #include "profile/rows/container.h"
 #include "symbol/symtab.h"
+#include "profile/annotate/internal/annotate_code.h"
 #include "profile/annotate/internal/annotate_mix.h"
 #include "profile/annotate/annotate_text.h"
 
@@ -28,26 +29,6 @@ struct listing {
 	uint64_t *counts;	  /* of one instruction */
 	struct strbuf text;
 };
-
-static void name_address(uint64_t address, struct strbuf *out, void *data)
-{
-	const struct listing *l = data;
-	const struct symtab *st = l->view->binary.symtab;
-	const struct symbol *sym;
-	uint64_t offset;
-
-	if (!binary_offset(&l->view->binary, l->view->image->header.is_kernel, address, &offset))
-		return;
-	sym = symtab_find(st, offset);
-	if (!sym)
-		return;
-	sym = symtab_at(st, sym->whole);
-	strbuf_adds(out, " <");
-	text_visible(out, sym->name);
-	if (address != sym->address)
-		strbuf_addf(out, "+0x%" PRIx64, address - sym->address);
-	strbuf_adds(out, ">");
-}
 
 static void flush(struct listing *l)
 {
@@ -145,15 +126,6 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 	       (a->symbol->address < b->symbol->address);
 }
 
-/* The file of the code: its name when it was profiled; for a kernel, the file that was found. */
-static const char *file_name(const struct listing *l)
-{
-	const struct gather_image *image = &l->a->report.gather->images[l->view->image->image];
-	bool is_kernel = image->id.kind == SNAME_KERN || image->kernel;
-
-	return is_kernel ? elffile_path(l->view->binary.file) : image->shown;
-}
-
 /* Prints all symbols that are shown, most samples first. */
 static void print_symbols(struct listing *l)
 {
@@ -176,7 +148,7 @@ static void print_symbols(struct listing *l)
 	if (n == 0)
 		return;
 	strbuf_addf(&l->text, "%s\n%s", l->blank, l->blank);
-	text_visible(&l->text, file_name(l));
+	text_visible(&l->text, annotate_code_file(l->a, v));
 	strbuf_addf(&l->text, ":     file format elf%u\n",
 		    elffile_header(v->binary.file)->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32);
 	qsort_r(sorted, n, sizeof(const struct annotate_symbol *), compare_symbols, l->a);
@@ -227,7 +199,8 @@ void annotate_asm_print(struct annotate *a, const struct annotate_view *v,
 						   : "symbols only, no file with code");
 		return;
 	}
-	if (disasm_new(v->binary.file, to->options, name_address, &listing, &disasm, &err) < 0) {
+	if (disasm_new(v->binary.file, to->options, annotate_code_name, (void *)v, &disasm, &err) <
+	    0) {
 		log_warn("%s; its samples are not shown", err.text);
 		annotate_give_up(a, v, "no disassembler for its machine");
 		return;
