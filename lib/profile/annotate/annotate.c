@@ -229,7 +229,7 @@ static void find_symbols(struct making *m, uint64_t *unnamed)
 	}
 }
 
-static const char not_selected[] = "in symbols that were not selected";
+const char annotate_not_selected[] = "in symbols that were not selected";
 
 static void add_unwanted(struct annotate *a, const struct annotate_view *v)
 {
@@ -237,7 +237,8 @@ static void add_unwanted(struct annotate *a, const struct annotate_view *v)
 
 	for (i = 0; i < v->symbol_count; i++)
 		if (!v->symbols[i].is_wanted)
-			annotate_add_rest(a, ANNOTATE_NONE, not_selected, v->symbols[i].counts);
+			annotate_add_rest(a, ANNOTATE_NONE, annotate_not_selected,
+					  v->symbols[i].counts);
 }
 
 static bool is_any(const struct annotate *a, const uint64_t *counts)
@@ -307,7 +308,7 @@ void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct ann
 	uint64_t *unnamed = annotate_counts(a);
 
 	if (!has_chosen(a, image->image)) {
-		annotate_add_rest(a, ANNOTATE_NONE, not_selected, image->counts);
+		annotate_add_rest(a, ANNOTATE_NONE, annotate_not_selected, image->counts);
 		*ret = view;
 		return;
 	}

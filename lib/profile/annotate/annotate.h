@@ -117,6 +117,8 @@ uint64_t annotate_address(const struct annotate_view *v, size_t i);
 const struct annotate_symbol *annotate_symbol_at(const struct annotate_view *v, uint64_t address);
 /* New zero counts, one per class; they live as long as @a. */
 uint64_t *annotate_counts(struct annotate *a);
+/* The reason for samples that options left out. */
+extern const char annotate_not_selected[];
 /* Adds @counts to the rest of @image for the reason @why, a literal. */
 void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
 /* Adds the samples of the selected symbols of @v to the rest, because they cannot be shown, for the
