@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opannotate: sources and code with the samples of each line before it. */
+#include "tools/common/braces.h"
 #include "tools/common/confine.h"
 #include "tools/common/reporting.h"
 #include "tools/common/screen.h"
@@ -9,6 +10,7 @@
 #include "base/strbuf.h"
 #include "file/path.h"
 #include "profile/annotate/annotate_asm.h"
+#include "profile/annotate/annotate_diff.h"
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"
 #include "profile/annotate/annotate_json.h"
@@ -113,7 +115,8 @@ static const struct opt opts[] = {
 	{ 0, "exclude-file", OPT_CALL, &options.config.exclude_files, "LIST",
 	  "with --source: not these source files", set_patterns },
 	{ 0, "top", OPT_U64, &options.top, "N",
-	  "only the N symbols with the most samples, of those that are selected" },
+	  "only the N symbols with the most samples (of two profiles: with the greatest "
+	  "differences), of those that are selected" },
 	{ 't', "threshold", OPT_CALL, &options.config.threshold, "PERCENT",
 	  "leave out files and symbols below this share", reporting_set_threshold },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
@@ -152,11 +155,13 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opannotate",
-	.usage = "--source|--assembly|--json [OPTION]... [SPECIFICATION]...",
+	.usage = "--source|--assembly|--json [OPTION]... [SPECIFICATION]...\n"
+		 "       opannotate --source|--assembly|--json [OPTION]... { [SPECIFICATION]... } "
+		 "{ [SPECIFICATION]... }",
 	.summary = "Show sources or code with the samples of each line before it.",
 	.epilog =
 		"A specification narrows what is shown: the name of an image, or TAG:VALUE,... as "
-		"in opreport(1).",
+		"in opreport(1). Two of them in braces are compared.",
 	.opts = opts,
 };
 
@@ -203,9 +208,9 @@ static int check_options(struct error *err)
 }
 
 /* Opens the profile and reads its samples. Returns 0 or -errno. */
-static int collect(struct parts *parts, size_t count, char *const *words, struct error *err)
+static int collect(struct parts *parts, const struct braces *in, struct error *err)
 {
-	int r = reporting_open(&options.profile, count, words, &parts->profile, err);
+	int r = reporting_open(&in->profile, in->count, in->words, &parts->profile, err);
 	const struct profile *p = parts->profile;
 
 	if (r < 0)
@@ -216,8 +221,6 @@ static int collect(struct parts *parts, size_t count, char *const *words, struct
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 parts->annotate.read ? "the sample files hold no samples"
 						      : "no sample file can be read");
-	if (options.top)
-		annotate_top(&parts->annotate, p->binaries, options.top);
 	return 0;
 }
 
@@ -247,13 +250,21 @@ static int show_sources(struct parts *p, const char *heading, struct error *err)
 }
 
 /* Samples of an instruction are one number: those of two events cannot be added up. */
+static int check_json(const struct profile *p, struct error *err)
+{
+	if (options.json && p->classes.axes >> AXIS_EVENT & 1)
+		return error_set(err, -EINVAL, "--json is of one event; select it with event:NAME");
+	return 0;
+}
+
 static int show_json(struct parts *p, struct error *err)
 {
 	const struct profile *profile = p->profile;
 	const struct annotate_json_output to = { .out = stdout, .sources = p->sources };
+	int r = check_json(profile, err);
 
-	if (profile->classes.axes >> AXIS_EVENT & 1)
-		return error_set(err, -EINVAL, "--json is of one event; select it with event:NAME");
+	if (r < 0)
+		return r;
 	annotate_json_print_all(&p->annotate, profile->gather, profile->binaries, &to);
 	return tool_flush(stdout, NULL, err);
 }
@@ -297,10 +308,15 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 	_cleanup_(parts_done) struct parts p = { 0 };
 	_cleanup_(strbuf_done) struct strbuf heading = STRBUF_INIT, comment = STRBUF_INIT;
 	_cleanup_free_ char *means = meaning();
-	int r = collect(&p, (size_t)argc, argv, err);
+	int r = collect(&p,
+			&(struct braces){
+				.profile = options.profile, .words = argv, .count = (size_t)argc },
+			err);
 
 	if (r < 0)
 		return r;
+	if (options.top)
+		annotate_top(&p.annotate, p.profile->binaries, options.top);
 	if (options.json)
 		return show_json(&p, err);
 	annotate_heading(&p.annotate, &p.profile->losses, command_line, means, &heading);
@@ -319,28 +335,139 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 	return tool_flush(stdout, NULL, err);
 }
 
+/* --- two profiles --- */
+
+static struct annotate_diff_side side_of(struct parts *p, const struct braces *in)
+{
+	return (struct annotate_diff_side){ .annotate = &p->annotate,
+					    .gather = p->profile->gather,
+					    .classes = &p->profile->classes,
+					    .binaries = p->profile->binaries,
+					    .sources = p->sources,
+					    .losses = &p->profile->losses,
+					    .words = in->text };
+}
+
+static int show_difference(const struct annotate_diff_side sides[2], const char *command_line,
+			   struct error *err)
+{
+	const struct annotate_diff_config config = { .out = stdout,
+						     .assembly = options.assembly,
+						     .source = options.source,
+						     .options = options.disassembler,
+						     .show_bytes = options.show_bytes,
+						     .top = options.top };
+	_cleanup_(strbuf_done) struct strbuf heading = STRBUF_INIT, comment = STRBUF_INIT;
+	_cleanup_(annotate_diff_freep) struct annotate_diff *d = NULL;
+	_cleanup_free_ char *means = meaning();
+	int r = annotate_diff_new(sides, &config, &d, err);
+
+	if (r < 0)
+		return r;
+	if (options.json) {
+		annotate_diff_json(d);
+		return tool_flush(stdout, NULL, err);
+	}
+	annotate_diff_heading(d, command_line, means, &heading);
+	annotate_comment(strbuf_text(&heading), &comment);
+	put(&comment);
+	annotate_diff_text(d);
+	return tool_flush(stdout, NULL, err);
+}
+
+static int compare(const struct braces in[2], const char *command_line, struct error *err)
+{
+	_cleanup_(parts_done) struct parts a = { 0 }, b = { 0 };
+	int r = collect(&a, &in[0], err);
+
+	if (r == 0)
+		r = collect(&b, &in[1], err);
+	if (r == 0)
+		r = check_json(a.profile, err);
+	if (r == 0)
+		r = check_json(b.profile, err);
+	if (r < 0)
+		return r;
+	braces_warn_same(a.profile->gather, b.profile->gather);
+	return show_difference((struct annotate_diff_side[]){ side_of(&a, &in[0]),
+							      side_of(&b, &in[1]) },
+			       command_line, err);
+}
+
+/* The words in two pairs of braces, if there are any. */
+struct pair {
+	struct spec_pair words;
+	struct braces sides[2];
+	bool is_given;
+};
+
+static void pair_done(struct pair *p)
+{
+	braces_done(&p->sides[0]);
+	braces_done(&p->sides[1]);
+	spec_pair_done(&p->words);
+}
+
+/* Parses what is in the braces. Returns 0 or -EINVAL. */
+static int parse_pair(struct pair *p, char **argv, struct error *err)
+{
+	unsigned int i;
+
+	if (options.output_dir)
+		return error_set(err, -EINVAL, "--output-dir cannot compare two profiles");
+	options.profile.blocks = true;
+	for (i = 0; i < 2; i++)
+		reporting_tag_archives(p->words.count[i], argv + (p->words.words[i] - argv));
+	return braces_parse_pair(&p->words, &options.profile, &cmdline, p->sides, err);
+}
+
+/* Reads the profile in a process without rights, if that is wanted, and shows it. */
+static int run(const struct pair *pair, int count, char **words, char **all, const char *line,
+	       int *status, struct error *err)
+{
+	int r = pair->is_given
+			? braces_become_owner(pair->sides, false, err)
+			: reporting_become_owner(&options.profile, options.output_dir, all, err);
+
+	if (r == 0)
+		r = reporting_confine(&options.profile, options.output_dir, all, status, err);
+	if (r == 0)
+		r = pair->is_given ? compare(pair->sides, line, err)
+				   : annotate(count, words, line, err);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
-	_cleanup_(strbuf_done) struct strbuf command_line = STRBUF_INIT;
-	struct error err = ERROR_INIT;
-	int operands, i, status = 0, r;
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	_cleanup_(pair_done) struct pair pair = { 0 };
+	struct error err = ERROR_INIT, bad = ERROR_INIT;
+	char **all = argv;
+	int operands, status = 0, is_pair, i, r;
 
-	strbuf_adds(&command_line, "opannotate");
+	strbuf_adds(&line, "opannotate");
 	for (i = 1; i < argc; i++)
-		strbuf_addf(&command_line, " %s", argv[i]);
+		strbuf_addf(&line, " %s", argv[i]);
+	is_pair = spec_split(argv, (size_t)argc, &pair.words, &bad);
+	pair.is_given = is_pair > 0;
+	if (pair.is_given) {
+		argv = pair.words.outside;
+		argc = (int)pair.words.outside_count;
+	}
 	operands = tool_options(&cmdline, argc, argv);
-	if (check_options(&err) < 0)
+	if (pair.is_given && operands < argc)
+		is_pair = spec_bad_pair(&bad);
+	if (is_pair < 0)
+		return tool_usage("%s", bad.text);
+	if (check_options(&err) < 0 || (pair.is_given && parse_pair(&pair, all, &err) < 0))
 		return tool_usage("%s", err.text);
 	if (!options.output_dir)
 		screen_open(&options.screen, stdout);
 	options.config.decimals = options.screen.decimals;
 	options.config.width = options.screen.width;
 	options.config.colour = options.screen.colour;
-	reporting_tag_archives((size_t)(argc - operands), argv + operands);
-	r = reporting_become_owner(&options.profile, options.output_dir, argv, &err);
-	if (r == 0)
-		r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);
-	if (r == 0)
-		r = annotate(argc - operands, argv + operands, strbuf_text(&command_line), &err);
+	if (!pair.is_given)
+		reporting_tag_archives((size_t)(argc - operands), argv + operands);
+	r = run(&pair, argc - operands, argv + operands, all, strbuf_text(&line), &status, &err);
 	return r < 0 ? tool_fail(&err) : status;
 }

@@ -126,7 +126,7 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 
 	if (is_brace(word))
 		return error_set(err, -EINVAL,
-				 "'%s': only opreport compares two profiles in braces", word);
+				 "'%s': only opreport and opannotate compare two profiles", word);
 	if (tag == SPEC_PATH) {
 		r = check_path(word, err);
 		if (r == 0)
