@@ -57,6 +57,8 @@ def main(path):
     print("types:", ", ".join(f"{texts[t[1][0]]}/{texts[t[2][0]]}" for t in types))
     if 12 in profile:
         print(f"period: {profile[12][0]}")
+    if 10 in profile:
+        print(f"seconds: {profile[10][0] / 1e9:g}")
     if 9 in profile:
         print(f"time: {profile[9][0]}")
     for sample in sorted((fields(s) for s in profile[2]), key=lambda s: [-v for v in packed(s[2][0])]):

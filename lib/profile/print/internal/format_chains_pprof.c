@@ -13,6 +13,7 @@
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
 #include "sfile/manifest.h"
+#include "sfile/setup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ enum {
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING = 6,
 	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
 	PROFILE_PERIOD_TYPE = 11,
 	PROFILE_PERIOD = 12,
 	TYPE_NAME = 1,
@@ -47,6 +49,9 @@ enum {
 };
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
+
+/* Later times, in seconds, are damage: they are no nanoseconds in 64 bits. */
+#define TIME_MOST_S (UINT64_C(1) << 33)
 
 struct pprof {
 	const struct report *report;
@@ -300,12 +305,40 @@ static void put_images(struct pprof *p)
 
 /* --- the profile --- */
 
+/* When the samples of a session were taken, in milliseconds; zeros if that is not known. */
+static struct window time_of(const struct gather_session *s)
+{
+	const struct window *w = gather_window(s);
+	struct window recorded = { 0 };
+	struct setup setup = { 0 };
+
+	if (w)
+		return *w;
+	if (setup_read(s->samples, &setup, NULL) == 0 && setup.ended < TIME_MOST_S) {
+		recorded.begin_ms = (int64_t)MIN(setup.began, setup.ended) * 1000;
+		recorded.end_ms = (int64_t)setup.ended * 1000;
+	}
+	setup_done(&setup);
+	return recorded;
+}
+
+/* Servers file a profile under its time. */
 static void put_time(struct pprof *p)
 {
-	const struct window *w = gather_window(&p->report->gather->sessions[0]);
+	const struct gather *g = p->report->gather;
+	struct window all = { INT64_MAX, 0 };
+	size_t i;
 
-	if (w && w->begin_ms > 0)
-		put_number(&p->out, PROFILE_TIME_NS, (uint64_t)w->begin_ms * NS_PER_MS);
+	for (i = 0; i < g->session_count; i++) {
+		const struct window one = time_of(&g->sessions[i]);
+
+		all.begin_ms = MIN(all.begin_ms, one.begin_ms);
+		all.end_ms = MAX(all.end_ms, one.end_ms);
+	}
+	if (all.begin_ms <= 0 || all.end_ms <= all.begin_ms)
+		return;
+	put_number(&p->out, PROFILE_TIME_NS, (uint64_t)all.begin_ms * NS_PER_MS);
+	put_number(&p->out, PROFILE_DURATION_NS, (uint64_t)(all.end_ms - all.begin_ms) * NS_PER_MS);
 }
 
 static void print_bytes(const unsigned char *bytes, size_t size, FILE *out)
