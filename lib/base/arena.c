@@ -7,12 +7,21 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 64 << 10 };
+enum { BLOCK_MIN = 1 << 10, BLOCK_MAX = 64 << 10 };
 
 struct arena_block {
 	struct arena_block *next;
 	alignas(max_align_t) char bytes[];
 };
+
+/* The bytes of the next block: as many as there are, so that what is small stays small, and what is
+ * large has few blocks. */
+static size_t block_size(const struct arena *a)
+{
+	size_t least = MAX(a->bytes, (size_t)BLOCK_MIN);
+
+	return MIN(least, (size_t)BLOCK_MAX);
+}
 
 /* @size bytes at the next address that is a multiple of @align. */
 static char *allocate(struct arena *a, size_t size, size_t align)
@@ -23,7 +32,7 @@ static char *allocate(struct arena *a, size_t size, size_t align)
 	char *p;
 
 	if (!a->at || (size_t)(a->end - a->at) < skip || (size_t)(a->end - a->at) - skip < size) {
-		room = MAX(size, (size_t)BLOCK_SIZE - sizeof(*block));
+		room = MAX(size, block_size(a) - sizeof(*block));
 		block = xmalloc(sizeof(*block) + room);
 		block->next = a->blocks;
 		a->blocks = block;
