@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "identity/cookie.h"
+#include "perf/callchain.h"
 #include "perfdata/internal/perf_images.h"
 #include "perfdata/perf_file.h"
 #include "process/process.h"
@@ -26,17 +27,12 @@ struct feed {
 	struct evbuf_frame frames[EVBUF_FRAMES_MAX];
 };
 
-/* The kind of the addresses that follow a mark of the kernel in a chain. */
-enum context { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };
-
 struct walk {
 	struct feed *feed;
 	struct process *process; /* NULL: unknown */
-	enum context context;
-	size_t count, addresses;
-	bool leaf_seen; /* the address of the sample itself */
-	bool user_seen; /* an address in user space */
-	bool lost;	/* an address was in no mapping */
+	struct callchain chain;
+	size_t count;
+	bool lost; /* an address was in no mapping */
 };
 
 /* --- what processes do --- */
@@ -242,53 +238,22 @@ static bool find_leaf(struct walk *w, const struct perf_file_record *r,
 	}
 }
 
-static enum context context_of(uint64_t mark)
-{
-	switch (mark) {
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return CONTEXT_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-		return CONTEXT_USER;
-	default:
-		return CONTEXT_OTHER;
-	}
-}
-
-/* Adds the frame at @address; false if the chain ends. */
-static bool add_frame(struct walk *w, uint64_t address)
+/* Adds the frame, unless it is the sample itself; false if the chain ends. */
+static bool add_frame(struct walk *w, const struct callchain_frame *f)
 {
 	struct evbuf_frame *frame = &w->feed->frames[w->count];
-	bool is_caller = w->user_seen;
 
-	if (w->context == CONTEXT_KERNEL) {
-		*frame = (struct evbuf_frame){ EVBUF_KERNEL, address };
-		w->count++;
+	if (f->kind == CALLCHAIN_LEAF_KERNEL || f->kind == CALLCHAIN_LEAF_USER)
 		return true;
-	}
-	/* The address where user space entered the kernel is not a return address. */
-	w->user_seen = true;
-	w->lost = !find_user(w->feed, w->process, address, is_caller, frame);
+	if (w->count == EVBUF_FRAMES_MAX)
+		return false;
+	if (f->kind == CALLCHAIN_KERNEL)
+		*frame = (struct evbuf_frame){ EVBUF_KERNEL, f->address };
+	else
+		w->lost = !find_user(w->feed, w->process, f->address, f->kind == CALLCHAIN_CALLER,
+				     frame);
 	w->count += !w->lost;
 	return !w->lost;
-}
-
-/* Handles the next word of the chain; false if the chain ends. */
-static bool take_word(struct walk *w, uint64_t word)
-{
-	if (word >= (uint64_t)PERF_CONTEXT_MAX) {
-		w->context = context_of(word);
-		return true;
-	}
-	w->addresses++;
-	if (w->context != CONTEXT_KERNEL && w->context != CONTEXT_USER)
-		return true;
-	/* The first one is the sample, whose own address may be more precise. */
-	if (!w->leaf_seen) {
-		w->leaf_seen = true;
-		w->user_seen = w->context == CONTEXT_USER;
-		return true;
-	}
-	return w->count < EVBUF_FRAMES_MAX && add_frame(w, word);
 }
 
 /* Why the chain has no more callers. */
@@ -303,9 +268,9 @@ static enum chain_end end_of(const struct walk *w, const struct perf_file_event 
 		return CHAIN_END_COMPLETE;
 	if (s->is_kernel_only)
 		return CHAIN_END_UNKNOWN;
-	if (w->addresses >= depth || w->count == EVBUF_FRAMES_MAX)
+	if (w->chain.addresses >= depth || w->count == EVBUF_FRAMES_MAX)
 		return CHAIN_END_DEPTH;
-	return w->user_seen ? CHAIN_END_FP_END : CHAIN_END_NO_USER;
+	return w->chain.user_seen ? CHAIN_END_FP_END : CHAIN_END_NO_USER;
 }
 
 static void put_sample(struct walk *w, const struct perf_file_record *r,
@@ -313,8 +278,7 @@ static void put_sample(struct walk *w, const struct perf_file_record *r,
 {
 	struct feed *f = w->feed;
 	struct evbuf_trace trace = { .counter = (unsigned int)r->event, .weight = 1 };
-	struct span words = s->chain;
-	uint64_t word;
+	struct callchain_frame frame;
 
 	if (!s->has_chain) {
 		if (f->frames[0].cookie == EVBUF_KERNEL)
@@ -325,8 +289,9 @@ static void put_sample(struct walk *w, const struct perf_file_record *r,
 		return;
 	}
 	w->count = 1;
-	w->user_seen = f->frames[0].cookie != EVBUF_KERNEL;
-	while (span_u64(&words, &word) == 0 && take_word(w, word))
+	w->chain = (struct callchain){ .words = s->chain,
+				       .user_seen = f->frames[0].cookie != EVBUF_KERNEL };
+	while (callchain_next(&w->chain, &frame) && add_frame(w, &frame))
 		continue;
 	trace.end = end_of(w, &f->events[r->event], s);
 	f->stats->perfdata_stacks += s->is_kernel_only && trace.end == CHAIN_END_UNKNOWN;
