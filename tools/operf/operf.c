@@ -416,8 +416,8 @@ static enum target_kind target_kind_of(char **command)
 	if (!chosen.count && !system_wide && !*command)
 		exit(tool_usage("nothing to profile; give a command, --pid or --system-wide"));
 	if (duration_ms && *command)
-		exit(tool_usage("--duration cannot be combined with a command: the profile ends "
-				"with it"));
+		exit(tool_usage("--duration cannot be combined with a command, with which the "
+				"profile ends; use 'operf timeout TIME COMMAND'"));
 	if (*command)
 		return TARGET_COMMAND;
 	return chosen.count ? TARGET_PROCESS : TARGET_SYSTEM;
