@@ -27,6 +27,8 @@ let page = null;
 let second = /** @type {any} */ (null), secondOf = { session: '', trouble: '', isReading: false };
 let profile, timeline, annotations = [], series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
+/** The profiles of the other events: [{ key, profile }]; null: not asked for. */
+let otherEvents = /** @type {any[] | null} */ (null);
 /** @type {any} */
 let source = null;
 /** Those in the page. */
@@ -119,6 +121,34 @@ function viewOf(p, window, chosen) {
 	return known;
 }
 
+/** Reads the profiles of the other events, whose shares are columns of Functions, and shows them. */
+async function readEvents() {
+	const { events, event_key: shown, applications_only: isEarly } = profile.head, found = /** @type {any[]} */ ([]);
+	if (!isServed || !events || isEarly || otherEvents || state.v !== 'functions') return;
+	otherEvents = [];
+	for (const key of events.filter(k => k !== shown)) {
+		try {
+			found.push({ key, profile: await load(key) });
+		} catch (e) {
+			say(`The samples of ${visible(key)} cannot be shown: ${visible(e.message.trim())}`);
+		}
+	}
+	otherEvents = found;
+	render();
+}
+
+/** What the other events have in the window: [{ key, profile, n, self (of its functions), of (a function of the page) }]. There
+ * are none with filters, which are about the chains of one event. */
+function eventsInView() {
+	if (!otherEvents || filters().length || hasOption('merge') || state.by !== 'function') return [];
+	return otherEvents.map(event => {
+		const { key, profile: p } = event, asked = `${state.a} ${state.who}`, window = state.a ? parseWindow(state.a, p) : null;
+		if (event.asked !== asked) Object.assign(event, { asked, view: state.a && !window ? null : view(p, window, []) });
+		const self = event.view?.functions.self ?? [], n = event.view?.n ?? 0;
+		return { key, profile: p, n, self, of: f => self[p.byKey.get(profile.key[f]) ?? -1] ?? 0 };
+	});
+}
+
 /** What was lost, the time in which nothing was recorded, and the share of samples without chains, in a window. */
 function losses(window) {
 	const s = profile.head.steps, found = { lost: profile.head.lost, gaps: 0, without: 0 };
@@ -151,7 +181,7 @@ function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b, second ?? profile) : null;
-	page = { profile, palette: colours(), window, other, second, chosen, sort: state.sort,
+	page = { profile, palette: colours(), events: eventsInView(), window, other, second, chosen, sort: state.sort,
 		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(profile, window, chosen), ...losses(window),
 		open: f => { if (!profile.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
@@ -730,6 +760,7 @@ function renderReading() {
 
 function render() {
 	void chooseSecond();
+	void readEvents();
 	compute();
 	search();
 	renderBar();

@@ -117,7 +117,38 @@ export function groupNames(profile, by, groups) {
 
 // --- functions ---
 
-let functionTable = null, functionPage = null;
+let functionTable = null, functionPage = null, columnsShown = '';
+
+/** The samples that another event has in the function of a row. */
+function eventSamples(r, i) {
+	return r.f > 0 ? functionPage.events[i].of(r.f) : r.ofEvents?.[i] ?? 0;
+}
+
+/** A column for each other event: the share of its samples. */
+function eventColumns() {
+	return functionPage.events.map(({ key }, i) => ({ id: `event ${key}`, title: `${visible(key)} %`, width: `${Math.min(170, 24 + 8 * key.length)}px`, cls: 'right', falls: true,
+		key: r => eventSamples(r, i),
+		fill: (c, r) => {
+			const { n, profile } = functionPage.events[i], k = eventSamples(r, i);
+			c.textContent = n ? pct(k / n) : '–';
+			c.title = `${count(profile.head, k)} of ${amount(profile.head, n)}`;
+		} }));
+}
+
+/** The rows of functions that only other events have samples in. */
+function rowsOfEvents(page) {
+	const rows = new Map();
+	page.events.forEach(({ profile, self }, i) => {
+		for (let f = 1; f < profile.count; f++) {
+			const key = profile.key[f];
+			if (!self[f] || !isShown(profile, f) || page.profile.byKey.has(key)) continue;
+			if (!rows.has(key))
+				rows.set(key, { f: -1, self: 0, total: 0, name: fullName(profile, f), image: imageName(profile, f), ofEvents: {}, noise: () => independent(page.profile.head) });
+			rows.get(key).ofEvents[i] = self[f];
+		}
+	});
+	return [...rows.values()];
+}
 
 function functionColumns() {
 	const share = (c, r) => {
@@ -139,6 +170,7 @@ function functionColumns() {
 			} },
 		{ id: 'samples', title: functionPage.profile.head.unit ? 'Off the CPU' : 'Samples', width: '80px', cls: 'right', falls: true, key: r => r.self,
 			fill: (c, r) => { c.textContent = count(functionPage.profile.head, r.self); } },
+		...eventColumns(),
 		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
 			fill: (c, r) => { c.textContent = r.name; c.title = r.name; } },
 		{ id: 'image', title: 'Image', width: 'minmax(90px,190px)', narrow: '72px', cls: 'dim', key: r => r.image,
@@ -199,16 +231,22 @@ function groupRows(page, by) {
 export function showFunctions(page, host, note) {
 	const isGrouped = FUNCTION_GROUPS.includes(page.by), { profile } = page;
 	const rows = /** @type {any[]} */ (!hasGrouping(profile, page.by) ? [] : isGrouped ? groupRows(page, page.by) : page.by !== 'function' ?
-		chainGroupRows(page, page.by) : functionRows(page).filter(r => !page.found || page.found.hit[r.f]));
+		chainGroupRows(page, page.by) : [...functionRows(page).filter(r => !page.found || page.found.hit[r.f]), ...page.found ? [] : rowsOfEvents(page)]);
 	const missing = missingText(page, isGrouped ? 'totals' : '');
 	functionPage = page;
 	const least = Float64Array.from(rows, r => r.self).sort()[Math.max(0, rows.length - 20)];
 	page.most = rows.filter(r => r.self >= least).slice(0, 20).reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
+	const columns = page.events.map(e => e.key).join('\n');
+	if (columns !== columnsShown) {
+		host.replaceChildren();
+		functionTable = null;
+		columnsShown = columns;
+	}
 	functionTable ||= new Table(host, functionColumns(), { label: 'Functions', by: page.sort,
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
 	if (!hasGrouping(profile, page.by)) return note.replaceChildren(showMissing(page, page.by));
-	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}. ${noiseText(profile.head, page.blocks)}`;
+	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}.${page.events.length ? ` Self, total and samples are of ${visible(profile.head.event_key)}; the other columns of each event alone.` : ''} ${noiseText(profile.head, page.blocks)}`;
 }
 
 // --- overview ---

@@ -128,6 +128,13 @@ TWO_EVENTS = SESSION.replace("slice 1795442410 1795442420 3", "slice 1795442410 
 file ./elf/exe-pie ./elf/exe-pie OFFCPU.1.0.all.all.all
     during 1 main 2500
 """
+THREE_EVENTS = TWO_EVENTS + """
+file ./elf/exe-pie ./elf/exe-pie INST_RETIRED.100000.0.all.all.all
+    during 1 main 300
+    during 2 _start 100
+    during 1 _start 500
+    during 2 marked_first 100
+"""
 SHED = SESSION.replace("during 2 marked_second 300", "during 2 marked_second 1300")
 
 # Slices shorter than a second.
@@ -783,6 +790,29 @@ def another_event_can_be_chosen(b):
         server.wait()
 
 
+def each_event_has_a_column(b):
+    """The shares of each event are those of opreport, also of functions that only another event has samples in, and of a window;
+    not with filters."""
+    server, url = serve("--session-dir=three-events")
+    try:
+        for window, word in (("", []), ("&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z", ["time:2026-11-23T14:00:00Z..2026-11-23T14:00:10Z"])):
+            b.open(url, "v=functions&e=TIMER" + window)
+            b.until(lambda: "INST_RETIRED %" in b.text("functions"))
+            titles = b.js("return [...document.querySelectorAll('#functions .th')].map(e => e.textContent.replace(' ▾', ''))")
+            rows = {(row[-2], row[-1]): dict(zip(titles, row)) for row in table(b, "functions")}
+            for event in ("OFFCPU", "INST_RETIRED"):
+                found = csv.DictReader(run(f"{BUILD}/tools/opreport", "-l", "--csv", "--session-dir=three-events", f"event:{event}", *word).splitlines())
+                expected = {(row["symbol"], os.path.basename(row["image"])): f"{float(row['percent']):.3g}" for row in found}
+                shown = {key: f"{float(row[event + ' %']):.3g}" for key, row in rows.items() if row[event + " %"] != "0"}
+                if not expected or shown != expected:
+                    return False
+        b.open(url, "v=functions&e=TIMER&f=focus:exe-pie:main")
+        return "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
     b.open(url, "v=source")
     b.type("m")
@@ -912,7 +942,7 @@ def make_pages():
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("before-after", BEFORE_AFTER), ("many", MANY)):
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1186,6 +1216,7 @@ def main():
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
+                attempt(each_event_has_a_column, wide)
                 attempt(two_sessions_can_be_compared, wide)
                 attempt(sessions_that_are_not_listed_are_counted, wide)
                 attempt(the_server_is_confined, server)
