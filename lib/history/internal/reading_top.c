@@ -24,15 +24,23 @@ struct pair {
 	uint64_t of_key;    /* the samples of all entries with that key */
 };
 
+/* The files that have one event and task. */
+struct rest {
+	const char *event; /* the end of their names */
+	uint32_t file;	   /* that they are added up to */
+};
+
 struct top {
 	struct reading *r;
 	struct pair *pairs; /* pair 0 is none: of lines that must be parsed */
 	size_t count, room;
 	struct map by_path;
-	uint32_t *pair_of;   /* by line, from 1 on */
-	uint32_t *file_of;   /* the same; 0: the line is damaged */
-	uint64_t least;	     /* a pair with fewer samples has none of the symbols */
-	struct map by_event; /* the file of the rest for the end of a name */
+	uint32_t *pair_of; /* by line, from 1 on */
+	uint32_t *file_of; /* the same; 0: the line is damaged */
+	uint64_t least;	   /* a pair with fewer samples has none of the symbols */
+	struct rest *rests;
+	size_t rest_count, rest_room;
+	struct map by_event; /* of ->rests, by hash: number + 1 */
 };
 
 /* The path of a line: its last column. */
@@ -133,17 +141,13 @@ static size_t choose(struct top *t)
 	return 0;
 }
 
-/* The file that files with this event and task are added up to. The header is that of the first
- * one. */
-static uint32_t rest_file(struct top *t, const char *line, const char *event)
+/* Makes the file that files with an event and task are added up to. The header is that of the first
+ * one. 0 if its line is damaged. */
+static uint32_t make_rest(struct top *t, const char *line)
 {
-	const uint64_t hash = hash_text(event, strlen(event));
-	uint32_t file = (uint32_t)(uintptr_t)map_get(&t->by_event, hash);
+	uint32_t file = reading_parse(t->r, line);
 	struct history_name name;
 
-	if (file)
-		return file;
-	file = reading_parse(t->r, line);
 	if (!file)
 		return 0;
 	name = t->r->files[file - 1].about;
@@ -151,7 +155,27 @@ static uint32_t rest_file(struct top *t, const char *line, const char *event)
 		(struct sname_image){ .kind = SNAME_ROOT, .name = rest_image };
 	file = reading_file(t->r, &name);
 	t->r->files[file - 1].is_rest = true;
-	(void)map_set(&t->by_event, hash, (void *)(uintptr_t)file);
+	return file;
+}
+
+/* That file; it is made if there is none. */
+static uint32_t rest_file(struct top *t, const char *line, const char *event)
+{
+	const uint64_t hash = hash_text(event, strlen(event));
+	uintptr_t known;
+	uint32_t file;
+
+	map_for_each_of(&t->by_event, hash, known)
+	{
+		if (!strcmp(t->rests[known - 1].event, event))
+			return t->rests[known - 1].file;
+	}
+	file = make_rest(t, line);
+	if (!file)
+		return 0;
+	array_grow(&t->rests, t->rest_count + 1, &t->rest_room);
+	t->rests[t->rest_count++] = (struct rest){ event, file };
+	map_add(&t->by_event, hash, (void *)(uintptr_t)t->rest_count);
 	return file;
 }
 
@@ -213,6 +237,7 @@ size_t reading_name_top(struct reading *r)
 	name_lines(&t);
 	move_entries(&t);
 	map_done(&t.by_event);
+	free(t.rests);
 	free(t.pairs);
 	free(t.pair_of);
 	free(t.file_of);
