@@ -287,7 +287,7 @@ uint64_t chain_reader_folded(const struct chain_reader *r)
 	size_t i;
 
 	for (i = 0; i < r->count; i++)
-		sum += r->generations[i].folded;
+		sum += chain_generation_folded(&r->generations[i]);
 	return sum;
 }
 

@@ -52,7 +52,7 @@ struct chain_reader_node {
 	uint32_t context; /* of a root; 0: it is invalid */
 	uint32_t place;	  /* of others: nodes with the same one have the same frame; 0: not known */
 	uint64_t samples; /* of the chain that ends there */
-	bool is_function; /* as in struct chain */
+	bool is_function; /* as in struct chain, if there are samples */
 };
 /* The number of nodes, including 0, which is none. */
 uint32_t chain_reader_nodes(const struct chain_reader *r);

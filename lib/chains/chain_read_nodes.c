@@ -97,7 +97,7 @@ bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reade
 		return false;
 	ret->parent = chain_generation_parent(g, i);
 	ret->samples = chain_generation_count(g, i);
-	ret->is_function = chain_generation_is_function(g, i);
+	ret->is_function = ret->samples && chain_generation_is_function(g, i);
 	if (!ret->parent) {
 		ret->context = chain_generation_context(g, i);
 		return ret->context != 0;

@@ -361,14 +361,27 @@ const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 	return sym && sym->offset <= offset ? sym : NULL;
 }
 
+const struct symbol *symtab_find_code(const struct symtab *st, uint64_t *offset,
+				      enum code_role role)
+{
+	const struct symbol *before, *here;
+
+	if (role == CODE_SAMPLED || !*offset)
+		return symtab_find(st, *offset);
+	before = symtab_find(st, *offset - 1);
+	if (role == CODE_CALLED && before) {
+		--*offset;
+		return before;
+	}
+	here = symtab_find(st, *offset);
+	if (here || (role == CODE_ENTERED && !before))
+		return here;
+	--*offset;
+	return before;
+}
+
 uint64_t symtab_code_at(const struct symtab *st, uint64_t offset, enum code_role role)
 {
-	bool before;
-
-	if (role == CODE_SAMPLED || !offset)
-		return offset;
-	before = symtab_find(st, offset - 1);
-	if (before == (role == CODE_CALLED))
-		return offset - before;
-	return offset - !symtab_find(st, offset);
+	(void)symtab_find_code(st, &offset, role);
+	return offset;
 }

@@ -104,6 +104,9 @@ enum code_role {
  * to, unless no symbol is there and one begins at @offset. Then nothing called: makecontext(3) has
  * a function return to the start of another. */
 uint64_t symtab_code_at(const struct symtab *st, uint64_t offset, enum code_role role);
+/* Sets *@offset to that, and returns the symbol there, as symtab_find() does. */
+const struct symbol *symtab_find_code(const struct symtab *st, uint64_t *offset,
+				      enum code_role role);
 /* Index of the first symbol that ends after @offset, symtab_count() if there is none. The search
  * starts at index @from and is fast if the result is near. Only after symtab_settle(). */
 size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset);

@@ -184,15 +184,6 @@ static size_t choose_slices(struct chain_generation *g, const struct window *win
 	return wanted;
 }
 
-static void add_folded(struct chain_generation *g)
-{
-	uint32_t i;
-
-	for (i = 1; i < chain_generation_nodes(g); i++)
-		if (g->counts[i] && segment_node_at(g->segment, i).key == HISTORY_RARE)
-			g->folded += g->counts[i];
-}
-
 int chain_generation_load_segment(const char *path, const struct window *window,
 				  chain_generation_is_taken *is_taken, const void *data,
 				  struct chain_generation *ret)
@@ -213,7 +204,6 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 		return r;
 	if (wanted < segment_about(g->segment)->slices || !take_totals(g))
 		add_slices(g);
-	add_folded(g);
 	return 1;
 }
 
@@ -261,6 +251,17 @@ bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct
 								   ? node.key & ~SEGMENT_FUNCTION
 								   : node.key };
 	return ret->image != 0;
+}
+
+uint64_t chain_generation_folded(const struct chain_generation *g)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 1; g->segment && i < chain_generation_nodes(g); i++)
+		if (g->counts[i] && segment_node_at(g->segment, i).key == HISTORY_RARE)
+			sum += g->counts[i];
+	return sum;
 }
 
 /* --- arcs --- */

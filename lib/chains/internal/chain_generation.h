@@ -36,8 +36,7 @@ struct chain_generation {
 	bool *wanted;		/* by slice: it is in the window, and nowhere else */
 	const uint64_t *counts; /* by node, of these slices: the segment's totals, or: */
 	uint64_t *sums;
-	uint64_t folded; /* samples of what is rare */
-	size_t damaged;	 /* bytes of slices */
+	size_t damaged; /* bytes of slices */
 
 	/* The reader's number for each of a pair's, or for each line of a segment; 0: none. A
 	 * context of a segment has the image of its application, too. */
@@ -128,6 +127,8 @@ static inline bool chain_generation_is_function(const struct chain_generation *g
 uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i);
 /* Gets the frame of a node that is no root; false if there is no such place or image. */
 bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct chain_frame *ret);
+/* The samples of what is rare. */
+uint64_t chain_generation_folded(const struct chain_generation *g);
 /* Calls @each for all arcs, as chain_reader_arcs() does. */
 void chain_generation_arcs(const struct chain_generation *g, const struct chain_names *names,
 			   void (*each)(const struct chain_arc *arc, void *data), void *data);

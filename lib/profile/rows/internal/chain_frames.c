@@ -187,19 +187,38 @@ static void add_id(struct chain_frames *f, uint32_t id)
 	f->ids[f->id_count++] = id;
 }
 
+/* The code of a frame. */
+struct code {
+	uint64_t offset;
+	const struct symbol *symbol; /* NULL: it is in none */
+};
+
+/* Finds the code of a frame with @offset, whose image is open. */
+static struct code code_at(const struct place *p, uint64_t offset, enum code_role role)
+{
+	const struct symtab *st = p->binary.symtab;
+	struct code code = { .offset = offset };
+
+	if (st && offset != SAMPLE_RARE)
+		code.symbol = symtab_find_code(st, &code.offset, role);
+	return code;
+}
+
 /* Adds the functions of the code at @offset to ->ids: their number, then the functions. */
-static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
+static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset, enum code_role role)
 {
 	struct place *p = open_place(f, image);
 	const struct symtab *st = p->binary.symtab;
 	const bool is_rare = offset == SAMPLE_RARE;
-	const struct symbol *sym = st && !is_rare ? symtab_find(st, offset) : NULL;
+	const struct code code = code_at(p, offset, role);
+	const struct symbol *sym = code.symbol;
 	size_t slot = sym ? sym->whole : p->symbol_count + is_rare, i, n = 0;
 	struct inline_rows_call *const *calls;
 	uintptr_t row = (uintptr_t)map_get(&p->rows, slot);
 
 	if (sym && p->inlined)
-		n = inline_rows_find(p->inlined, sym->address + (offset - sym->offset), &calls);
+		n = inline_rows_find(p->inlined, sym->address + (code.offset - sym->offset),
+				     &calls);
 	add_id(f, (uint32_t)n + 1);
 	for (i = 0; i < n; i++)
 		add_id(f, inlined_row(f, image, calls[i], sym));
@@ -212,17 +231,6 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	add_id(f, (uint32_t)row - 1);
 }
 
-/* Where the code is whose frame has @offset. */
-static uint64_t code_at(struct chain_frames *f, uint32_t image, uint64_t offset,
-			enum code_role role)
-{
-	const struct symtab *st = open_place(f, image)->binary.symtab;
-
-	if (!st || offset == SAMPLE_RARE)
-		return offset;
-	return symtab_code_at(st, offset, role);
-}
-
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,
 			 enum code_role role, const uint32_t **ret)
 {
@@ -231,7 +239,7 @@ size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset
 
 	if (!at) {
 		at = f->id_count + 1;
-		resolve(f, image, code_at(f, image, offset, role));
+		resolve(f, image, offset, role);
 		(void)map_set(&f->by_frame[role], key, (void *)at);
 	}
 	*ret = f->ids + at;
@@ -243,7 +251,7 @@ size_t chain_frames_look(struct chain_frames *f, const struct chain_frame *frame
 {
 	size_t at = f->id_count;
 
-	resolve(f, frame->image, code_at(f, frame->image, frame->offset, role));
+	resolve(f, frame->image, frame->offset, role);
 	f->id_count = at;
 	*ret = f->ids + at + 1;
 	return f->ids[at];

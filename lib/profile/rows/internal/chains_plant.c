@@ -30,33 +30,37 @@ struct spot {
 };
 static_assert(CODE_SAMPLED == 0, "the innermost frame of a chain is met once");
 
-/* What is known of a place: there are much fewer of them than nodes. */
+/* What is known of a place of a part, of which there are much fewer than of nodes. It is small, so
+ * that those of a part stay in the cache. */
 struct place {
-	struct chain_frame frame; /* of the reader */
-	uint32_t image;		  /* of the gather, + 1; 0: it was not looked at */
-	bool in_kernel;
-	bool is_region; /* memory of a process: whose it is may be learned each time */
 	/* By role: id of its row + 1; 0: unknown, or there are several. */
 	uint32_t functions[CODE_ROLE_COUNT_];
-	uint32_t context; /* of the chains that ->want was asked for last */
-	int want;
+	enum { UNCHECKED, BAD, GOOD, KNOWN } state : 8;
+	/* If it is known: */
+	bool is_region; /* memory of a process: whose it is may be learned each time */
+	bool in_kernel;
 };
 
-/* Whether a place is one; apart from ->places, because all nodes are checked. */
-enum checked { UNCHECKED, GOOD, BAD };
+/* More of a place that was looked at. */
+struct origin {
+	struct chain_frame frame; /* of the reader */
+	uint32_t image;		  /* of the gather */
+	uint32_t context;	  /* of the chains that ->want was asked for last */
+	int want;
+};
 
 struct plant {
 	struct chains_collect *collect;
 	struct chain_reader *reader;
 	struct chains_source *source;
 	/* The nodes that are looked at now, those of one file, and what is known of each of them
-	 * and of their places, by number in the part. */
+	 * and of their places, by number in the part. Place 0 is that of a node whose place has no
+	 * number. */
 	struct chain_reader_part part;
 	struct knot *knots;
 	struct spot *spots;
-	uint8_t *checked; /* of each place: enum checked */
 	struct place *places;
-	struct place unknown; /* of a node whose place has no number */
+	struct origin *origins;
 	/* The chain that was looked at last: many next to each other have these in common. */
 	uint32_t outer, context; /* of its outermost frame: */
 	struct chain_frame outermost;
@@ -68,16 +72,14 @@ static uint32_t node_at(const struct plant *p, uint32_t knot)
 	return p->part.first + knot - 1;
 }
 
-static bool is_bad(struct plant *p, uint32_t node, uint32_t place)
+static bool is_bad(struct plant *p, uint32_t node, uint32_t number)
 {
+	struct place *place = &p->places[number];
 	struct chain_frame frame;
-	uint8_t *checked = &p->checked[place];
 
-	if (!place)
-		return !chain_reader_frame(p->reader, node, &frame);
-	if (*checked == UNCHECKED)
-		*checked = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
-	return *checked == BAD;
+	if (!number || place->state == UNCHECKED)
+		place->state = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
+	return place->state == BAD;
 }
 
 /* Reads a node. */
@@ -112,23 +114,39 @@ static void read_knots(struct plant *p)
 		p->knots[i] = knot_of(p, i);
 }
 
-/* The place of a valid node, which is looked at if it was not before. Borrowed until the next
- * call. */
-static struct place *look(struct plant *p, uint32_t knot)
+/* Looks at the place of a valid node. Without a number, it is that of the node until the next call.
+ */
+static void look(struct plant *p, uint32_t knot)
 {
 	const uint32_t number = p->knots[knot].place;
-	struct place *place = number ? &p->places[number] : &p->unknown;
-	const struct gather *g = p->collect->out->gather;
+	struct chains *c = p->collect->out;
+	struct place *place = &p->places[number];
+	struct origin *o = &p->origins[number];
 
-	if (number && place->image)
-		return place;
-	*place = (struct place){ 0 };
-	(void)chain_reader_frame(p->reader, node_at(p, knot), &place->frame);
-	place->image = p->source->images[place->frame.image] + 1;
-	place->is_region = g->images[place->image - 1].id.kind == SNAME_ANON;
-	place->in_kernel = chain_frames_is_kernel(p->collect->functions, place->image - 1);
-	p->collect->out->is_kernel[place->image - 1] = place->in_kernel;
-	return place;
+	*o = (struct origin){ 0 };
+	(void)chain_reader_frame(p->reader, node_at(p, knot), &o->frame);
+	o->image = p->source->images[o->frame.image];
+	*place = (struct place){ .state = KNOWN };
+	place->is_region = c->gather->images[o->image].id.kind == SNAME_ANON;
+	place->in_kernel = c->is_kernel[o->image] =
+		chain_frames_is_kernel(p->collect->functions, o->image);
+}
+
+/* The place of a valid node, which is looked at if it was not before. */
+static struct place *place_at(struct plant *p, uint32_t knot)
+{
+	const uint32_t number = p->knots[knot].place;
+
+	if (!number || p->places[number].state != KNOWN)
+		look(p, knot);
+	return &p->places[number];
+}
+
+/* More of it. */
+static struct origin *origin_at(struct plant *p, uint32_t knot)
+{
+	(void)place_at(p, knot);
+	return &p->origins[p->knots[knot].place];
 }
 
 /* Finds the outermost frame of a valid node's chain, and its context. */
@@ -165,17 +183,12 @@ struct step {
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	const bool is_numbered = p->knots[s->knot].place != 0;
-	struct place *place = look(p, s->knot);
-	const struct chain_frame frame = { place->image - 1, place->frame.offset };
-	size_t n;
+	const struct origin *o = origin_at(p, s->knot);
+	const struct chain_frame frame = { o->image, o->frame.offset };
+	const size_t n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 
-	if (!is_numbered)
-		return chain_frames_find(p->collect->functions, frame.image, frame.offset, s->role,
-					 ret);
-	n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 	if (n == 1)
-		place->functions[s->role] = **ret + 1;
+		p->places[p->knots[s->knot].place].functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -183,8 +196,7 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
 	struct call_merge *merge = &p->collect->merge;
-	const uint32_t place = p->knots[s->knot].place;
-	uint32_t known = place ? p->places[place].functions[s->role] : 0;
+	const uint32_t known = place_at(p, s->knot)->functions[s->role];
 	struct spot *spot = &p->spots[s->knot];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
@@ -219,14 +231,14 @@ static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_lin
 
 	for (; !at && p->knots[knot].parent; knot = p->knots[knot].parent) {
 		struct step *s = &way[depth];
-		const struct place *place = look(p, knot);
+		const struct place *place = place_at(p, knot);
 
 		if (depth == CHAIN_FRAMES_MAX)
 			return 0;
 		was_in_kernel = in_kernel;
 		in_kernel = place->in_kernel;
 		if (place->is_region)
-			(void)chains_take_image(p->collect, place->image - 1, line->app);
+			(void)chains_take_image(p->collect, origin_at(p, knot)->image, line->app);
 		*s = (struct step){ knot, chain_frames_role(!depth, in_kernel, was_in_kernel) };
 		at = known_spot(p, s, line->end);
 		depth += !at;
@@ -265,14 +277,14 @@ static uint32_t find_place(struct plant *p, uint32_t knot, struct chains_line *l
 		       : 0;
 }
 
-/* Whether the chain of a node is selected, whose innermost frame is at @place; or -errno. */
-static int is_wanted(const struct plant *p, struct place *place)
+/* Whether the chain of a node is selected, whose innermost frame is that of @o; or -errno. */
+static int is_wanted(const struct plant *p, struct origin *o)
 {
-	if (place->context != p->context) {
-		place->context = p->context;
-		place->want = chains_take_want(p->collect, p->context, place->frame.image);
+	if (o->context != p->context) {
+		o->context = p->context;
+		o->want = chains_take_want(p->collect, p->context, o->frame.image);
 	}
-	return place->want;
+	return o->want;
 }
 
 /* Adds the chain that ends at a node, which is no root. */
@@ -281,8 +293,8 @@ static int plant_chain(struct plant *p, uint32_t knot)
 	struct chains_collect *c = p->collect;
 	const struct knot *k = &p->knots[knot];
 	const uint32_t node = node_at(p, knot);
-	struct place *place = look(p, knot);
-	struct chain_frame ends[2] = { place->frame }; /* all that the counting looks at */
+	struct origin *o = origin_at(p, knot);
+	struct chain_frame ends[2] = { o->frame }; /* all that the counting looks at */
 	const struct chain chain = { ends, ARRAY_SIZE(ends), k->samples, k->is_function, node };
 	struct chains_line line;
 	uint32_t at;
@@ -290,7 +302,7 @@ static int plant_chain(struct plant *p, uint32_t knot)
 
 	find_outermost(p, knot);
 	ends[1] = p->outermost;
-	r = is_wanted(p, place);
+	r = is_wanted(p, o);
 	if (r != CHAINS_TAKE_YES)
 		return MIN(r, 0);
 	line = chains_take_line(c, p->context, &chain);
@@ -329,7 +341,6 @@ static int plant_part(struct plant *p, size_t i)
 	p->outer = 0;
 	memset(p->spots, 0, ((size_t)p->part.count + 1) * sizeof(*p->spots));
 	memset(p->places, 0, ((size_t)p->part.place_count + 1) * sizeof(*p->places));
-	memset(p->checked, 0, (size_t)p->part.place_count + 1);
 	read_knots(p);
 	r = plant_chains(p);
 	chain_reader_forget_part(p->reader, i);
@@ -350,7 +361,7 @@ static void make_room(struct plant *p)
 	p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
 	p->spots = xcalloc(nodes + 1, sizeof(*p->spots));
 	p->places = xcalloc(places + 1, sizeof(*p->places));
-	p->checked = xcalloc(places + 1, sizeof(*p->checked));
+	p->origins = xcalloc(places + 1, sizeof(*p->origins));
 }
 
 static void plant_done(struct plant *p)
@@ -358,7 +369,7 @@ static void plant_done(struct plant *p)
 	free(p->knots);
 	free(p->spots);
 	free(p->places);
-	free(p->checked);
+	free(p->origins);
 }
 
 /* Makes room for where each chain ends. */
