@@ -422,7 +422,7 @@ static int parse_pair(struct pair *p, char **argv, struct error *err)
 }
 
 /* Reads the profile in a process without rights, if that is wanted, and shows it. */
-static int run(const struct pair *pair, int count, char **words, char **all, const char *line,
+static int run(struct pair *pair, int count, char **words, char **all, const char *line,
 	       int *status, struct error *err)
 {
 	int r = pair->is_given
@@ -431,10 +431,13 @@ static int run(const struct pair *pair, int count, char **words, char **all, con
 
 	if (r == 0)
 		r = reporting_confine(&options.profile, options.output_dir, all, status, err);
-	if (r == 0)
-		r = pair->is_given ? compare(pair->sides, line, err)
-				   : annotate(count, words, line, err);
-	return r;
+	if (r != 0)
+		return r;
+	if (!pair->is_given)
+		return annotate(count, words, line, err);
+	braces_renew(&pair->sides[0], &options.profile);
+	braces_renew(&pair->sides[1], &options.profile);
+	return compare(pair->sides, line, err);
 }
 
 int main(int argc, char **argv)

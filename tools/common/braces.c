@@ -102,6 +102,19 @@ int braces_parse_pair(const struct spec_pair *pair, const struct profile_config 
 	return r;
 }
 
+void braces_renew(struct braces *b, const struct profile_config *both)
+{
+	const struct profile_config own = b->profile;
+	size_t i, at;
+
+	b->profile = *both;
+	for (i = 0; i < ARRAY_SIZE(of_one_profile); i++) {
+		at = of_one_profile[i].offset;
+		*(const char **)((char *)&b->profile + at) =
+			*(char *const *)((const char *)&own + at);
+	}
+}
+
 int braces_become_owner(const struct braces sides[2], bool writes, struct error *err)
 {
 	unsigned int i;

@@ -34,6 +34,8 @@ int braces_parse(struct braces *b, const struct opt_cmdline *cmdline, struct err
  * braces_done() for each, also after an error. */
 int braces_parse_pair(const struct spec_pair *pair, const struct profile_config *both,
 		      const struct opt_cmdline *cmdline, struct braces ret[2], struct error *err);
+/* Takes from @both again all that is for both profiles: reporting_confine() adds to it. */
+void braces_renew(struct braces *b, const struct profile_config *both);
 /* As reporting_become_owner(), for both profiles. */
 int braces_become_owner(const struct braces sides[2], bool writes, struct error *err);
 /* Warns if both braces select the same sample files. */
