@@ -346,31 +346,23 @@ static void sides_done(struct sides *s)
 	braces_done(&s->sides[1]);
 }
 
-/* As reporting_become_owner(), also for what is in the braces if there is a pair. */
-static int become_owner(const struct spec_pair *pair, char *const *all, struct error *err)
+/* Parses the words in both braces, which are some of @all. 0 or -EINVAL. */
+static int parse_pair(const struct spec_pair *pair, char **all, struct sides *s, struct error *err)
 {
-	_cleanup_(sides_done) struct sides s = { 0 };
+	unsigned int i;
 
-	if (!pair)
-		return reporting_become_owner(&options.profile, options.output, all, err);
-	/* What is wrong in them is said when they are parsed again. */
-	if (braces_parse_pair(pair, &options.profile, &cmdline, s.sides, err) < 0)
-		return 0;
-	return braces_become_owner(s.sides, options.output, err);
+	if (opreport_check_pair(&options, err) < 0)
+		return -EINVAL;
+	for (i = 0; i < 2; i++)
+		reporting_tag_archives(pair->count[i], all + (pair->words[i] - all));
+	return braces_parse_pair(pair, &options.profile, &cmdline, s->sides, err);
 }
 
-/* Parses the words in both braces and compares these profiles; returns the exit status. */
-static int compare_braces(const struct spec_pair *pair, struct error *err)
+static int compare_braces(struct sides *s, struct error *err)
 {
-	_cleanup_(sides_done) struct sides s = { 0 };
-	int r = opreport_check_pair(&options, err);
-
-	if (r == 0)
-		r = braces_parse_pair(pair, &options.profile, &cmdline, s.sides, err);
-	if (r < 0)
-		return tool_usage("%s", err->text);
-	r = options.html ? print_page(s.sides, 2, err) : compare(s.sides, err);
-	return r < 0 ? tool_fail(err) : 0;
+	braces_renew(&s->sides[0], &options.profile);
+	braces_renew(&s->sides[1], &options.profile);
+	return options.html ? print_page(s->sides, 2, err) : compare(s->sides, err);
 }
 
 /* Removes a new output file of a report that failed; returns @status. */
@@ -383,17 +375,11 @@ static int finish(int status)
 	return status;
 }
 
-/* Adds the tag to archives in braces, which are words of the command line. */
-static void tag_archives(const struct spec_pair *pair, char **all)
-{
-	for (unsigned int i = 0; i < 2; i++)
-		reporting_tag_archives(pair->count[i], all + (pair->words[i] - all));
-}
-
 int main(int argc, char **argv)
 {
 	_cleanup_free_ char *command = opreport_words("opreport", (size_t)(argc - 1), argv + 1);
 	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
+	_cleanup_(sides_done) struct sides sides = { 0 };
 	struct error err = ERROR_INIT, bad_pair = ERROR_INIT;
 	struct progress progress;
 	char **all = argv;
@@ -415,11 +401,10 @@ int main(int argc, char **argv)
 		is_pair = spec_bad_pair(&bad_pair);
 	if (is_pair < 0)
 		return tool_usage("%s", bad_pair.text);
-	if (opreport_check(&options, &err) < 0)
+	if (opreport_check(&options, &err) < 0 ||
+	    (is_pair && parse_pair(&pair, all, &sides, &err) < 0))
 		return tool_usage("%s", err.text);
-	if (is_pair)
-		tag_archives(&pair, all);
-	else
+	if (!is_pair)
 		reporting_tag_archives((size_t)(argc - operands), argv + operands);
 	r = options.output ? open_output(&err) : 0;
 	if (r == 0)
@@ -427,12 +412,12 @@ int main(int argc, char **argv)
 	if (r == 0 && options.view.timeline)
 		fit_timeline();
 	if (r == 0)
-		r = become_owner(is_pair ? &pair : NULL, all, &err);
+		r = is_pair ? braces_become_owner(sides.sides, options.output, &err)
+			    : reporting_become_owner(&options.profile, options.output, all, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, NULL, all, &status, &err);
-	if (r == 0 && is_pair)
-		status = compare_braces(&pair, &err);
-	else if (r == 0)
-		r = report((size_t)(argc - operands), argv + operands, &err);
+	if (r == 0)
+		r = is_pair ? compare_braces(&sides, &err)
+			    : report((size_t)(argc - operands), argv + operands, &err);
 	return finish(r < 0 ? tool_fail(&err) : status);
 }

@@ -176,7 +176,7 @@ static int print_second(const struct profile_config *config, const struct job *j
 {
 	_cleanup_free_ char *session = web_second_session(question);
 	_cleanup_(web_event_words_freep) char **words = NULL;
-	struct profile_config second = *config;
+	struct braces second = job->sides[1]; /* borrows */
 
 	if (session) {
 		words = web_second_words(job->words, session, err);
@@ -184,10 +184,8 @@ static int print_second(const struct profile_config *config, const struct job *j
 	}
 	if (!job->is_pair)
 		return error_set(err, -ENOENT, "there is no second profile");
-	second.session_dir = job->sides[1].profile.session_dir;
-	second.binaries.image_paths = job->sides[1].profile.binaries.image_paths;
-	second.binaries.root = job->sides[1].profile.binaries.root;
-	return print_page_data(&second, job->sides[1].words, key, err);
+	braces_renew(&second, config);
+	return print_page_data(&second.profile, second.words, key, err);
 }
 
 static int print(const struct profile_config *config, const struct job *job, const char *question,
