@@ -26,9 +26,10 @@ struct place {
 static const char *find_host(struct gather *g, const char *samples, const struct place *at)
 {
 	struct setup setup = { 0 };
+	struct error quiet = ERROR_INIT; /* what is printed of the setup warns */
 	const char *host = at->archive ? path_base(at->archive) : NULL;
 
-	if (setup_read(samples, &setup, NULL) == 0 && setup.hostname)
+	if (setup_read(samples, &setup, &quiet) == 0 && setup.hostname)
 		host = arena_strdup(&g->arena, setup.hostname);
 	setup_done(&setup);
 	return host;
