@@ -4,6 +4,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "profile/select/cgroup_label.h"
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff_match.h"
@@ -69,8 +70,11 @@ const char *diff_verdict_mark(enum diff_verdict verdict)
 
 /* --- classes --- */
 
-static void add_class(struct strbuf *out, const struct class *c)
+static void add_class(struct strbuf *out, const struct class *c, const struct session_names *names)
 {
+	_cleanup_free_ char *cgroup =
+		c->task.cgroup ? cgroup_short_name(names, c->task.cgroup) : NULL;
+
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", c->event);
 	if (c->count)
 		strbuf_addf(out, " count %" PRId64, c->count);
@@ -78,8 +82,8 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " unit mask %#" PRIx32, (uint32_t)c->unit_mask);
 	if (c->host)
 		strbuf_addf(out, " host %s", c->host);
-	if (c->task.cgroup)
-		strbuf_addf(out, " cgroup %s", c->task.cgroup);
+	if (cgroup)
+		strbuf_addf(out, " cgroup %s", cgroup);
 	if (c->task.comm)
 		strbuf_addf(out, " comm %s", c->task.comm);
 	if (c->task.tgid != SNAME_ALL)
@@ -91,48 +95,53 @@ static void add_class(struct strbuf *out, const struct class *c)
 }
 
 /* Adds a list of the columns, for messages; a report may have hundreds of them. */
-static void list_classes(struct strbuf *out, const struct classes *c)
+static void list_classes(struct strbuf *out, const struct diff_side *side)
 {
 	enum { LISTED_MAX = 6 };
+	const struct classes *c = side->classes;
 	size_t i;
 
 	for (i = 0; i < c->count && i < LISTED_MAX; i++)
-		add_class(out, &c->classes[i]);
+		add_class(out, &c->classes[i], side->gather->session_names);
 	if (c->count > LISTED_MAX)
 		strbuf_addf(out, " and %zu more", c->count - LISTED_MAX);
 }
 
-static bool same_class(const struct class *a, const struct class *b)
-{
-	return !strcmp(a->event, b->event) && a->count == b->count &&
-	       a->unit_mask == b->unit_mask && sname_task_equal(&a->task, &b->task);
-}
-
-static bool same_classes(const struct classes *a, const struct classes *b)
+static bool same_events(const struct classes *a, const struct classes *b)
 {
 	size_t i;
 
-	if (a->count != b->count)
-		return false;
-	for (i = 0; i < a->count; i++)
-		if (!same_class(&a->classes[i], &b->classes[i]))
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (!class_same_event(&a->classes[i], &b->classes[i]))
 			return false;
-	return true;
+	return a->count == b->count;
 }
 
-int diff_check_classes(const struct classes *a, const struct classes *b, struct error *err)
+static bool same_tasks(const struct classes *a, const struct classes *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (!sname_task_equal(&a->classes[i].task, &b->classes[i].task))
+			return false;
+	return a->count == b->count;
+}
+
+int diff_check_classes(const struct diff_side *a, const struct diff_side *b, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	bool by_axis = a->axis > AXIS_EVENT || b->axis > AXIS_EVENT;
+	bool by_axis = a->classes->axis > AXIS_EVENT || b->classes->axis > AXIS_EVENT;
+	bool by_event = !same_events(a->classes, b->classes);
 
-	if (same_classes(a, b))
+	if (!by_event && same_tasks(a->classes, b->classes))
 		return 0;
 	list_classes(&first, a);
 	list_classes(&second, b);
 	return error_set(err, -EINVAL,
 			 "the two profiles have different columns: the first %s; the second %s; %s",
 			 strbuf_text(&first), strbuf_text(&second),
-			 by_axis ? "use --merge=all to merge processes, threads and CPUs"
+			 by_axis || !by_event
+				 ? "use --merge=all to merge cgroups, processes, threads and CPUs"
 				 : "choose what both have with event:NAME or count:N");
 }
 
@@ -186,7 +195,7 @@ void diff_join(const struct container *first, struct container *second, const ui
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err)
 {
 	_cleanup_free_ uint32_t *images = NULL, *partners = NULL;
-	int r = diff_check_classes(first->classes, second->classes, err);
+	int r = diff_check_classes(first, second, err);
 
 	if (r < 0)
 		return r;

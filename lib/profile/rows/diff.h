@@ -22,7 +22,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct classes;
 struct container;
 struct diff_side;
 struct row;
@@ -44,8 +43,8 @@ int diff_by_parse(const char *text, struct error *err);
 const char *diff_by_meaning(enum diff_by by);
 
 /* 0, or -EINVAL with the reason if two profiles have different columns, so that their counts cannot
- * be compared. */
-int diff_check_classes(const struct classes *a, const struct classes *b, struct error *err);
+ * be compared. Reads only ->gather and ->classes. */
+int diff_check_classes(const struct diff_side *a, const struct diff_side *b, struct error *err);
 /* Merges the rows of @first into those of @second: its container then has ->before, and its gather
  * has the images of both, so that @first's must live as long. 0, or -EINVAL if the two differ in
  * their columns. */

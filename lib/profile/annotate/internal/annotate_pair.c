@@ -143,7 +143,9 @@ int annotate_pair_open(struct annotate_pair *p, const struct annotate_diff_side 
 	for (side = 0; side < 2; side++)
 		if (sides[side].gather->blocks)
 			classes_join_blocks(sides[side].classes);
-	r = diff_check_classes(sides[0].classes, sides[1].classes, err);
+	r = diff_check_classes(
+		&(struct diff_side){ .gather = sides[0].gather, .classes = sides[0].classes },
+		&(struct diff_side){ .gather = sides[1].gather, .classes = sides[1].classes }, err);
 	if (r < 0)
 		return r;
 	open_side(p, 0);
