@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "profile/binary/binary.h"
+#include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
 #include "profile/select/spec.h"
 #include "sfile/manifest.h"
@@ -97,6 +98,31 @@ static void binaries_of_a_gather_that_grew_are_freed(void)
 		add_images(b.gather, 100000);
 		binaries_free(bs);
 	}
+}
+
+/* With more images than a session can have, two are apart by all bits of their numbers. */
+static void frames_of_very_many_images_are_apart(void)
+{
+	enum { OTHER = 0x10000 };
+	BENCH(b);
+	_cleanup_(container_done) struct container rows;
+	_cleanup_(binaries_freep) struct binaries *bs = NULL;
+	struct chain_frames_config config = { .gather = b.gather, .rows = &rows };
+	struct chain_frames *frames;
+	const uint32_t *ids;
+	uint32_t first;
+
+	add_images(b.gather, OTHER);
+	container_init(&rows, 1);
+	config.binaries = bs = binaries_new(b.gather, &(struct binaries_config){ 0 });
+	frames = chain_frames_new(&config);
+	CHECK_EQ(chain_frames_find(frames, 0, 0x1000, CODE_SAMPLED, &ids), 1);
+	first = ids[0];
+	CHECK_EQ(chain_frames_find(frames, OTHER, 0x1000, CODE_SAMPLED, &ids), 1);
+	CHECK(ids[0] != first);
+	CHECK_EQ(chain_frames_find(frames, 0, 0x1000, CODE_SAMPLED, &ids), 1);
+	CHECK_EQ(ids[0], first);
+	chain_frames_free(frames);
 }
 
 static void kept_binaries_are_opened_once(void)
@@ -211,6 +237,6 @@ static void a_damaged_table_is_read_again_after_the_gather_grew(void)
 	binary_close(&right);
 }
 
-TESTS(T(binaries_of_a_gather_that_grew_are_freed), T(kept_binaries_are_opened_once),
-      T(only_what_is_certainly_the_same_is_lent),
+TESTS(T(binaries_of_a_gather_that_grew_are_freed), T(frames_of_very_many_images_are_apart),
+      T(kept_binaries_are_opened_once), T(only_what_is_certainly_the_same_is_lent),
       T(a_damaged_table_is_read_again_after_the_gather_grew))

@@ -13,7 +13,6 @@
 #include "profile/rows/internal/inline_rows.h"
 #include "profile/rows/row_join.h"
 #include "chains/chain.h"
-#include "chains/chain_table.h"
 #include "sfile/sfile.h"
 
 #include <string.h>
@@ -27,6 +26,9 @@ struct place {
 	/* By number of a symbol that was met: id + 1 of its row; then, of that for code in no
 	 * symbol, and of that for what is rare. Most symbols are never met. */
 	struct map rows;
+	/* By role: index + 1 of a frame's functions in ->ids, their number, then the functions; by
+	 * offset. NULL: none was looked for yet. */
+	struct map *by_offset;
 	struct lines *lines;
 	struct inline_rows *inlined; /* NULL: inlined functions are not requested, or unknown */
 };
@@ -35,8 +37,6 @@ struct chain_frames {
 	struct chain_frames_config config;
 	struct row_join programs; /* rows of joined regions */
 	struct place *places;
-	/* Index + 1 of a frame's functions in ->ids: their number, then the functions; by role. */
-	struct map by_frame[CODE_ROLE_COUNT_];
 	uint32_t *ids;
 	size_t id_count, id_room;
 };
@@ -56,22 +56,29 @@ struct chain_frames *chain_frames_new(const struct chain_frames_config *config)
 	return f;
 }
 
+static void done_place(struct place *p)
+{
+	size_t i;
+
+	for (i = 0; p->by_offset && i < CODE_ROLE_COUNT_; i++)
+		map_done(&p->by_offset[i]);
+	free(p->by_offset);
+	map_done(&p->rows);
+	inline_rows_free(p->inlined);
+	lines_free(p->lines);
+	if (p->is_open)
+		binary_close(&p->binary);
+}
+
 void chain_frames_free(struct chain_frames *f)
 {
 	size_t i;
 
 	if (!f)
 		return;
-	for (i = 0; i < f->config.gather->image_count; i++) {
-		inline_rows_free(f->places[i].inlined);
-		lines_free(f->places[i].lines);
-		if (f->places[i].is_open)
-			binary_close(&f->places[i].binary);
-		map_done(&f->places[i].rows);
-	}
+	for (i = 0; i < f->config.gather->image_count; i++)
+		done_place(&f->places[i]);
 	free(f->places);
-	for (i = 0; i < CODE_ROLE_COUNT_; i++)
-		map_done(&f->by_frame[i]);
 	row_join_done(&f->programs);
 	free(f->ids);
 	free(f);
@@ -234,13 +241,16 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset, enu
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,
 			 enum code_role role, const uint32_t **ret)
 {
-	uint64_t key = (uint64_t)image << CHAIN_OFFSET_BITS ^ offset;
-	uintptr_t at = (uintptr_t)map_get(&f->by_frame[role], key);
+	struct place *p = open_place(f, image);
+	uintptr_t at;
 
+	if (!p->by_offset)
+		p->by_offset = xcalloc(CODE_ROLE_COUNT_, sizeof(*p->by_offset));
+	at = (uintptr_t)map_get(&p->by_offset[role], offset);
 	if (!at) {
 		at = f->id_count + 1;
 		resolve(f, image, offset, role);
-		(void)map_set(&f->by_frame[role], key, (void *)at);
+		(void)map_set(&p->by_offset[role], offset, (void *)at);
 	}
 	*ret = f->ids + at;
 	return f->ids[at - 1];
