@@ -18,6 +18,7 @@ OFFERS = [
     ("opcontrol --separate=lib", {"library"}),
     ("operf --off-cpu=idle,w", {"wakers"}),
     ("opcontrol --separate=thread,cg", {"cgroup"}),
+    ("opimport --separate=", {"thread", "cpu", "comm"}),
     ("opcontrol --event=PAGE_FAULTS_M", {"PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ"}),
     ("operf -e PAGE_FAULTS_M", {"PAGE_FAULTS_MIN", "PAGE_FAULTS_MAJ"}),
     ("opreport -D n", {"none", "normal"}),
