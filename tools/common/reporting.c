@@ -269,6 +269,15 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 	return r;
 }
 
+/* Ends a line that says that the profile in the current directory was read: where else one is. */
+static void end_with_daemon(void)
+{
+	if (session_exists(PROFILE_SYSTEM_DIR, "current"))
+		(void)fprintf(stderr, "; for the daemon's profile give --session-dir=%s",
+			      PROFILE_SYSTEM_DIR);
+	(void)fputs("\n", stderr);
+}
+
 /* From this age on, a profile in the current directory may have been forgotten there. */
 enum { OLD_S = 3600 };
 
@@ -294,10 +303,23 @@ static void note_old(const struct profile_config *config, const struct profile *
 	is_noted = true;
 	age = text_duration(now - at);
 	(void)fprintf(stderr, "Using ./%s, recorded %s ago", p->session_dir, age);
-	if (session_exists(PROFILE_SYSTEM_DIR, "current"))
-		(void)fprintf(stderr, "; for the daemon's profile give --session-dir=%s",
-			      PROFILE_SYSTEM_DIR);
-	(void)fputs("\n", stderr);
+	end_with_daemon();
+}
+
+/* Prints a line if the profile in the current directory, read by default, has no samples, but the
+ * daemon's may have. */
+static void note_empty(const struct profile_config *config, size_t count, char *const *words)
+{
+	bool is_archive = false;
+
+	for (size_t i = 0; i < count; i++)
+		is_archive |= !strncmp(words[i], "archive:", strlen("archive:"));
+	if (config->session_dir || !(isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) ||
+	    strcmp(profile_session_dir(config, is_archive), PROFILE_LOCAL_DIR) != 0 ||
+	    !session_exists(PROFILE_SYSTEM_DIR, "current"))
+		return;
+	(void)fprintf(stderr, "Using ./%s", PROFILE_LOCAL_DIR);
+	end_with_daemon();
 }
 
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
@@ -312,5 +334,7 @@ int reporting_open(const struct profile_config *config, size_t count, char *cons
 			      (*ret)->session_dir);
 	if (r == 0)
 		note_old(config, *ret);
+	else if (r == -ENODATA)
+		note_empty(config, count, words);
 	return r;
 }

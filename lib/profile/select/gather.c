@@ -13,6 +13,7 @@
 #include "sfile/idle.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
+#include "sfile/setup.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -397,8 +398,15 @@ static int say_no_slice(const struct gather *g, const struct window *wanted, str
 
 static int say_nothing_there(const struct gather *g, const struct spec *spec, struct error *err)
 {
+	_cleanup_(setup_done) struct setup setup = { 0 };
+
 	if (spec_window(spec))
 		return say_no_slice(g, spec_window(spec), err);
+	if (!g->skipped && setup_read(g->sessions[0].samples, &setup, NULL) == 0 && setup.ended)
+		return error_set(err, -ENODATA,
+				 "%s: no samples: the run '%s' was too short, or its events too "
+				 "rare; let it run longer, or sample at a higher rate",
+				 g->sessions[0].samples, setup.command ?: "opcontrol --start");
 	return error_set(err, -ENODATA,
 			 "%s: contains no sample files%s; nothing was sampled yet, or it was not "
 			 "written out (opcontrol --dump)",
