@@ -34,7 +34,8 @@ const struct report_form_info *report_form(enum report_form form)
 				  PAGE_STEPS_MAX },
 		[REPORT_SECOND] = { "page data", true, page_second, page_second, NULL, NULL,
 				    PAGE_STEPS_MAX },
-		[REPORT_PPROF] = { "pprof", true, NULL, report_chains_pprof, NULL, NULL },
+		[REPORT_PPROF] = { "pprof", true, NULL, report_chains_pprof, NULL, NULL,
+				   .has_tasks = true },
 		[REPORT_PERF] = { "perf script", true, NULL, report_chains_perf, NULL, NULL },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
@@ -143,7 +144,8 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->steps = c->gather->steps; /* of blocks, if they are of time */
 	c->by_task = c->wants_tree = c->own_only = division.most > 0; /* a page */
 	c->outer = r->view->outer;
-	c->by_task |= c->outer != CHAINS_OUTER_APP;
+	c->tasks.by_comm = c->outer || report_form(r->view->form)->has_tasks;
+	c->by_task |= c->tasks.by_comm;
 	c->wants_tree |= sums_suffice(r->view);
 	c->apps_only = r->view->apps_only;
 	if (division.most)

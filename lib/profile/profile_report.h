@@ -46,6 +46,7 @@ struct report_form_info {
 	void (*print_trend)(const struct report *r, FILE *out);	   /* and for trends */
 	/* Chains are reported with the time of their samples, in so many steps; 0: without it. */
 	uint32_t chain_steps;
+	bool has_tasks; /* chains are divided by what their samples are separated by */
 };
 
 /* The properties of a form. */

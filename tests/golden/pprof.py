@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pprof.py FILE: prints what a profile for pprof (opreport --pprof) contains: the types of its values; the samples, the
-outermost function first; the functions with their address and image; the images with their build-id."""
+outermost function first, with their labels; the functions with their address and image; the images with their build-id."""
 import gzip
 import sys
 
@@ -62,7 +62,8 @@ def main(path):
     if 9 in profile:
         print(f"time: {profile[9][0]}")
     for sample in sorted((fields(s) for s in profile[2]), key=lambda s: [-v for v in packed(s[2][0])]):
-        print(";".join(name(p) for p in reversed(packed(sample[1][0]))), *packed(sample[2][0]))
+        labels = [f"{texts[l[1][0]]}={texts[l[2][0]] if 2 in l else l[3][0]}" for l in map(fields, sample.get(3, []))]
+        print(";".join(name(p) for p in reversed(packed(sample[1][0]))), *packed(sample[2][0]), *labels)
     for number, place in sorted(places.items(), key=lambda p: name(p[0])):
         function, image = functions[number], images.get(place[2][0])
         linked = texts[function[3][0]]

@@ -116,8 +116,8 @@ struct chains {
 	bool by_task;		 /* set by the caller: samples are divided by task, too */
 	enum chains_outer outer; /* set by the caller: with ->by_task, only this divides tasks; a
 				  * host is noted as the name of a thread */
-	/* Then, if any are separated, else empty; and all samples of each line, by task, with 0 as
-	 * ->step. */
+	/* Then, if any are separated, else empty; the caller sets ->tasks.by_comm before. And all
+	 * samples of each line, by task, with 0 as ->step. */
 	struct task_list tasks;
 	struct chains_moment *parts;
 	size_t part_count, part_room;

@@ -140,7 +140,6 @@ static void number_tasks(struct chains *c)
 	size_t i;
 	uint32_t k;
 
-	c->tasks.by_comm = c->outer == CHAINS_OUTER_COMM || c->outer == CHAINS_OUTER_HOST;
 	for (i = 0; i < c->source_count; i++) {
 		struct chains_source *s = &c->sources[i];
 		const struct chain_names *names = chain_reader_names(s->reader);
