@@ -88,11 +88,13 @@ awk 'BEGIN { for (i = 1000000; i > 0; i--) printf "%x 10 f%d\n", 0x10000000 + i 
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%x 10 %0200d\n", 0x10000000 + i * 16, i }' >"$dir/large"
 
 for driver in bpf perf; do
-	opcontrol --start --driver="$driver" --callgraph=32 --event=TIMER:500 --session-dir="$session" \
-		--verbose=debug >"$dir/output" 2>&1 || {
+	can_sample "$driver" || {
 		skip "$driver" "$(tail -n 1 "$dir/output")"
 		continue
 	}
+	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=32 \
+		--event=TIMER:500 --session-dir="$session" --verbose=debug
+	[ -n "$(daemon_pid)" ] || continue
 	attack
 	end=$(($(date +%s) + seconds)) answered=0
 	while [ "$(date +%s)" -lt "$end" ]; do

@@ -61,6 +61,15 @@ accounted()
 	cd "$dir" || return
 }
 
+# Whether this machine lets the driver $1 sample; if not, the reason is in $dir/output.
+can_sample()
+{
+	operf --driver="$1" --session-dir="$dir/try" true >"$dir/output" 2>&1
+	set -- $?
+	rm -rf "$dir/try"
+	return "$1"
+}
+
 # Something to sample, in the background.
 keep_busy()
 {
