@@ -5,33 +5,49 @@
 #include "base/parse.h"
 #include "file/open_regular.h"
 #include "file/path.h"
+#include "helper/errands.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
+/* How long the last lines are waited for. */
+enum { SETTLE_MS = 20, TIME_ROOM = 32 };
+
 static struct {
 	char *path;
 	FILE *file;
-	bool stderr_is_log; /* detached, in the background */
-	bool echo;	    /* every line to stderr, too */
+	bool stderr_is_log;	 /* detached, in the background */
+	bool echo;		 /* every line to stderr, too */
+	struct errands *errands; /* of the thread that writes; NULL: who logs does */
+	uint64_t number;	 /* of the last errand */
+	bool is_late;		 /* that thread was, since it had nothing to do */
+	size_t dropped;		 /* lines since one was taken */
 } logfile;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds a line */
+
+/* What is to be written; without a text, the file is to be opened again. */
+struct writing {
+	struct errand errand;
+	char *text;
+};
 
 /* "2026-11-20 19:16:02" */
-static void print_time(FILE *out)
+static const char *format_time(char text[static TIME_ROOM])
 {
 	time_t now = time(NULL);
-	char text[32] = "";
 	struct tm tm;
 
+	*text = '\0';
 	if (localtime_r(&now, &tm))
-		(void)strftime(text, sizeof(text), "%F %T", &tm);
-	(void)fputs(text, out);
+		(void)strftime(text, TIME_ROOM, "%F %T", &tm);
+	return text;
 }
 
-int logfile_reopen(struct error *err)
+static int open_file(struct error *err)
 {
 	int fd = open_regular_or_create(logfile.path, O_WRONLY | O_APPEND, 0644);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
@@ -47,37 +63,94 @@ int logfile_reopen(struct error *err)
 	return 0;
 }
 
-/* Ends what was written. A full disk must not stop the daemon: what does not fit is dropped. A long
- * log begins again, and the last one is kept next to it. */
-static void finish(void)
+/* Begins a new log if this one is long; the last one is kept next to it. */
+static void turn_over(void)
 {
 	_cleanup_free_ char *last = NULL;
 
-	(void)fflush(logfile.file);
-	clearerr(logfile.file);
 	if (ftello(logfile.file) < LOGFILE_BYTES_MAX)
 		return;
 	last = xasprintf("%s.1", logfile.path);
 	/* If this fails, the log only gets longer. It can be lost in a crash. */
 	if (rename(logfile.path, last) == 0)
-		(void)logfile_reopen(NULL);
+		(void)open_file(NULL);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds a line */
+/* Writes a text. A full disk must not stop the daemon: what does not fit is dropped. */
+static void put(const char *text)
+{
+	(void)fputs(text, logfile.file);
+	(void)fflush(logfile.file);
+	clearerr(logfile.file);
+	turn_over();
+}
+
+static void drop(struct errand *e)
+{
+	struct writing *w = (struct writing *)e;
+
+	free(w->text);
+	free(w);
+}
+
+static void run(struct errand *e)
+{
+	struct error err = ERROR_INIT;
+	char now[TIME_ROOM];
+
+	if (((struct writing *)e)->text) {
+		put(((struct writing *)e)->text);
+	} else if (open_file(&err) < 0) {
+		_cleanup_free_ char *text = xasprintf("%s %s%s\n", format_time(now),
+						      log_prefix(LOG_LEVEL_ERROR), err.text);
+
+		put(text);
+	}
+}
+
+/* Has @text written, which is freed, or the file opened again. */
+static void have_done(char *text)
+{
+	struct writing *w = xcalloc(1, sizeof(*w));
+	struct errand *done;
+	uint64_t number;
+
+	*w = (struct writing){ { .run = run, .drop = drop }, text };
+	if (!logfile.errands) {
+		run(&w->errand);
+		drop(&w->errand);
+		return;
+	}
+	while ((done = errands_take(logfile.errands)))
+		drop(done);
+	number = errands_add(logfile.errands, &w->errand);
+	logfile.number = number ?: logfile.number;
+	logfile.dropped += !number;
+}
+
+/* Adds a text, and before that, how many were dropped, if there is room again. */
+static void add(char *text)
+{
+	(void)pthread_mutex_lock(&lock);
+	if (logfile.dropped && errands_finished(logfile.errands) == logfile.number) {
+		have_done(xasprintf("%zu lines are missing here: the disk was too slow\n",
+				    logfile.dropped));
+		logfile.dropped = 0;
+	}
+	have_done(text);
+	(void)pthread_mutex_unlock(&lock);
+}
 
 static void log_to_file(enum log_level level, const char *text, void *data _unused_)
 {
 	_cleanup_free_ char *line = xstrdup(text);
+	char now[TIME_ROOM];
 
 	/* Some lines contain names of files and processes, which must not forge other lines. */
 	for (unsigned char *at = (unsigned char *)line; *at; at++)
 		if (*at < ' ' || *at == 0x7f)
 			*at = '?';
-	(void)pthread_mutex_lock(&lock);
-	print_time(logfile.file);
-	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
-	finish();
-	(void)pthread_mutex_unlock(&lock);
+	add(xasprintf("%s %s%s\n", format_time(now), log_prefix(level), line));
 	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
 		(void)fprintf(stderr, "oprofiled: %s%s\n", log_prefix(level), line);
 }
@@ -95,7 +168,7 @@ int logfile_open(const char *session_dir, enum log_level level, bool echo, struc
 	logfile.path = path_join(session_dir, "samples/oprofiled.log");
 	r = path_make_parents(logfile.path, 0755, err);
 	if (r == 0)
-		r = logfile_reopen(err);
+		r = open_file(err);
 	logfile.echo = echo;
 	if (r == 0)
 		logfile_level(level);
@@ -108,14 +181,49 @@ void logfile_detach(void)
 	(void)dup2(fileno(logfile.file), STDERR_FILENO);
 }
 
-void logfile_section(void (*print)(void *data, FILE *out), void *data)
+void logfile_reopen(void)
 {
 	(void)pthread_mutex_lock(&lock);
-	print_time(logfile.file);
-	(void)fputc('\n', logfile.file);
-	print(data, logfile.file);
-	finish();
+	have_done(NULL);
 	(void)pthread_mutex_unlock(&lock);
+}
+
+int logfile_begin_thread(struct error *err)
+{
+	return errands_new(ERRANDS_FILES, &logfile.errands, err);
+}
+
+void logfile_settle(void)
+{
+	uint64_t number;
+
+	if (!logfile.errands)
+		return;
+	(void)pthread_mutex_lock(&lock);
+	number = logfile.number;
+	(void)pthread_mutex_unlock(&lock);
+	logfile.is_late = !errands_wait(logfile.errands, number, logfile.is_late ? 0 : SETTLE_MS);
+}
+
+void logfile_end_thread(void)
+{
+	if (!logfile.errands)
+		return;
+	while (!errands_wait(logfile.errands, logfile.number, INT_MAX))
+		;
+	errands_free(STEAL(logfile.errands));
+}
+
+void logfile_section(void (*print)(void *data, FILE *out), void *data)
+{
+	char *text = NULL, now[TIME_ROOM];
+	size_t size;
+	FILE *out = xmemstream(&text, &size);
+
+	(void)fprintf(out, "%s\n", format_time(now));
+	print(data, out);
+	xmemstream_close(out, &text);
+	add(text);
 }
 
 void logfile_raw(const char *text)

@@ -162,7 +162,9 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 		background_ready(ready);
 	}
 	notify_manager("READY=1\nMAINPID=%d", (int)getpid());
-	r = service_run(service, err);
+	r = logfile_begin_thread(err);
+	if (r == 0)
+		r = service_run(service, err);
 	log_info("ended");
 	return r;
 }
@@ -217,5 +219,6 @@ int main(int argc, char **argv)
 		r = background_enter(&ready, &err);
 	if (r == 0)
 		r = serve(&options, &ready, &err);
+	logfile_end_thread();
 	return r < 0 ? tool_fail(&err) : 0;
 }

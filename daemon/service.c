@@ -317,6 +317,7 @@ static int run_buffer(const char *arg _unused_, struct strbuf *answer, void *dat
 static void ran(void *data)
 {
 	show(data);
+	logfile_settle();
 }
 
 static void adopt(int fd, void *data)
@@ -375,10 +376,9 @@ static int on_term(struct service *s, struct error *err)
 
 static int on_hup(struct service *s, struct error *err)
 {
-	int r = logfile_reopen(err);
-
+	logfile_reopen();
 	log_info("log and sample files reopened");
-	return r < 0 ? r : collector_reopen(s->collector, err);
+	return collector_reopen(s->collector, err);
 }
 
 static int on_alarm(struct service *s, struct error *err _unused_)

@@ -29,10 +29,11 @@ work()
 	done
 }
 
-# Freezes the file system while samples come; the last drain before it is over waits for nothing.
+# Freezes the file system while samples come and while there is something for the log; the last drain
+# before it is over waits for nothing.
 freeze()
 {
-	fsfreeze -f "$mnt" && sleep "$frozen_s"
+	fsfreeze -f "$mnt" && kill -ALRM "$daemon" && sleep "$frozen_s"
 	fsfreeze -u "$mnt"
 }
 
@@ -45,7 +46,8 @@ for driver in bpf perf; do
 	}
 	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=32 \
 		--event=TIMER:500 --session-dir="$session" --verbose=debug
-	[ -n "$(daemon_pid)" ] || continue
+	daemon=$(daemon_pid)
+	[ -n "$daemon" ] || continue
 	ok "$driver: samples come" wait_for received_more_than 500
 	for _ in 1 2 3; do
 		freeze

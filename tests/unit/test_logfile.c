@@ -4,8 +4,13 @@
 #include "logfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static void print_section(void *data, FILE *out)
 {
@@ -29,7 +34,7 @@ static void lines_are_dated_and_cannot_forge_others(void)
 
 	CHECK_EQ(rename(path, moved), 0);
 	log_info("still to the old one");
-	CHECK_EQ(logfile_reopen(&err), 0);
+	logfile_reopen();
 	logfile_section(print_section, (void *)"statistics");
 	free(STEAL(text));
 	CHECK(path_read(NULL, path, &text, &err) > 0);
@@ -74,5 +79,61 @@ static void link_in_its_place_is_not_followed(void)
 	CHECK(access(victim, F_OK) < 0);
 }
 
+enum { LINES = 12000 }; /* more than may wait */
+
+struct slow_disk {
+	int fd;
+	size_t lines;
+	atomic_size_t missing;
+};
+
+/* Reads what was logged, until nobody can write any more. */
+static void *read_all(void *data)
+{
+	struct slow_disk *disk = data;
+	_cleanup_fclose_ FILE *in = fdopen(disk->fd, "r");
+	_cleanup_free_ char *line = NULL;
+	size_t room = 0;
+
+	while (in && getline(&line, &room, in) > 0)
+		if (strstr(line, " lines are missing here"))
+			disk->missing = strtoul(line, NULL, 10);
+		else
+			disk->lines++;
+	return NULL;
+}
+
+static void nobody_waits_for_a_disk(void)
+{
+	static const struct timespec pause = { .tv_nsec = 1000000 };
+	_cleanup_directory_ char *dir = test_directory();
+	int next = dup(STDIN_FILENO), fds[2];
+	struct error err = ERROR_INIT;
+	struct slow_disk disk = { 0 };
+	size_t logged = LINES;
+	pthread_t reader;
+
+	(void)close(next); /* the log gets this one */
+	CHECK_EQ(logfile_open(dir, LOG_LEVEL_INFO, false, &err), 0);
+	CHECK(pipe(fds) == 0 && dup2(fds[1], next) == next);
+	(void)close(fds[1]);
+	CHECK_EQ(logfile_begin_thread(&err), 0);
+	for (size_t i = 0; i < LINES; i++)
+		log_info("a line that fills the pipe when it comes so often");
+	logfile_settle();
+	disk.fd = fds[0];
+	CHECK_EQ(pthread_create(&reader, NULL, read_all, &disk), 0);
+	for (; !disk.missing; logged++) {
+		log_info("another line");
+		(void)nanosleep(&pause, NULL);
+	}
+	logfile_end_thread();
+	CHECK_EQ(logfile_open(dir, LOG_LEVEL_INFO, false, &err), 0); /* closes the pipe */
+	CHECK_EQ(pthread_join(reader, NULL), 0);
+	CHECK(disk.missing > 0 && disk.missing < LINES);
+	CHECK_EQ(disk.lines + disk.missing, logged);
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
+}
+
 TESTS(T(lines_are_dated_and_cannot_forge_others), T(a_long_log_begins_again),
-      T(link_in_its_place_is_not_followed))
+      T(link_in_its_place_is_not_followed), T(nobody_waits_for_a_disk))
