@@ -201,6 +201,17 @@ void rights_renounce(void)
 	(void)cap_free(none);
 }
 
+void rights_renounce_priority(void)
+{
+	const cap_value_t nice = CAP_SYS_NICE;
+	cap_t set = cap_get_proc();
+
+	if (set && cap_set_flag(set, CAP_EFFECTIVE, 1, &nice, CAP_CLEAR) == 0 &&
+	    cap_set_flag(set, CAP_PERMITTED, 1, &nice, CAP_CLEAR) == 0)
+		(void)cap_set_proc(set);
+	(void)cap_free(set);
+}
+
 /* The capabilities of a thread. */
 struct sets {
 	uint64_t inheritable, permitted, effective;

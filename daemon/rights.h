@@ -43,6 +43,8 @@ const char *rights_group(const char *user);
 int rights_enter(const struct rights *who, struct error *err);
 /* Drops all capabilities of the calling thread. */
 void rights_renounce(void);
+/* Drops that of the calling thread to set priorities. */
+void rights_renounce_priority(void);
 /* Drops the capabilities that the driver called @driver does not need, in the calling thread; 0 or
  * -errno: -EPERM if another thread has any of them. */
 int rights_keep(const char *driver, struct error *err);

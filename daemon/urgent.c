@@ -72,6 +72,7 @@ void urgent_answer(void *data _unused_)
 void urgent_relieve(void)
 {
 	(void)set_real_time(true);
+	rights_renounce_priority();
 }
 
 /* The thread has run for as long as it may. In a signal handler. */

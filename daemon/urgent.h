@@ -31,7 +31,8 @@ struct urgent {
 void urgent_answer(void *data);
 
 /* Gives the calling thread, which drains samples while another one waits for a disk, real-time
- * priority 1, if it may. It works for a fifth of a CPU at most (helper/relief.h). */
+ * priority 1, if it may, and drops the right to do that. It works for a fifth of a CPU at most
+ * (helper/relief.h). */
 void urgent_relieve(void);
 
 /* Gives the calling thread niceness -10 and short slices of time, or leaves it as it is, and, if it
