@@ -291,9 +291,8 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 		return r;
 	record_sync(c->record, all || r > 0);
 	c->has_drained = true;
-	collector_end_slice(c, r > 0 || !c->running ? SLICE_LAST
-			       : all		    ? SLICE_ON_REQUEST
-						    : SLICE_WHEN_DUE);
+	/* Also if the source has ended: some of its samples are counted when it is stopped. */
+	collector_end_slice(c, !c->running ? SLICE_LAST : all ? SLICE_ON_REQUEST : SLICE_WHEN_DUE);
 	collector_tend_history(c);
 	parser_tell(c->parser);
 	if (c->spending && c->running)

@@ -2,6 +2,8 @@
 /* Over the driver "replay", so that nothing depends on the machine. */
 #include "test.h"
 
+#include "base/clock.h"
+#include "driver/driver.h"
 #include "identity/cookie.h"
 #include "stream/stream_file.h"
 #include "collect/collector.h"
@@ -157,6 +159,34 @@ static void a_replayed_stream_is_recorded_with_its_statistics(void)
 	CHECK_EQ(record.kernel_samples, 1);
 	CHECK_EQ(stat_of(dir, "total_samples"), 4);
 	CHECK_EQ(stat_of(dir, "sample_received"), 4);
+}
+
+static uint64_t taken_until_now(const struct driver *d _unused_)
+{
+	return clock_now_ns();
+}
+
+/* The source ends before all its samples are counted; those must be in a slice, too. */
+static void the_last_slice_ends_when_sampling_is_stopped(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct driver_ops ops;
+
+	if (!c)
+		return;
+	ops = *c->ops;
+	ops.taken_until_ns = taken_until_now;
+	c->ops = &ops;
+	c->has_history = true;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, false, NULL), 1);
+	CHECK(c->slicing.begin_ns != 0);
+	CHECK_EQ(collector_stop(c, NULL), 0);
+	CHECK_EQ(c->slicing.begin_ns, 0);
+	CHECK_EQ(c->slicing.then.samples, 4);
+	c->ops = &driver_replay;
 }
 
 static void the_session_says_what_was_sampled(void)
@@ -493,7 +523,8 @@ static void samples_are_drained_while_a_session_is_removed(void)
 	CHECK(count_at(dir, "current", 0x10) >= 2 * (uint64_t)drains_between);
 }
 
-TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
+TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
+      T(the_last_slice_ends_when_sampling_is_stopped), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
       T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),

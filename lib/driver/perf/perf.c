@@ -410,7 +410,7 @@ static bool perf_has_more(const struct driver *d)
 
 static uint64_t perf_taken_until_ns(const struct driver *d)
 {
-	return d->now_ns - HORIZON_NS;
+	return d->sampling.running ? d->now_ns - HORIZON_NS : d->now_ns;
 }
 
 static int perf_fd(const struct driver *d)
