@@ -154,6 +154,7 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = true;
 	code.binaries.symbols_only = false;
+	code.blocks = false; /* their counts are of the same samples */
 	r = reporting_open(&code, words->count, words->list, &p, err);
 	if (r < 0)
 		return r;
