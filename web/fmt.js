@@ -15,7 +15,7 @@ export function count(head, n) {
 
 /** The same in a sentence: "12 345 samples", "12.345 ms". */
 export function amount(head, n) {
-	return head.unit === 'us' ? count(head, n) : `${int(n)} samples`;
+	return head.unit === 'us' ? count(head, n) : `${int(n)} sample${n === 1 ? '' : 's'}`;
 }
 
 /** A share of 1 in percent, with no more digits than it has meaning: "34.4", "4.26", "<0.01", "0". */
