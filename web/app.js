@@ -1073,6 +1073,7 @@ async function start() {
 start().catch(e => {
 	console.error(e);
 	const m = $('message');
-	m.textContent = `This profile could not be read: ${visible(e.message)}${isServed ? '\nIs the server still running?' : ''}`;
+	m.textContent = `This profile could not be read: ${visible(e.message.trim())}`;
 	m.hidden = false;
+	document.body.classList.add('failed');
 });

@@ -11,7 +11,7 @@ function unpacked(stream) {
 export const isServed = !document.getElementById('data').textContent.trim();
 
 async function ask(path) {
-	const answer = await fetch(path);
+	const answer = await fetch(path).catch(() => { throw new Error('the server does not answer. Is it still running?'); });
 	if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
 	return answer;
 }
