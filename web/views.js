@@ -235,7 +235,8 @@ export function showFunctions(page, host, note) {
 	const missing = missingText(page, isGrouped ? 'totals' : '');
 	functionPage = page;
 	const least = Float64Array.from(rows, r => r.self).sort()[Math.max(0, rows.length - 20)];
-	page.most = rows.filter(r => r.self >= least).slice(0, 20).reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
+	const hottest = rows.filter(r => r.self && r.self >= least).sort((a, b) => b.self - a.self).slice(0, 20); // others may be as hot as the last
+	page.most = hottest.reduce((most, r) => Math.max(most, wilson(r.self, page.n, r.noise())[1]), 0) || 1;
 	const columns = page.events.map(e => e.key).join('\n');
 	if (columns !== columnsShown) {
 		host.replaceChildren();

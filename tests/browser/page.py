@@ -160,6 +160,8 @@ def golden_session(name):
 BURSTS = golden_session("errors-bursts")
 BURSTS_TWICE = f"session first\n{BURSTS}session second\n{BURSTS}"
 TASKS = golden_session("html-tasks")
+# Many threads of one sample, and then a hot one.
+THREADS = "cpu 4\n" + "".join(f"file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.70.{71 + i}.all\n    main {100 if i == 24 else 1}\n" for i in range(25))
 ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 CONTAINER_CGROUP = f"/system.slice/docker-{ID + ID}.scope"
 CONTAINERS = f"""
@@ -689,6 +691,13 @@ def tasks_add_up(b, url):
     return True
 
 
+def bars_are_within_their_column(b, url):
+    """Also that of the hottest row, if many others come first and have the same share."""
+    b.open(url, "v=functions&by=thread")
+    widths = b.js("return [...document.querySelectorAll('#functions .bar')].map(e => parseFloat(e.style.getPropertyValue('--v')))")
+    return len(widths) == 25 and 50 < max(widths) <= 100 and sorted(widths)[-2] < 5
+
+
 def functions_are_grouped_by_tasks(b, url):
     """Rows of Functions by application, cgroup, process, thread and CPU are those of Overview, and of its command; names of
     containers take the place of their paths."""
@@ -938,7 +947,7 @@ def make_pages():
     shutil.copy("elf/lib.so", "old/lib.so")
     with open("names", "w", encoding="utf-8") as f:
         f.write(f"{ID + ID}\tweb-1\n")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS), ("threads", THREADS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -1247,6 +1256,7 @@ def main():
             for name in ("tasks", "tasks-flat"):
                 attempt(tasks_add_up, wide, f"file://{work}/{name}.html", what=f"{name}: ")
                 attempt(functions_are_grouped_by_tasks, wide, f"file://{work}/{name}.html", what=f"{name}: ")
+            attempt(bars_are_within_their_column, wide, f"file://{work}/threads.html")
             attempt(containers_have_their_names, wide, f"file://{work}/containers.html")
             attempt(a_press_chooses_tasks, wide, f"file://{work}/tasks.html")
             attempt(a_command_has_each_tag_once, wide, f"file://{work}/cpus.html")
