@@ -795,6 +795,7 @@ def another_event_can_be_chosen(b):
         return first.startswith("1000 samples") and chosen and "event:OFFCPU" in command and list(counts.values()) == [2500] and \
             "2.500" in run(f"{BUILD}/tools/opannotate", *command[1:]) and b.text("amount").startswith("1000 samples") and both == ["OFFCPU", "TIMER"]
     finally:
+        b.driver.get("about:blank")  # which asks for no other event any more
         server.terminate()
         server.wait()
 
@@ -818,6 +819,7 @@ def each_event_has_a_column(b):
         b.open(url, "v=functions&e=TIMER&f=focus:exe-pie:main")
         return "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
     finally:
+        b.driver.get("about:blank")  # which asks for no other event any more
         server.terminate()
         server.wait()
 
