@@ -541,9 +541,21 @@ function offerHottest(shown) {
 		`${pct(page.functions.self[f] / page.n)} %  ${shortName(profile, f)} · ${imageName(profile, f)}`)));
 }
 
+/** Which of two profiles the source is of, and what prints that of both. */
+function sourceOfFirst(f) {
+	const both = `opannotate -s -i ${shellWord(patternOf(f))} { ${visible(profile.head.selection)} } { ${visible(second.head.selection)} }`;
+	return `The code and the samples are those of A, ${firstLabel()}. Of both: ${both.replace(/ +/g, ' ')}. `;
+}
+
 /** What is said above the source. The sources in a saved page are those of the whole profile. */
-function sourceNote(address, isKept) {
+function sourceNote(f, address, isKept) {
+	if (!address && second && page.B.functions.total[f] && !page.functions.total[f]) return `Only B, ${secondLabel()}, has samples in this function. The code that is shown here is that of A.`;
 	if (!address) return 'This function has no symbol.';
+	return (second ? sourceOfFirst(f) : '') + sourceLimits(isKept);
+}
+
+/** What the source does not have, or what does not apply to it. */
+function sourceLimits(isKept) {
 	if (!isServed && !isKept) {
 		return `A saved page has the source of ${int(sources.functions.size)} of the hottest functions${sources.functions.size < sources.wanted ? ', as many as fit' : ''}. ` +
 			'This is none of them; the command below prints it.';
@@ -561,7 +573,7 @@ function renderSource() {
 	const isShown = asked === question;
 	source ||= new Source($('source'));
 	offerHottest(f);
-	$('source-note').textContent = sourceNote(address, kept);
+	$('source-note').textContent = sourceNote(f, address, kept);
 	if (address && isShown) return;
 	clearTimeout(asking);
 	asked = address && (isServed || kept) ? question : '';

@@ -1064,6 +1064,11 @@ def a_file_compares_two_profiles(b, where):
     shown, command, chips, view = shown_differences(b), b.text("command"), b.text("chips"), b.js("return document.body.dataset.ready")
     b.open(f"{where}/difference.html", "v=functions")
     own = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    b.open(f"{where}/difference.html", "v=source&fn=exe-pie:marked_first")
+    b.until(lambda: "those of A, session:before" in b.text("source-note"))
+    counts, printed = instruction_counts(b), shares_of_opannotate(shlex.split(b.text("command"))[1:])
+    if not counts or counts != printed or "{ --session-dir=before-after session:before } {" not in b.text("source-note"):
+        return False
     b.open(f"{where}/one-flat.html")
     b.until(lambda: b.js("return document.body.dataset.second"))
     flat, flat_command, deepest = shown_differences(b), b.text("command"), b.js("return document.getElementById('drawn').textContent")
