@@ -420,6 +420,7 @@ function renderTabs() {
 		$('t-' + v).tabIndex = v === state.v ? 0 : -1;
 		$('v-' + v).hidden = v !== state.v;
 	}
+	$('t-' + state.v).scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	const isFlame = state.v === 'flame';
 	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
 	$('key').hidden = !isFlame && state.v !== 'diff';
@@ -665,7 +666,8 @@ function offerWindows() {
 	$('diff-none').replaceChildren(el('p', {}, el('b', {}, 'Nothing to compare with yet.')),
 		secondOf.trouble ? el('p', { class: 'warn' }, secondOf.trouble) : '',
 		el('p', {}, n > 1 ? 'Press Compare… and drag over a second stretch of the timeline, or take' :
-			`This session has no history of its samples, so there is only one window. ${sessions.length ? '' : 'Compare two sessions with opweb { … } { … }, or in a file with opreport --html=FILE { … } { … }.'}`),
+			'This session has no history of its samples, so there is only one window.'),
+		n > 1 || sessions.length ? '' : el('p', {}, 'Compare two sessions with ', el('code', {}, 'opweb { … } { … }'), ', or in a file with ', el('code', {}, 'opreport --html=FILE { … } { … }'), '.'),
 		...offers.map(([text, a, b]) => el('button', { type: 'button', onclick: () => go({ a: windowText(a), b: windowText(b) }) }, text)),
 		...sessions.length ? [el('p', {}, `${n > 1 ? 'Or compare' : 'Compare'} this session (A) with another one (B):`),
 			el('p', { class: 'events' }, sessions.map(name => el('button', { type: 'button', 'data-session': name, onclick: () => go({ c: name, b: '' }) }, visible(name)))),

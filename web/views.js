@@ -247,7 +247,8 @@ export function showFunctions(page, host, note) {
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
 	if (!hasGrouping(profile, page.by)) return note.replaceChildren(showMissing(page, page.by));
-	note.textContent = `${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}.${page.events.length ? ` Self, total and samples are of ${visible(profile.head.event_key)}; the other columns of each event alone.` : ''} ${noiseText(profile.head, page.blocks)}`;
+	const events = page.events.length ? el('span', { class: 'wide' }, ` Self, total and samples are of ${visible(profile.head.event_key)}; the other columns of each event alone.`) : '';
+	note.replaceChildren(`${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}.`, events, ` ${noiseText(profile.head, page.blocks)}`);
 }
 
 // --- overview ---
