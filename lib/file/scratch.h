@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A private temporary directory that disappears with the process that made it, even if that is
- * killed: a child process waits for its end and removes the directory.
+ * killed: a child process waits for its end and removes the directory. If that is killed, too, the
+ * next process that makes one of the same name removes it: a directory that nobody has locked.
  *
  *	struct scratch *s;
  *	if (scratch_new("oprofile-archive", 1 << 20, &s, err) == 0)

@@ -26,7 +26,7 @@ share_of()
 	awk -v name="$2" '$NF == name { print int($1); exit }' "$1"
 }
 
-left_before=$(ls -d /dev/shm/optop.* /var/tmp/optop.* 2>/dev/null | wc -l)
+left_before=$(ls -d /dev/shm/optop-scratch.* /var/tmp/optop-scratch.* 2>/dev/null | wc -l)
 
 ok "without a daemon it samples by itself" sh -c \
 	"optop --batch -n 3 --delay=2 --view=apps >'$dir/apps'"
@@ -41,7 +41,7 @@ ok "  and say how many call chains are whole" grep -q "whole" "$dir/functions"
 ok "a specification narrows it" sh -c \
 	"optop --batch -n 2 --delay=2 image:'$dir/busyloop' >'$dir/one' &&
 	! grep -q ' optop\$' '$dir/one' && grep -q 'busyloop\$' '$dir/one'"
-is "its own session is gone" "$(ls -d /dev/shm/optop.* /var/tmp/optop.* 2>/dev/null | wc -l)" \
+is "its own session is gone" "$(ls -d /dev/shm/optop-scratch.* /var/tmp/optop-scratch.* 2>/dev/null | wc -l)" \
 	"$left_before"
 
 fails "a directory without a daemon is refused" 1 optop --batch --session-dir="$dir/none"

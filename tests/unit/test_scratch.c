@@ -68,6 +68,39 @@ static void killed_owner_leaves_nothing(void)
 	(void)unsetenv("TMPDIR");
 }
 
+/* Makes a directory that no process uses, as one is left when all that knew it are killed. */
+static char *left(const char *below, const char *name, mode_t mode)
+{
+	char *path = path_join(below, name);
+	_cleanup_free_ char *file = path_join(path, "a/b");
+
+	CHECK_EQ(path_make_parents(file, 0700, NULL), 0);
+	CHECK_EQ(path_write(file, "x", 0600, NULL), 0);
+	CHECK_EQ(chmod(path, mode), 0);
+	return path;
+}
+
+static void what_was_left_is_swept(void)
+{
+	_cleanup_directory_ char *below = test_directory();
+	_cleanup_free_ char *old = left(below, "name-scratch.abcdef", 0700);
+	_cleanup_free_ char *other = left(below, "eman-scratch.abcdef", 0700);
+	_cleanup_free_ char *open = left(below, "name-scratch.ghijkl", 0755);
+	_cleanup_free_ char *longer = left(below, "name-scratch.backups", 0700);
+	struct scratch *a = NULL, *b = NULL;
+
+	CHECK_EQ(setenv("TMPDIR", below, 1), 0);
+	CHECK_EQ(scratch_new("name", 1, &a, NULL), 0);
+	CHECK(access(old, F_OK) < 0);
+	CHECK(access(other, F_OK) == 0 && access(open, F_OK) == 0 && access(longer, F_OK) == 0);
+	CHECK_EQ(scratch_new("name", 1, &b, NULL), 0);
+	CHECK_EQ(access(scratch_path(a), F_OK), 0);
+	scratch_free(a);
+	CHECK_EQ(access(scratch_path(b), F_OK), 0);
+	scratch_free(b);
+	(void)unsetenv("TMPDIR");
+}
+
 static void no_directory_is_said(void)
 {
 	struct error err = ERROR_INIT;
@@ -78,4 +111,5 @@ static void no_directory_is_said(void)
 	CHECK_STR(err.text, "cannot create a directory in /none: No such file or directory");
 }
 
-TESTS(T(freed_directory_is_gone), T(killed_owner_leaves_nothing), T(no_directory_is_said))
+TESTS(T(freed_directory_is_gone), T(killed_owner_leaves_nothing), T(what_was_left_is_swept),
+      T(no_directory_is_said))
