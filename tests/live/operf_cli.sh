@@ -161,6 +161,9 @@ if [ "$(id -u)" = 0 ]; then
 		ok "  has another process" sh -c "opreport --session-dir=$of | grep -q outsider"
 	done
 	ok "  and the command" sh -c "opreport --session-dir=while | grep -q truth_chains"
+	ok "a command, for some time" operf --quiet --duration=1 -d timed sh -c 'while :; do :; done'
+	fails "  which may have a status of its own" 4 operf --quiet --duration=1 -d timed \
+		sh -c 'trap "exit 4" TERM; while :; do :; done'
 fi
 
 # A program that is rebuilt before its report keeps its names.

@@ -267,6 +267,14 @@ bool target_ended(struct target *target)
 	return target->ended;
 }
 
+void target_stop(struct target *target)
+{
+	if (target->kind != TARGET_COMMAND || target_ended(target))
+		return;
+	target->stopped = true;
+	(void)kill(target->pid, SIGTERM);
+}
+
 void target_wait(struct target *target)
 {
 	struct pollfd fd = { .fd = target->signals, .events = POLLIN };
@@ -275,13 +283,20 @@ void target_wait(struct target *target)
 		(void)poll(&fd, 1, -1);
 }
 
+/* Whether target_stop() killed the command. */
+static bool was_stopped(const struct target *target)
+{
+	return target->stopped && WIFSIGNALED(target->status) &&
+	       WTERMSIG(target->status) == SIGTERM;
+}
+
 int target_exit_status(const struct target *target, int result)
 {
 	int status = 0;
 
 	if (target->exit_status)
 		return target->exit_status;
-	if (target->reaped)
+	if (target->reaped && !was_stopped(target))
 		status = WIFSIGNALED(target->status) ? EXIT_SIGNAL + WTERMSIG(target->status)
 						     : WEXITSTATUS(target->status);
 	return status == 0 && result < 0 ? TOOL_FAILURE : status;

@@ -33,6 +33,7 @@ struct target {
 	size_t running;	  /* of those, not seen to have ended */
 	int go, failed;	  /* TARGET_COMMAND: pipes: to release it; to get the errno of its exec */
 	bool ended;	  /* seen by target_ended() */
+	bool stopped;	  /* by target_stop() */
 	bool reaped;	  /* TARGET_COMMAND: ->status is its wait status */
 	int status;	  /* from waitpid() */
 	int exit_status;  /* 126 or 127 if it could not be started */
@@ -67,6 +68,8 @@ int target_release(struct target *target, struct error *err);
  * when all of the processes have exited. */
 bool target_ended(struct target *target);
 
+/* Ends a command that still runs, with SIGTERM; that this killed it is no failure then. */
+void target_stop(struct target *target);
 /* Waits for a command to exit, after sampling has stopped. */
 void target_wait(struct target *target);
 

@@ -91,7 +91,7 @@ static const struct opt opts[] = {
 	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL,
 	  "profile the whole machine, until Ctrl-C or while COMMAND runs" },
 	{ 0, "duration", OPT_CALL, &duration_ms, "TIME",
-	  "end the profile after TIME: 10s, 5m, 1h30m; for running processes and --system-wide",
+	  "end the profile, and COMMAND, after TIME: 10s, 5m, 1h30m",
 	  set_duration },
 	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
 	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
@@ -324,6 +324,8 @@ static int collect(struct collector *c, struct target *target, struct error *err
 		(void)collector_stop(c, NULL);
 	else
 		r = collector_stop(c, err);
+	if (end_ms - clock_now_ms() <= 0)
+		target_stop(target);
 	target_wait(target);
 	return MIN(r, 0);
 }
@@ -415,9 +417,6 @@ static enum target_kind target_kind_of(char **command)
 				"--system-wide"));
 	if (!chosen.count && !system_wide && !*command)
 		exit(tool_usage("nothing to profile; give a command, --pid or --system-wide"));
-	if (duration_ms && *command)
-		exit(tool_usage("--duration cannot be combined with a command, with which the "
-				"profile ends; use 'operf timeout TIME COMMAND'"));
 	if (*command)
 		return TARGET_COMMAND;
 	return chosen.count ? TARGET_PROCESS : TARGET_SYSTEM;
