@@ -153,7 +153,7 @@ char *reporting_parent(const char *path)
 	return NULL;
 }
 
-/* Whether the word is the name of an archive's file. No program is called so. */
+/* Whether the word is the name of an archive's file, if there is one. No program is called so. */
 static bool is_archive(const char *word)
 {
 	static const char end[] = ".opar";
@@ -161,7 +161,7 @@ static bool is_archive(const char *word)
 	struct stat st;
 
 	return length > sizeof(end) - 1 && !strcmp(word + length - (sizeof(end) - 1), end) &&
-	       !strchr(word, ':') && stat(word, &st) == 0 && S_ISREG(st.st_mode);
+	       !strchr(word, ':') && (stat(word, &st) < 0 || S_ISREG(st.st_mode));
 }
 
 void reporting_tag_archives(size_t count, char **words)
