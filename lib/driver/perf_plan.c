@@ -382,10 +382,12 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 
 	if (!plan->count && !config->derived.event_count)
 		return error_set(err, -EINVAL, "no event to sample");
-	if (plan->switches && plan->scope == DRIVER_TASK)
-		return error_set(err, -EPERM,
-				 "off-CPU time is measured on the whole machine; run as root, or "
-				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
+	if (plan->switches && plan->scope == DRIVER_TASK) {
+		_cleanup_free_ char *right = perf_refusal_right(0);
+
+		return error_set(err, -EPERM, "off-CPU time is measured on the whole machine; %s",
+				 right);
+	}
 	if (config->derived.offcpu.wakers)
 		return error_set(err, -EOPNOTSUPP,
 				 "only driver bpf knows wakers; it shows them in call chains "

@@ -15,19 +15,17 @@ bool perf_refusal(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
-/* How to get the right where kernel.perf_event_paranoid is @level. Root lacks it in a container
- * only. Kernels of Debian and others have levels above 2, which require more. */
-static const char *give_right(uint64_t level)
+/* Root lacks the right in a container only. Kernels of Debian and others have levels above 2, which
+ * require more. */
+char *perf_refusal_right(uint64_t level)
 {
-	static const char *const gives[][2] = {
-		{ "run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
-		  "run as root, or give the program the rights "
-		  "(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)" },
-		{ "start the container with --cap-add=PERFMON",
-		  "start the container with --cap-add=PERFMON --cap-add=SYS_ADMIN" },
-	};
+	_cleanup_free_ char *self = xrealpath("/proc/self/exe");
 
-	return gives[geteuid() == 0][level > 2];
+	if (geteuid() == 0)
+		return xasprintf("start the container with --cap-add=PERFMON%s",
+				 level > 2 ? " --cap-add=SYS_ADMIN" : "");
+	return xasprintf("run as root, or let root run 'setcap cap_perfmon%s+ep %s'",
+			 level > 2 ? ",cap_sys_admin" : "", self ?: "PROGRAM");
 }
 
 /* Whether a seccomp filter checks the system calls of this process, as in most containers. */
@@ -42,6 +40,7 @@ static bool is_filtered(const char *root)
 /* How to get the right to do it. Caller frees. */
 static char *rights_remedy(const struct perf_attempt *attempt, int code)
 {
+	_cleanup_free_ char *right = NULL;
 	uint64_t paranoid, wanted = attempt->of_task ? 2 : 0;
 
 	/* What the level forbids is -EACCES, except for tracepoints. */
@@ -55,13 +54,14 @@ static char *rights_remedy(const struct perf_attempt *attempt, int code)
 	if (attempt->of_probe)
 		return xstrdup("a probe in a file takes CAP_SYS_ADMIN, one in the kernel "
 			       "CAP_PERFMON: run operf or ocount as root");
+	right = perf_refusal_right(paranoid > wanted ? paranoid : 0);
 	if (paranoid > wanted)
 		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
 				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
-				 paranoid, give_right(paranoid), wanted);
+				 paranoid, right, wanted);
 	if (geteuid() == 0)
-		return xasprintf("root lacks the right here: %s", give_right(0));
-	return xasprintf("the process belongs to another user: %s", give_right(0));
+		return xasprintf("root lacks the right here: %s", right);
+	return xasprintf("the process belongs to another user: %s", right);
 }
 
 /* What helps against @code; NULL if nothing is known. Caller frees. */

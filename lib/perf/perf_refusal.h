@@ -13,6 +13,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What was tried. */
 struct perf_attempt {
@@ -24,5 +25,7 @@ struct perf_attempt {
 
 /* Whether @code (-errno) means that the process lacks the right. */
 bool perf_refusal(int code);
+/* How to get the right to sample where kernel.perf_event_paranoid is @level. Caller frees. */
+char *perf_refusal_right(uint64_t level);
 /* Sets @err to the failed step, the reason @code (-errno) and the remedy; returns @code. */
 int perf_refusal_explain(const struct perf_attempt *attempt, int code, struct error *err);
