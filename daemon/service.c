@@ -16,6 +16,7 @@
 #include "status.h"
 #include "urgent.h"
 #include "view.h"
+#include "watchdog.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,7 +56,8 @@ struct service {
 	struct view_board *board;
 	struct peek *peek; /* used by the thread of ->control */
 	struct control_thread *control;
-	int epoll, signals, tick, statistics, watchdog;
+	int epoll, signals, tick, statistics, alarm;
+	struct watchdog watchdog;
 	bool quit;
 	struct meter meter;
 	struct urgent urgent; /* this thread */
@@ -436,8 +438,17 @@ static void take_statistics(struct service *s)
 
 static void take_watchdog(struct service *s)
 {
-	loop_swallow(s->watchdog);
-	notify_manager("WATCHDOG=1");
+	loop_swallow(s->alarm);
+	watchdog_feed(&s->watchdog);
+}
+
+/* After a turn of the loop, and between parts of a request, which are turns, too. */
+static void end_turn(void *data)
+{
+	struct service *s = data;
+
+	urgent_next(&s->urgent);
+	watchdog_drained(&s->watchdog);
 }
 
 static void (*const sources[])(struct service *s) = {
@@ -474,15 +485,16 @@ static int open_loop(struct service *s, struct error *err)
 	if (s->epoll < 0)
 		return error_errno(err, -errno, "cannot create an epoll descriptor");
 	if ((r = s->signals = open_signals(err)) < 0 || (r = s->tick = loop_timer(err)) < 0 ||
-	    (r = s->statistics = loop_timer(err)) < 0 || (r = s->watchdog = loop_timer(err)) < 0)
+	    (r = s->statistics = loop_timer(err)) < 0 || (r = s->alarm = loop_timer(err)) < 0)
 		return r;
 	if ((r = loop_watch(s->epoll, s->signals, SOURCE_SIGNAL, err)) < 0 ||
 	    (r = loop_watch(s->epoll, s->tick, SOURCE_TICK, err)) < 0 ||
 	    (r = loop_watch(s->epoll, s->statistics, SOURCE_STATISTICS, err)) < 0 ||
-	    (r = loop_watch(s->epoll, s->watchdog, SOURCE_WATCHDOG, err)) < 0)
+	    (r = loop_watch(s->epoll, s->alarm, SOURCE_WATCHDOG, err)) < 0)
 		return r;
 	/* Twice as often as required, as sd_watchdog_enabled(3) advises. */
-	loop_set_period(s->watchdog, notify_watchdog_us() * 1000 / 2);
+	watchdog_init(&s->watchdog);
+	loop_set_period(s->alarm, s->watchdog.period_ns / 2);
 	return 0;
 }
 
@@ -552,7 +564,7 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 			       .signals = -1,
 			       .tick = -1,
 			       .statistics = -1,
-			       .watchdog = -1 };
+			       .alarm = -1 };
 	view_init(&s->view);
 	r = set_up(s, helpers, err);
 	if (r < 0)
@@ -563,8 +575,8 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 
 const char *service_prefer(struct service *s, bool has_session)
 {
-	s->meter.turn.between = urgent_next;
-	s->meter.turn.data = &s->urgent;
+	s->meter.turn.between = end_turn;
+	s->meter.turn.data = s;
 	return urgent_begin(&s->urgent, has_session);
 }
 
@@ -593,7 +605,8 @@ int service_run(struct service *s, struct error *err)
 {
 	struct epoll_event event;
 	bool is_left = false; /* collector_tend() has more to do */
-	int r = collector_relieve(s->collector, urgent_relieve, err);
+	int r = collector_relieve(s->collector, urgent_relieve, watchdog_drained, &s->watchdog,
+				  err);
 
 	if (r < 0)
 		return r;
@@ -603,6 +616,7 @@ int service_run(struct service *s, struct error *err)
 
 		if (count < 0 && errno != EINTR)
 			return error_errno(err, -errno, "cannot wait");
+		watchdog_awake(&s->watchdog);
 		turn_begin(&s->meter.turn);
 		if (count > 0)
 			sources[event.data.u32](s);
@@ -629,7 +643,7 @@ void service_free(struct service *s)
 	nodes_free(s->nodes);
 	collector_free(s->collector);
 	view_done(&s->view);
-	cleanup_closep(&s->watchdog);
+	cleanup_closep(&s->alarm);
 	cleanup_closep(&s->statistics);
 	cleanup_closep(&s->tick);
 	cleanup_closep(&s->signals);

@@ -75,9 +75,10 @@ bool collector_expects(const struct collector *c);
 void collector_expect(struct collector *c, int fd);
 
 /* From now on another thread drains, for a caller with turns, while the calling thread waits for a
- * disk. It calls @enter first, if not NULL, and has the rights of the calling thread. 0 or
- * -errno. */
-int collector_relieve(struct collector *c, void (*enter)(void), struct error *err);
+ * disk. It calls @enter first, and @drained each time it has drained (both may be NULL), and has
+ * the rights of the calling thread. 0 or -errno. */
+int collector_relieve(struct collector *c, void (*enter)(void), void (*drained)(void *data),
+		      void *data, struct error *err);
 /* Starts sampling, also after collector_stop(). Returns 0 or -errno. */
 int collector_start(struct collector *c, struct error *err);
 /* Stops sampling and records all samples. Returns 0 or -errno. */

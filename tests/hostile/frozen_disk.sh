@@ -65,4 +65,43 @@ for driver in bpf perf; do
 	ok "$driver: no file is damaged" opcheck "$session"
 	rm -rf "$session"
 done
+
+# The longest time in which the daemon did not tell its manager, to which it is to speak every second, that
+# it lives, while the file system was frozen.
+cat >"$dir/manager.py" <<'PYTHON'
+import os, socket, subprocess, sys, time
+mnt, seconds = sys.argv[1:3]
+name = "oplive-%d" % os.getpid()
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("\0" + name)
+s.settimeout(60)
+daemon = subprocess.Popen(sys.argv[3:], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    env=dict(os.environ, NOTIFY_SOCKET="@" + name, WATCHDOG_USEC="1000000"))
+os.environ.pop("WATCHDOG_PID", None)
+frozen, count, longest, last = None, 0, 0, time.monotonic()
+while True:
+    message, now = s.recv(4096).decode(), time.monotonic()
+    if "STOPPING=1" in message:
+        print("%d ms" % (longest * 1000))
+        sys.exit(daemon.wait())
+    if message != "WATCHDOG=1":
+        continue
+    count += 1
+    if frozen:
+        longest = max(longest, now - last)
+        if frozen.poll() is not None:
+            daemon.terminate()
+    elif count == 3:
+        frozen = subprocess.Popen(["sh", "-c", "fsfreeze -f $0 && sleep $1; fsfreeze -u $0", mnt, seconds])
+    last = now
+PYTHON
+if command -v python3 >/dev/null; then
+	ok "a run under a manager" timeout 120 python3 "$dir/manager.py" "$mnt" 6 oprofiled --foreground --start \
+		--session-dir="$session" --events=TIMER:500
+	echo "# it heard nothing for $(cat "$dir/output") at most"
+	test "$(sed -n 's/ ms$//p' "$dir/output")" -lt 3000
+	result $? "  which hears that it lives, without a disk"
+else
+	skip "a run under a manager" "needs python3"
+fi
 done_testing

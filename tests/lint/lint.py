@@ -315,7 +315,7 @@ def check_looks(root, _build):
 FILE_LINES = 500
 FUNCTION_LINES = 50
 LONGER_FILES = {
-    "daemon/service.c": 650,
+    "daemon/service.c": 670,
     "lib/chains/chain_store.c": 550,
     "lib/control/settings.c": 550,
     "lib/driver/bpf/bpf.c": 650,

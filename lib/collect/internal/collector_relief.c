@@ -31,6 +31,8 @@ static void drain_meanwhile(void *data)
 	cookie_hold(c->cookies, true);
 	if (collector_drain(c, false, &err) < 0)
 		c->drained = err;
+	else if (c->relieved)
+		c->relieved(c->relieved_data);
 	cookie_hold(c->cookies, false);
 	c->intake.is_between = before.is_between;
 	c->intake.until_ns = before.until_ns;
@@ -43,7 +45,10 @@ void collector_open_relief(struct collector *c)
 	c->intake.defers = c->relief != NULL;
 }
 
-int collector_relieve(struct collector *c, void (*enter)(void), struct error *err)
+int collector_relieve(struct collector *c, void (*enter)(void), void (*drained)(void *data),
+		      void *data, struct error *err)
 {
+	c->relieved = drained;
+	c->relieved_data = data;
 	return c->relief ? relief_start(c->relief, enter, err) : 0;
 }

@@ -51,6 +51,9 @@ struct collector {
 	struct relief *relief; /* of its thread, or NULL */
 	uint64_t drained_ns;   /* when samples were last drained */
 	bool is_draining;
+
+	void (*relieved)(void *data); /* is called when the relief has drained; or NULL */
+	void *relieved_data;
 };
 
 /* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
