@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table of any length: only the rows in view are elements, which are filled again when it scrolls.
+// A table of any length: only the rows in view are elements, which are filled again when they become others.
 import { el } from './fmt.js';
 
 const ROW_HEIGHT = 26;
@@ -58,7 +58,7 @@ export class Table {
 		this.space.style.height = rows.length * ROW_HEIGHT + 'px';
 		this.current = Math.min(this.current, Math.max(0, rows.length - 1));
 		this.order();
-		this.draw();
+		this.draw(true);
 	}
 
 	sort(column) {
@@ -67,7 +67,7 @@ export class Table {
 		this.o.onSort?.(column.id);
 		this.order();
 		this.body.scrollTop = 0;
-		this.draw();
+		this.draw(true);
 	}
 
 	order() {
@@ -100,24 +100,33 @@ export class Table {
 		const cells = this.columns.map(c => el('div', { class: 'td ' + this.classes(c), role: 'gridcell' }));
 		const element = el('div', { class: 'tr', role: 'row' }, cells);
 		this.columns.forEach((c, k) => c.init?.(cells[k]));
-		this.pool.push({ element, cells });
+		this.pool.push({ element, cells, row: -1 });
 		this.space.append(element);
 	}
 
-	draw() {
-		const body = this.body, first = Math.max(0, Math.floor(body.scrollTop / ROW_HEIGHT) - 2);
-		const n = Math.min(this.rows.length - first, Math.ceil(body.clientHeight / ROW_HEIGHT) + 4);
-		while (this.pool.length < n) this.newRow();
-		this.pool.forEach(({ element, cells }, k) => {
-			const i = first + k;
-			element.hidden = k >= n;
-			if (k >= n) return;
-			element.style.transform = `translateY(${i * ROW_HEIGHT}px)`;
-			element.dataset.row = String(i);
-			element.id = this.rowId(i);
-			element.setAttribute('aria-rowindex', String(i + 2));
-			element.setAttribute('aria-selected', String(this.isChosen && i === this.current));
-			this.columns.forEach((c, j) => c.fill(cells[j], this.rows[i]));
+	/** Shows the rows in view. Those that were there before are not filled again, unless what they show has changed. */
+	draw(isNew = false) {
+		const { body, pool } = this, first = Math.max(0, Math.floor(body.scrollTop / ROW_HEIGHT) - 2), n = Math.ceil(body.clientHeight / ROW_HEIGHT) + 4;
+		const end = Math.min(this.rows.length, first + n), isLarger = pool.length < n;
+		while (pool.length < n) this.newRow();
+		pool.forEach((place, k) => {
+			const i = first + (k + pool.length - first % pool.length) % pool.length;
+			if (isNew || isLarger) place.row = -1;
+			place.element.hidden = i >= end;
+			if (i >= end) return;
+			place.element.setAttribute('aria-selected', String(this.isChosen && i === this.current));
+			if (place.row !== i) this.fill(place, i);
 		});
+	}
+
+	/** Makes a place that of a row: row i is always in the same one, as long as there are not more. */
+	fill(place, i) {
+		const { element, cells } = place;
+		place.row = i;
+		element.style.transform = `translateY(${i * ROW_HEIGHT}px)`;
+		element.dataset.row = String(i);
+		element.id = this.rowId(i);
+		element.setAttribute('aria-rowindex', String(i + 2));
+		this.columns.forEach((c, j) => c.fill(cells[j], this.rows[i]));
 	}
 }
