@@ -10,6 +10,23 @@
 #include "profile/print/report_header.h"
 #include "profile/print/session_facts.h"
 
+/* What each host has of a loss, if the profile is of archives. */
+static void write_parts(const struct loss *loss, struct json *j)
+{
+	size_t i;
+
+	if (!loss->part_count)
+		return;
+	json_open(j, "hosts", '[');
+	for (i = 0; i < loss->part_count; i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "host", loss->parts[i].host);
+		json_u64(j, "value", loss->parts[i].value);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void json_losses(const struct losses *l, const char *name, struct json *j)
 {
 	size_t i;
@@ -20,6 +37,7 @@ void json_losses(const struct losses *l, const char *name, struct json *j)
 		json_string(j, "counter", l->list[i].name);
 		json_u64(j, "value", l->list[i].value);
 		json_string(j, "meaning", l->list[i].meaning);
+		write_parts(&l->list[i], j);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

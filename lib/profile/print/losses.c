@@ -3,8 +3,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
-#include "base/text.h"
 #include "history/history.h"
 #include "profile/rows/container.h"
 #include "profile/select/classes.h"
@@ -16,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A session being read: a counter of one CPU counts only if there is none for all CPUs. */
@@ -120,18 +119,29 @@ static void take_session(struct losses *l, const struct gather_session *s)
 		log_warn("%s/stats: %s; the report may miss losses", reading.samples, strerror(-r));
 }
 
-/* Notes which part of the loss, that was @before until now, is that of a host. */
-static void note_host(struct loss *loss, uint64_t before, const char *host)
+/* Notes that @value of the loss is the host's. */
+static void note_host(struct loss *loss, uint64_t value, const char *host)
 {
-	struct strbuf text = STRBUF_INIT;
+	size_t i = 0;
 
-	if (loss->value == before)
+	if (!value)
 		return;
-	strbuf_addf(&text, "%s%s", loss->hosts ?: "", loss->hosts ? ", " : "");
-	text_visible(&text, host ?: "unknown");
-	strbuf_addf(&text, " %" PRIu64, loss->value - before);
-	free(loss->hosts);
-	loss->hosts = strbuf_take(&text);
+	while (i < loss->part_count && strcmp(loss->parts[i].host, host) != 0)
+		i++;
+	if (i == loss->part_count) {
+		array_grow(&loss->parts, i + 1, &loss->part_room);
+		loss->parts[loss->part_count++] = (struct loss_part){ .host = host };
+	}
+	loss->parts[i].value += value;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct loss_part *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return strcmp(x->host, y->host);
 }
 
 void losses_collect(const struct gather *g, struct losses *ret)
@@ -147,8 +157,13 @@ void losses_collect(const struct gather *g, struct losses *ret)
 			before[k] = ret->list[k].value;
 		take_session(ret, &g->sessions[i]);
 		for (k = 0; k < ret->count && g->has_archives; k++)
-			note_host(&ret->list[k], k < count ? before[k] : 0, g->sessions[i].host);
+			note_host(&ret->list[k], ret->list[k].value - (k < count ? before[k] : 0),
+				  g->sessions[i].host ?: "unknown");
 	}
+	for (k = 0; k < ret->count; k++)
+		if (ret->list[k].part_count)
+			qsort(ret->list[k].parts, ret->list[k].part_count,
+			      sizeof(*ret->list[k].parts), by_value);
 }
 
 double losses_weight(const struct losses *l)
@@ -206,7 +221,7 @@ void losses_done(struct losses *l)
 	for (i = 0; i < l->count; i++) {
 		free(l->list[i].name);
 		free(l->list[i].meaning);
-		free(l->list[i].hosts);
+		free(l->list[i].parts);
 	}
 	free(l->list);
 	*l = (struct losses){ 0 };

@@ -18,13 +18,21 @@ struct classes;
 struct container;
 struct gather;
 
+/* What a host has of a loss. */
+struct loss_part {
+	const char *host; /* the gather's, or "unknown" */
+	uint64_t value;
+};
+
 /* A counter that is not zero. */
 struct loss {
 	char *name; /* in stats/ */
 	uint64_t value;
 	char *meaning;	 /* in words */
 	bool is_samples; /* counts samples that are missing, so that their share can be given */
-	char *hosts;	 /* "web1 2, web2 3": its parts, if the sessions are of several archives */
+	/* If sessions are of archives, what each host has of it, the most first. */
+	struct loss_part *parts;
+	size_t part_count, part_room;
 };
 
 struct losses {

@@ -2,6 +2,7 @@
 #include "profile/print/report_header.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/text.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
@@ -251,6 +252,31 @@ static void print_percent(const char *before, double share, const char *after, F
 			      after);
 }
 
+/* Prints which hosts have most of the loss. */
+static void print_parts(const struct loss *loss, FILE *out)
+{
+	enum { SHOWN = 8 };
+	uint64_t others = 0;
+	size_t i;
+
+	for (i = 0; i < loss->part_count; i++) {
+		_cleanup_(strbuf_done) struct strbuf host = STRBUF_INIT;
+
+		if (i >= SHOWN) {
+			others += loss->parts[i].value;
+			continue;
+		}
+		text_visible(&host, loss->parts[i].host);
+		(void)fprintf(out, "%s%s %" PRIu64, i ? ", " : ": ", host.text,
+			      loss->parts[i].value);
+	}
+	if (others) {
+		_cleanup_free_ char *hosts = text_count(i - SHOWN, "other host");
+
+		(void)fprintf(out, ", %s %" PRIu64, hosts, others);
+	}
+}
+
 static void print_loss(const struct loss *loss, double all, FILE *out)
 {
 	_cleanup_free_ char *samples = text_count(loss->value, "sample");
@@ -263,7 +289,8 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]", loss->value, loss->meaning,
 			      *loss->meaning ? " " : "", loss->name);
 	}
-	(void)fprintf(out, "%s%s\n", loss->hosts ? ": " : "", loss->hosts ?: "");
+	print_parts(loss, out);
+	(void)fputc('\n', out);
 }
 
 /* The counter that the line about quality is about. */

@@ -83,6 +83,19 @@ static void write_classes(struct xml *x, const struct report *r)
 	xml_close(x, "classes");
 }
 
+/* Writes what each host has of a loss, if the profile is of archives. */
+static void write_parts(struct xml *x, const struct loss *loss)
+{
+	size_t i;
+
+	for (i = 0; i < loss->part_count; i++) {
+		xml_open(x, "part");
+		xml_string(x, "host", loss->parts[i].host);
+		xml_u64(x, "value", loss->parts[i].value);
+		xml_close(x, "part");
+	}
+}
+
 static void write_losses(struct xml *x, const struct losses *losses, size_t skipped)
 {
 	size_t i;
@@ -97,6 +110,7 @@ static void write_losses(struct xml *x, const struct losses *losses, size_t skip
 		xml_string(x, "counter", losses->list[i].name);
 		xml_u64(x, "value", losses->list[i].value);
 		xml_string(x, "meaning", losses->list[i].meaning);
+		write_parts(x, &losses->list[i]);
 		xml_close(x, "loss");
 	}
 	xml_close(x, "losses");
