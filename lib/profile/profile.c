@@ -42,8 +42,8 @@ static int make_room(const struct profile_config *config, struct profile *p, str
 				   : scratch_new(name, room, &p->unpacked, err);
 }
 
-/* Unpacks archive number @i if it is one file. The directory has the archive's name, for
- * messages. */
+/* Unpacks archive number @i if it is one file. The directory has the archive's name, which is the
+ * host's if the session does not say that. */
 static int unpack_archive(const struct profile_config *config, struct profile *p, size_t i,
 			  struct error *err)
 {
@@ -59,6 +59,8 @@ static int unpack_archive(const struct profile_config *config, struct profile *p
 	r = path_make_dirs(directory, 0700, err);
 	if (r == 0)
 		r = pack_unpack(archive, directory, config->max_size, err);
+	if (r == 0 && config->unpacked)
+		config->unpacked(directory, archive);
 	if (r == 0)
 		spec_set_archive(&p->spec, i, STEAL(directory));
 	return r;

@@ -61,6 +61,9 @@ struct profile_config {
 	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;
+	/* NULL, or is called with each directory that a compact archive was unpacked into, which is
+	 * in messages instead of the archive's name. */
+	void (*unpacked)(const char *directory, const char *archive);
 	uint64_t max_size; /* limit for the files of a compact archive; 0: as pack_limit() */
 };
 

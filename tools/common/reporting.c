@@ -325,8 +325,11 @@ static void note_empty(const struct profile_config *config, size_t count, char *
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err)
 {
-	int r = profile_open(config, count, words, ret, err);
+	struct profile_config named = *config;
+	int r;
 
+	named.unpacked = tool_alias;
+	r = profile_open(&named, count, words, ret, err);
 	if (config->fetch.progress)
 		(void)fputs("\r\033[K", stderr);
 	if (r == 0 && (*ret)->is_system_dir)

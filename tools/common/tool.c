@@ -15,12 +15,51 @@
 
 static const char *tool_name = "oprofile";
 
+/* Directories that messages call something else. */
+static struct alias {
+	char *directory, *name;
+} * aliases;
+static size_t alias_count, alias_room;
+
+void tool_alias(const char *directory, const char *name)
+{
+	array_grow(&aliases, alias_count + 1, &alias_room);
+	aliases[alias_count++] = (struct alias){ xstrdup(directory), xstrdup(name) };
+}
+
+/* The text with the name of a directory instead of its path; caller frees. */
+static char *replace_alias(const char *text, const struct alias *alias)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *at;
+
+	for (; (at = strstr(text, alias->directory)); text = at + strlen(alias->directory)) {
+		strbuf_add(&out, text, (size_t)(at - text));
+		strbuf_adds(&out, alias->name);
+	}
+	strbuf_adds(&out, text);
+	return strbuf_take(&out);
+}
+
+char *tool_text(const char *text)
+{
+	char *now = xstrdup(text);
+	size_t i;
+
+	for (i = 0; i < alias_count; i++) {
+		_cleanup_free_ char *before = now;
+
+		now = replace_alias(before, &aliases[i]);
+	}
+	return now;
+}
+
 /* Prints a message. Control characters are made visible, because some messages contain names of
  * files and processes. */
 static void say(const char *kind, const char *text)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-	_cleanup_free_ char *copy = xstrdup(text);
+	_cleanup_free_ char *copy = tool_text(text);
 	char *rest = copy, *line;
 
 	while ((line = strsep(&rest, "\n"))) {

@@ -38,6 +38,10 @@ int tool_finish(int status);
 int tool_usage(const char *format, ...) _printf_(1, 2);
 /* Prints "tool: warning: text" on stderr. */
 void tool_warn(const char *format, ...) _printf_(1, 2);
+/* From now on messages have @name instead of the path @directory, which the user does not know. */
+void tool_alias(const char *directory, const char *name);
+/* The text of a message with these names, for those that go elsewhere; caller frees. */
+char *tool_text(const char *text);
 /* Shows the libraries' log lines up to @level on stderr. */
 void tool_verbose(enum log_level level);
 /* The option -V of tools that print what they do, with the same meaning everywhere. OProfile 1.x's

@@ -228,7 +228,9 @@ static int print_answer(const void *data, const char *question)
 	if (r == 0)
 		r = tool_flush(stdout, NULL, &err);
 	if (r < 0) {
-		(void)printf("%s\n", err.text);
+		_cleanup_free_ char *text = tool_text(err.text);
+
+		(void)printf("%s\n", text);
 		(void)fflush(stdout);
 	}
 	return r < 0 ? TOOL_FAILURE : 0;
