@@ -42,6 +42,8 @@ struct gather_session {
 	const char *archive;	   /* the directory that it and its images are in, or NULL */
 	uint32_t archive_number;   /* in the specification, from 0; 0 without one */
 	const char *host;	   /* where it was recorded; NULL: not known */
+	const char *command;	   /* what was profiled; NULL: not known */
+	uint64_t began;		   /* seconds since the epoch; 0: not known */
 	struct manifest *manifest; /* NULL: the session has none */
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 	struct history *history;   /* NULL: no window of time was requested */

@@ -22,48 +22,77 @@ struct place {
 	struct strbuf *others; /* hosts that are not wanted, in words */
 };
 
-/* The name of the host that the session is of: what it says, or else that of its archive. */
-static const char *find_host(struct gather *g, const char *samples, const struct place *at)
+/* Sets what the session's setup says. A host that it does not name has the name of the archive. */
+static void describe(struct gather *g, struct gather_session *s)
 {
 	struct setup setup = { 0 };
 	struct error quiet = ERROR_INIT; /* what is printed of the setup warns */
-	const char *host = at->archive ? path_base(at->archive) : NULL;
 
-	if (setup_read(samples, &setup, &quiet) == 0 && setup.hostname)
-		host = arena_strdup(&g->arena, setup.hostname);
+	s->host = s->archive ? path_base(s->archive) : NULL;
+	if (setup_read(s->samples, &setup, &quiet) == 0) {
+		s->host = setup.hostname ? arena_strdup(&g->arena, setup.hostname) : s->host;
+		s->command = setup.command ? arena_strdup(&g->arena, setup.command) : NULL;
+		s->began = setup.began;
+	}
 	setup_done(&setup);
-	return host;
+}
+
+static bool is_copy(const struct gather_session *a, const struct gather_session *b)
+{
+	return a->archive_number != b->archive_number && a->began && a->began == b->began &&
+	       sname_same_text(a->host, b->host) && sname_same_text(a->command, b->command);
+}
+
+/* Warns if the last session is in another archive, too. */
+static void warn_of_copy(const struct gather *g)
+{
+	const struct gather_session *last = &g->sessions[g->session_count - 1], *s;
+
+	for (s = g->sessions; s < last; s++) {
+		if (!is_copy(s, last))
+			continue;
+		log_warn("%s and %s: seem to be of one session (same host, start and command); "
+			 "what is in both counts twice",
+			 s->archive, last->archive);
+		return;
+	}
+}
+
+static void open_manifest(struct gather_session *s)
+{
+	struct error err = ERROR_INIT;
+
+	if (manifest_open(s->samples, false, &s->manifest, &err) < 0) {
+		s->manifest = NULL;
+		log_warn("%s; the names of images are missing", err.text);
+	} else if (manifest_damaged(s->manifest)) {
+		log_warn("%s/images: %zu damaged lines are skipped", s->samples,
+			 manifest_damaged(s->manifest));
+	}
 }
 
 static void add_session(struct gather *g, const struct spec *spec, const struct place *at,
 			const char *name, const char *samples)
 {
-	const char *host = find_host(g, samples, at);
-	struct gather_session *s;
-	struct error err = ERROR_INIT;
+	struct gather_session s = { .name = arena_strdup(&g->arena, name),
+				    .samples = arena_strdup(&g->arena, samples),
+				    .archive = at->archive,
+				    .archive_number = at->archive_number };
 	size_t i;
 
 	for (i = 0; i < g->session_count; i++)
 		if (!strcmp(g->sessions[i].samples, samples))
 			return;
-	if (!spec_wants_host(spec, host)) {
-		strbuf_addf(at->others, "%s%s", at->others->length ? ", " : "", host ?: "unknown");
+	describe(g, &s);
+	if (!spec_wants_host(spec, s.host)) {
+		strbuf_addf(at->others, "%s%s", at->others->length ? ", " : "",
+			    s.host ?: "unknown");
 		return;
 	}
+	open_manifest(&s);
 	array_grow(&g->sessions, g->session_count + 1, &g->session_room);
-	s = &g->sessions[g->session_count++];
-	*s = (struct gather_session){ .name = arena_strdup(&g->arena, name),
-				      .samples = arena_strdup(&g->arena, samples),
-				      .archive = at->archive,
-				      .archive_number = at->archive_number,
-				      .host = host };
-	if (manifest_open(samples, false, &s->manifest, &err) < 0) {
-		s->manifest = NULL;
-		log_warn("%s; the names of images are missing", err.text);
-	} else if (manifest_damaged(s->manifest)) {
-		log_warn("%s/images: %zu damaged lines are skipped", samples,
-			 manifest_damaged(s->manifest));
-	}
+	g->sessions[g->session_count++] = s;
+	warn_of_copy(g);
 }
 
 /* Adds a session by its name, or by the path of its directory. */
