@@ -160,6 +160,12 @@ for sandbox in yes no; do
 	rm -rf "$dir/out"/*
 done
 unset OPROFILE_SANDBOX
+oparchive --session-dir="$dir/mine" --compact -o "$dir/web1.opar" >"$dir/output" 2>&1
+cp "$dir/web1.opar" "$dir/web2.opar"
+chown $user "$dir/web1.opar"
+chmod 600 "$dir/web1.opar" "$dir/web2.opar"
+fails "an archive that the owner of the first cannot read" 1 opreport "$dir/web1.opar" "$dir/web2.opar"
+has "is named, with whose rights are used" "cannot read $dir/web2.opar: .*uid $user, the owner of $dir/web1.opar"
 chmod 700 "$dir"
 fails "a session that its owner cannot reach" 1 opreport --session-dir="$dir/session"
 has "is named, with the reason" "its owner, uid $user, .* cannot reach it"

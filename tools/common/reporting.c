@@ -194,6 +194,24 @@ static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 	return any;
 }
 
+/* Whose rights root reads with: those of the owner of ->path. NULL: its own. */
+static struct {
+	char *path;
+	uid_t uid;
+} reader;
+
+/* Takes on the rights of the owner of @path, unless those of another are in use. */
+static int become_owner(const char *path, enum owner_extent extent, struct error *err)
+{
+	const uid_t before = (uid_t)setfsuid((uid_t)-1);
+	int r = owner_become(path, extent, SESSION_SYSTEM_USER, err);
+
+	reader.uid = (uid_t)setfsuid((uid_t)-1);
+	if (reader.uid != before)
+		reader.path = xstrdup(path);
+	return r;
+}
+
 /* Takes on the rights of the owner of what @word names, if it is one of a specification. */
 static int become_owner_of(char *const *word, enum owner_extent extent, bool *is_archive,
 			   struct error *err)
@@ -208,10 +226,10 @@ static int become_owner_of(char *const *word, enum owner_extent extent, bool *is
 		return 0; /* the tool will say why */
 	*is_archive |= archives->count;
 	for (i = 0; i < archives->count && r == 0; i++)
-		r = owner_become(archives->values[i], extent, SESSION_SYSTEM_USER, err);
+		r = become_owner(archives->values[i], extent, err);
 	for (i = 0; i < sessions->count && r == 0; i++)
 		if (spec_session_is_path(sessions->values[i]))
-			r = owner_become(sessions->values[i], extent, SESSION_SYSTEM_USER, err);
+			r = become_owner(sessions->values[i], extent, err);
 	return r;
 }
 
@@ -226,8 +244,7 @@ int reporting_become_owner(const struct profile_config *config, bool writes, cha
 	for (; *words && r == 0; words++)
 		r = become_owner_of(words, extent, &is_archive, err);
 	if (r == 0 && !is_archive)
-		r = owner_become(profile_session_dir(config, false), extent, SESSION_SYSTEM_USER,
-				 err);
+		r = become_owner(profile_session_dir(config, false), extent, err);
 	return r;
 }
 
@@ -322,6 +339,17 @@ static void note_empty(const struct profile_config *config, size_t count, char *
 	end_with_daemon();
 }
 
+/* Adds whose rights were not enough. */
+static int explain_rights(struct error *err)
+{
+	_cleanup_free_ char *text = xstrdup(err->text);
+
+	return error_set(err, -EACCES,
+			 "%s; root reads with the rights of uid %u, the owner of %s; make it "
+			 "readable for that user",
+			 text, reader.uid, reader.path);
+}
+
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err)
 {
@@ -339,5 +367,7 @@ int reporting_open(const struct profile_config *config, size_t count, char *cons
 		note_old(config, *ret);
 	else if (r == -ENODATA)
 		note_empty(config, count, words);
+	else if (r == -EACCES && reader.path)
+		r = explain_rights(err);
 	return r;
 }

@@ -97,7 +97,8 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 char *reporting_parent(const char *path);
 /* Opens the profile that the operands of the command line select, as profile_open(). Missing files
  * are also fetched if $OPROFILE_DEBUGINFOD (a percentage) is set, with progress on a terminal.
- * Prints a line on stderr if oprofiled's session directory is used by default; on a terminal, also
- * if that of the current directory is and it is old. */
+ * If root lacks rights because of reporting_become_owner(), the error says so. Prints a line on
+ * stderr if oprofiled's session directory is used by default; on a terminal, also if that of the
+ * current directory is and it is old. */
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err);
