@@ -3,7 +3,6 @@
 #include "profile/print/format_chains.h"
 
 #include "base/hash.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -11,14 +10,12 @@
 #include "file/build_id.h"
 #include "profile/print/gzip.h"
 #include "profile/print/internal/chains_lists.h"
+#include "profile/print/internal/pprof_labels.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
-#include "profile/select/cgroup_label.h"
 #include "sfile/manifest.h"
-#include "sfile/session_names.h"
 #include "sfile/setup.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,9 +68,7 @@ struct pprof {
 	/* Which functions and images are in samples. The functions are the rows, then the
 	 * applications by their images, then the reasons why chains end, numbered from 1. */
 	bool *has_function, *has_image;
-	/* The names of the cgroups of the tasks, and their characters. */
-	const char **cgroups;
-	struct intern names;
+	struct pprof_labels labels;
 };
 
 static void pprof_done(struct pprof *p)
@@ -88,8 +83,7 @@ static void pprof_done(struct pprof *p)
 	strbuf_done(&p->strings);
 	free(p->has_function);
 	free(p->has_image);
-	free(p->cgroups);
-	intern_done(&p->names);
+	pprof_labels_done(&p->labels);
 }
 
 /* --- messages --- */
@@ -193,55 +187,24 @@ static void add_place(struct pprof *p, size_t function, struct strbuf *places)
 	strbuf_add_uleb(places, function + 1);
 }
 
-static const char *cgroup_of(const struct pprof *p, uint32_t task)
-{
-	return p->report->chains->tasks.list[task].cgroup ? p->cgroups[task] : NULL;
-}
-
-static const char *comm_of(const struct pprof *p, uint32_t task)
-{
-	const struct sname_task *t = &p->report->chains->tasks.list[task];
-
-	return t->comm ?: session_names_thread(p->report->gather->session_names, t->tgid, t->tid);
-}
-
-/* What samples may be separated by, as pprof and perf_to_profile call it. */
-static const struct {
-	const char *key;
-	const char *(*text)(const struct pprof *p, uint32_t task); /* NULL: not separated */
-	size_t number; /* without ->text: where it is in struct sname_task */
-} labels[] = {
-	{ "cgroup", cgroup_of, 0 },
-	{ "comm", comm_of, 0 },
-	{ "pid", NULL, offsetof(struct sname_task, tgid) },
-	{ "tid", NULL, offsetof(struct sname_task, tid) },
-	{ "cpu", NULL, offsetof(struct sname_task, cpu) },
-};
-
-static void put_label(struct pprof *p, size_t i, uint32_t task, struct strbuf *sample)
+static void put_label(struct pprof *p, const struct pprof_label *l, struct strbuf *sample)
 {
 	_cleanup_(strbuf_done) struct strbuf label = STRBUF_INIT;
-	const char *text = labels[i].text ? labels[i].text(p, task) : NULL;
-	int64_t number = SNAME_ALL;
 
-	if (!labels[i].text)
-		memcpy(&number,
-		       (const char *)&p->report->chains->tasks.list[task] + labels[i].number,
-		       sizeof(number));
-	if (!text && number == SNAME_ALL)
-		return;
-	put_number(&label, LABEL_KEY, number_of(p, labels[i].key));
-	if (text)
-		put_number(&label, LABEL_TEXT, number_of_name(p, text));
+	put_number(&label, LABEL_KEY, number_of(p, l->key));
+	if (l->text)
+		put_number(&label, LABEL_TEXT, number_of_name(p, l->text));
 	else
-		put_number(&label, LABEL_NUMBER, (uint64_t)number);
+		put_number(&label, LABEL_NUMBER, (uint64_t)l->number);
 	put_message(sample, SAMPLE_LABEL, &label);
 }
 
-/* Prints samples of a line, those of @task if there are tasks. */
-static void put_sample(struct pprof *p, const struct chains_line *line, uint32_t task,
-		       uint64_t samples)
+/* Prints samples of a line, those of @part unless that is NULL. */
+static void put_sample(struct pprof *p, const struct chains_line *line,
+		       const struct chains_moment *part, uint64_t samples)
 {
+	struct pprof_label labels[PPROF_LABELS_MOST];
+	const size_t count = part ? pprof_labels_find(&p->labels, part, labels) : 0;
 	_cleanup_(strbuf_done) struct strbuf places = STRBUF_INIT, values = STRBUF_INIT,
 					     sample = STRBUF_INIT;
 	const struct chains *c = p->report->chains;
@@ -255,22 +218,23 @@ static void put_sample(struct pprof *p, const struct chains_line *line, uint32_t
 	add_values(p, samples, &values);
 	put_message(&sample, SAMPLE_LOCATIONS, &places);
 	put_message(&sample, SAMPLE_VALUES, &values);
-	for (i = 0; i < ARRAY_SIZE(labels) && c->tasks.count; i++)
-		put_label(p, i, task, &sample);
+	for (i = 0; i < count; i++)
+		put_label(p, &labels[i], &sample);
 	put_message(&p->out, PROFILE_SAMPLE, &sample);
 }
 
-/* By line, where ->step is its place in the order of lines, then by task. */
+/* By line, then by task. */
 static int compare_parts(const void *a, const void *b)
 {
 	const struct chains_moment *x = a, *y = b;
 
-	if (x->step != y->step)
-		return (x->step > y->step) - (x->step < y->step);
+	if (x->line != y->line)
+		return (x->line > y->line) - (x->line < y->line);
 	return (x->task > y->task) - (x->task < y->task);
 }
 
-/* The samples of each line and task, in the order of the lines; caller frees. */
+/* The samples of each line and task, in the order of the lines, whose index is ->line; caller
+ * frees. */
 static struct chains_moment *sort_parts(const struct chains *c)
 {
 	struct chains_moment *parts = xcalloc(c->part_count + 1, sizeof(*parts));
@@ -281,7 +245,7 @@ static struct chains_moment *sort_parts(const struct chains *c)
 		places[c->lines[i].id] = (uint32_t)i;
 	for (i = 0; i < c->part_count; i++) {
 		parts[i] = c->parts[i];
-		parts[i].step = places[parts[i].line];
+		parts[i].line = places[parts[i].line];
 	}
 	qsort(parts, c->part_count, sizeof(*parts), compare_parts);
 	return parts;
@@ -291,20 +255,16 @@ static struct chains_moment *sort_parts(const struct chains *c)
 static void put_parts(struct pprof *p)
 {
 	const struct chains *c = p->report->chains;
-	const struct task_list *tasks = &c->tasks;
 	_cleanup_free_ struct chains_moment *parts = sort_parts(c);
-	_cleanup_free_ const char **paths = xcalloc(tasks->count + 1, sizeof(*paths));
 	uint64_t samples = 0;
 	size_t i;
 
-	for (i = 0; i < tasks->count; i++)
-		paths[i] = tasks->list[i].cgroup;
-	p->cgroups = cgroup_names(p->report->gather->session_names, paths, tasks->count, &p->names);
+	pprof_labels_init(&p->labels, p->report);
 	for (i = 0; i < c->part_count; i++) {
 		samples += parts[i].samples;
 		if (i + 1 < c->part_count && !compare_parts(&parts[i], &parts[i + 1]))
 			continue;
-		put_sample(p, &c->lines[parts[i].step], parts[i].task, samples);
+		put_sample(p, &c->lines[parts[i].line], &parts[i], samples);
 		samples = 0;
 	}
 }
@@ -315,7 +275,7 @@ static void put_samples(struct pprof *p)
 	size_t i;
 
 	for (i = 0; i < c->line_count && !c->tasks.count; i++)
-		put_sample(p, &c->lines[i], 0, c->lines[i].samples);
+		put_sample(p, &c->lines[i], NULL, c->lines[i].samples);
 	if (c->tasks.count)
 		put_parts(p);
 }
