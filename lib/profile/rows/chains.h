@@ -116,8 +116,9 @@ struct chains {
 	bool by_task;		 /* set by the caller: samples are divided by task, too */
 	enum chains_outer outer; /* set by the caller: with ->by_task, only this divides tasks; a
 				  * host is noted as the name of a thread */
+	bool by_source;		 /* set by the caller: with ->by_task, sources divide them, too */
 	/* Then, if any are separated, else empty; the caller sets ->tasks.by_comm before. And all
-	 * samples of each line, by task, with 0 as ->step. */
+	 * samples of each line, by task, with the number of the source as ->step, or 0. */
 	struct task_list tasks;
 	struct chains_moment *parts;
 	size_t part_count, part_room;

@@ -134,7 +134,8 @@ static struct sname_task task_for(const struct chains *c, const struct chains_so
 	return ret;
 }
 
-/* Numbers the tasks of all contexts; there are none if all are one task, number 0. */
+/* Numbers the tasks of all contexts; there are none if all are one task, number 0, of
+ * any source. */
 static void number_tasks(struct chains *c)
 {
 	size_t i;
@@ -152,7 +153,7 @@ static void number_tasks(struct chains *c)
 			s->tasks[k] = task_list_add(&c->tasks, &task);
 		}
 	}
-	if (!task_list_separates(&c->tasks))
+	if (!c->by_source && !task_list_separates(&c->tasks))
 		task_list_done(&c->tasks);
 }
 

@@ -227,7 +227,10 @@ void chains_take_part(struct chains_collect *c, uint32_t line, uint32_t context,
 		return;
 	array_grow(&out->parts, out->part_count + 1, &out->part_room);
 	out->parts[out->part_count++] = (struct chains_moment){
-		.line = line, .task = chains_take_task(c, context), .samples = samples
+		.line = line,
+		.step = out->by_source ? (uint32_t)(c->source - out->sources) : 0,
+		.task = chains_take_task(c, context),
+		.samples = samples
 	};
 }
 
