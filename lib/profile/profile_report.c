@@ -146,6 +146,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->outer = r->view->outer;
 	c->tasks.by_comm = c->outer || report_form(r->view->form)->has_tasks;
 	c->by_task |= c->tasks.by_comm;
+	c->by_source = r->view->by_host;
 	c->wants_tree |= sums_suffice(r->view);
 	c->apps_only = r->view->apps_only;
 	if (division.most)

@@ -124,7 +124,7 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	const struct report_view *v = &o->view;
 	const struct other others[] = {
 		{ v->rows.symbols, "--symbols, --details or --callgraph" },
-		{ o->by_host, "--separate-hosts (but --folded=host)" },
+		{ o->by_host && !o->pprof, "--separate-hosts (but --folded=host)" },
 		{ o->profile.merge & ~(unsigned int)CLASSES_MERGE_RUNTIME, "--merge" },
 		{ v->rows.exclude_dependent, "--exclude-dependent" },
 		{ o->xml, "--xml" },
@@ -253,7 +253,8 @@ static void complete(struct opreport_options *o)
 	enum { CHAINS_SHOWN = 20, DAY_MS = 24 * 60 * 60 * 1000 };
 	struct report_view *v = &o->view;
 
-	o->profile.merge |= o->by_host ? CLASSES_BY_HOST : 0;
+	v->by_host = o->by_host && v->chains;
+	o->profile.merge |= o->by_host && !v->chains ? CLASSES_BY_HOST : 0;
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
 	/* The list of chains is long: people get the first ones unless they choose a number. */

@@ -71,6 +71,7 @@ struct report_view {
 	enum report_form form;
 	enum chains_form chains;
 	enum chains_outer outer;     /* of folded stacks */
+	bool by_host;		     /* samples for pprof are divided by host, too */
 	struct populate_config rows; /* contents of the rows */
 	bool native;		     /* interpreted functions count for the interpreter's */
 	bool calls;		     /* callers and callees of each symbol, too */

@@ -223,14 +223,16 @@ static void put_sample(struct pprof *p, const struct chains_line *line,
 	put_message(&p->out, PROFILE_SAMPLE, &sample);
 }
 
-/* By line, then by task. */
+/* By line, then by task and source. */
 static int compare_parts(const void *a, const void *b)
 {
 	const struct chains_moment *x = a, *y = b;
 
 	if (x->line != y->line)
 		return (x->line > y->line) - (x->line < y->line);
-	return (x->task > y->task) - (x->task < y->task);
+	if (x->task != y->task)
+		return (x->task > y->task) - (x->task < y->task);
+	return (x->step > y->step) - (x->step < y->step);
 }
 
 /* The samples of each line and task, in the order of the lines, whose index is ->line; caller

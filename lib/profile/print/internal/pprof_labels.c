@@ -10,23 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *cgroup_of(const struct pprof_labels *l, uint32_t task)
+static const char *host_of(const struct pprof_labels *l, const struct chains_moment *part)
 {
-	return l->report->chains->tasks.list[task].cgroup ? l->cgroups[task] : NULL;
+	const struct chains *c = l->report->chains;
+
+	return c->by_source ? c->sources[part->step].host : NULL;
 }
 
-static const char *comm_of(const struct pprof_labels *l, uint32_t task)
+static const char *cgroup_of(const struct pprof_labels *l, const struct chains_moment *part)
 {
-	const struct sname_task *t = &l->report->chains->tasks.list[task];
+	return l->report->chains->tasks.list[part->task].cgroup ? l->cgroups[part->task] : NULL;
+}
+
+static const char *comm_of(const struct pprof_labels *l, const struct chains_moment *part)
+{
+	const struct sname_task *t = &l->report->chains->tasks.list[part->task];
 
 	return t->comm ?: session_names_thread(l->report->gather->session_names, t->tgid, t->tid);
 }
 
 static const struct {
 	const char *key;
-	const char *(*text)(const struct pprof_labels *l, uint32_t task); /* NULL: not separated */
+	/* NULL: not separated */
+	const char *(*text)(const struct pprof_labels *l, const struct chains_moment *part);
 	size_t number; /* without ->text: where it is in struct sname_task */
 } kinds[] = {
+	{ "host", host_of, 0 },
 	{ "cgroup", cgroup_of, 0 },
 	{ "comm", comm_of, 0 },
 	{ "pid", NULL, offsetof(struct sname_task, tgid) },
@@ -57,7 +66,7 @@ size_t pprof_labels_find(const struct pprof_labels *l, const struct chains_momen
 		struct pprof_label label = { .key = kinds[i].key, .number = SNAME_ALL };
 
 		if (kinds[i].text)
-			label.text = kinds[i].text(l, part->task);
+			label.text = kinds[i].text(l, part);
 		else
 			memcpy(&label.number, (const char *)task + kinds[i].number,
 			       sizeof(label.number));

@@ -19,7 +19,7 @@
 struct chains_moment;
 struct report;
 
-enum { PPROF_LABELS_MOST = 5 };
+enum { PPROF_LABELS_MOST = 6 };
 
 struct pprof_label {
 	const char *key;
