@@ -113,12 +113,13 @@ static void another_thread_writes(void)
 	_cleanup_free_ char *path = path_join(dir, "threads"), *text = NULL;
 	struct thread_namer *n = thread_namer_new(dir);
 	int64_t before = written_here();
+	int i;
 
-	thread_namer_see(n, 7, 8, worker);
+	for (i = 0; i < 1000; i++)
+		thread_namer_see(n, 7, 1000 + i, worker);
 	thread_namer_finish(n);
-	CHECK(path_read(NULL, path, &text, NULL) > 0);
-	CHECK_STR(text, "7.8\tworker\n");
-	CHECK_EQ(written_here(), before);
+	CHECK(path_read(NULL, path, &text, NULL) > 10000);
+	CHECK(written_here() - before < 100); /* to wake the other thread takes some */
 	thread_namer_free(n);
 }
 
