@@ -59,7 +59,7 @@ fails "a session that is read-only" 1 operf --session-dir=small/session true
 has "is reported with its path" "small/session.*Read-only"
 ok "and can still be reported" opreport --session-dir=small/session
 
-ok "few descriptors are enough" sh -c 'ulimit -n 24; operf --session-dir=few truth_storm 50'
+ok "few descriptors are enough" sh -c 'ulimit -n 28; operf --session-dir=few truth_storm 50'
 ok "with each sample in its file" test ! -e few/samples/current/stats/lost_samplefile
 cat >many <<'EOF'
 for i in $(seq 40); do
