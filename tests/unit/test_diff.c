@@ -213,7 +213,9 @@ static void classes_must_be_the_same(void)
 	struct class a[] = { { .event = "A", .count = 1, .task = SNAME_TASK_ALL } };
 	struct class b[] = { { .event = "A", .count = 2, .task = SNAME_TASK_ALL } };
 	struct classes first = { .classes = a, .count = 1 }, second = { .classes = b, .count = 1 };
-	struct diff_side sides[2] = { { .classes = &first }, { .classes = &second } };
+	struct gather g = { 0 };
+	struct diff_side sides[2] = { { .gather = &g, .classes = &first },
+				      { .gather = &g, .classes = &second } };
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(diff_compare(&sides[0], &sides[1], &err), -EINVAL);

@@ -192,7 +192,8 @@ static void report_stack(const struct strbuf *text, uint64_t samples, void *data
 	struct reporting *r = data;
 	const struct folded *f = r->next;
 
-	r->next += f != NULL;
+	if (f)
+		r->next++;
 	if (!f || !f->is_left_out)
 		r->each(r->report, text->text, (struct chains_samples){ .now = samples }, r->data);
 }
