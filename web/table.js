@@ -106,7 +106,8 @@ export class Table {
 
 	/** Shows the rows in view. Those that were there before are not filled again, unless what they show has changed. */
 	draw(isNew = false) {
-		const { body, pool } = this, first = Math.max(0, Math.floor(body.scrollTop / ROW_HEIGHT) - 2), n = Math.ceil(body.clientHeight / ROW_HEIGHT) + 4;
+		const { body, pool } = this, first = Math.max(0, Math.floor(body.scrollTop / ROW_HEIGHT) - 2);
+		const n = Math.min(this.rows.length, Math.ceil(body.clientHeight / ROW_HEIGHT) + 4);
 		const end = Math.min(this.rows.length, first + n), isLarger = pool.length < n;
 		while (pool.length < n) this.newRow();
 		pool.forEach((place, k) => {
