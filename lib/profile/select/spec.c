@@ -426,22 +426,6 @@ static bool cgroup_wanted(const struct spec *spec, const char *cgroup)
 	return any;
 }
 
-static bool comm_wanted(const struct spec *spec, const char *comm)
-{
-	const struct spec_values *values = &spec->of[SPEC_COMM];
-	bool any = values->count == 0;
-	size_t i;
-
-	for (i = 0; i < values->count; i++) {
-		if (strcmp(values->values[i], "all") != 0 &&
-		    (!comm || fnmatch(values->values[i], comm, 0) != 0))
-			continue;
-		values->used[i] = true;
-		any = true;
-	}
-	return any;
-}
-
 /* A plain name can match either image. */
 static bool path_wanted(const struct spec *spec, const struct sname *name)
 {
@@ -483,7 +467,7 @@ int spec_reject(const struct spec *spec, const struct sname *name)
 		return SPEC_UNIT_MASK;
 	if (!cgroup_wanted(spec, name->task.cgroup))
 		return SPEC_CGROUP;
-	if (!comm_wanted(spec, name->task.comm))
+	if (!spec_wants_comm(spec, name->task.comm))
 		return SPEC_COMM;
 	if (!number_wanted(spec, SPEC_TGID, name->task.tgid))
 		return SPEC_TGID;

@@ -115,6 +115,8 @@ void spec_expand_sessions(struct spec *spec, const char *session_dir);
 bool spec_wants_session(const struct spec *spec, const char *name);
 /* Whether sessions of the host are wanted; NULL is not known. */
 bool spec_wants_host(const struct spec *spec, const char *host);
+/* The same for samples of threads called @comm. */
+bool spec_wants_comm(const struct spec *spec, const char *comm);
 /* The tag that rejects the sample file called @name, or -1 if it is selected. */
 int spec_reject(const struct spec *spec, const struct sname *name);
 /* Whether the offsets of samples in the file called @name matter, for history_read_wanted(): those

@@ -72,52 +72,63 @@ void spec_expand_sessions(struct spec *spec, const char *session_dir)
 	from->room = to.room;
 }
 
-/* Whether an archive before number @i is the same file. */
-static bool is_repeated(const struct spec_values *archives, size_t i)
+/* Whether @path is one of the @count paths, of which NULL is none. */
+static bool is_among(char *const *paths, size_t count, const char *path)
 {
-	_cleanup_free_ char *real = xrealpath(archives->values[i]);
-	bool is_same = false;
-	size_t k;
+	size_t i;
 
-	for (k = 0; k < i && !is_same; k++) {
-		_cleanup_free_ char *other = xrealpath(archives->values[k]);
-
-		is_same = real && other && !strcmp(real, other);
-	}
-	return is_same;
+	for (i = 0; i < count; i++)
+		if (paths[i] && !strcmp(paths[i], path))
+			return true;
+	return false;
 }
 
 void spec_drop_repeated(struct spec *spec)
 {
 	struct spec_values *archives = &spec->of[SPEC_ARCHIVE];
-	size_t i = 0;
+	char **real = xcalloc(archives->count + 1, sizeof(*real));
+	size_t i, n = 0;
 
-	while (i < archives->count) {
-		if (!is_repeated(archives, i)) {
-			i++;
+	for (i = 0; i < archives->count; i++) {
+		real[n] = xrealpath(archives->values[i]);
+		if (real[n] && is_among(real, n, real[n])) {
+			free(real[n]);
+			free(archives->values[i]);
 			continue;
 		}
-		free(archives->values[i]);
-		archives->count--;
-		memmove(archives->values + i, archives->values + i + 1,
-			(archives->count - i) * sizeof(*archives->values));
+		archives->values[n++] = archives->values[i];
 	}
+	archives->count = n;
+	for (i = 0; i < n; i++)
+		free(real[i]);
+	free(real);
 }
 
-bool spec_wants_host(const struct spec *spec, const char *host)
+/* Whether @text, or NULL if it is not known, is one of @wanted, which may be patterns; if there are
+ * none, all are wanted. */
+static bool is_one_of(const struct spec_values *wanted, const char *text)
 {
-	const struct spec_values *wanted = &spec->of[SPEC_HOST];
 	bool any = wanted->count == 0;
 	size_t i;
 
 	for (i = 0; i < wanted->count; i++) {
 		if (strcmp(wanted->values[i], "all") != 0 &&
-		    (!host || fnmatch(wanted->values[i], host, 0) != 0))
+		    (!text || fnmatch(wanted->values[i], text, 0) != 0))
 			continue;
 		wanted->used[i] = true;
 		any = true;
 	}
 	return any;
+}
+
+bool spec_wants_host(const struct spec *spec, const char *host)
+{
+	return is_one_of(&spec->of[SPEC_HOST], host);
+}
+
+bool spec_wants_comm(const struct spec *spec, const char *comm)
+{
+	return is_one_of(&spec->of[SPEC_COMM], comm);
 }
 
 bool spec_wants_all(const struct spec *spec)
