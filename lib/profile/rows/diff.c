@@ -127,22 +127,41 @@ static bool same_tasks(const struct classes *a, const struct classes *b)
 	return a->count == b->count;
 }
 
+/* Whether the columns are of the same hosts. One host may be compared with another, several are
+ * columns that have to be the same. */
+static bool same_hosts(const struct classes *a, const struct classes *b)
+{
+	size_t i;
+
+	if (a->axis != AXIS_HOST && b->axis != AXIS_HOST)
+		return true;
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (!sname_same_text(a->classes[i].host, b->classes[i].host))
+			return false;
+	return a->count == b->count;
+}
+
+static const char *remedy_of(const struct classes *a, const struct classes *b)
+{
+	if (!same_hosts(a, b))
+		return "leave out --separate-hosts, or select the same hosts in both";
+	if (a->axis > AXIS_EVENT || b->axis > AXIS_EVENT || same_events(a, b))
+		return "use --merge=all to merge cgroups, processes, threads and CPUs";
+	return "choose what both have with event:NAME or count:N";
+}
+
 int diff_check_classes(const struct diff_side *a, const struct diff_side *b, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	bool by_axis = a->classes->axis > AXIS_EVENT || b->classes->axis > AXIS_EVENT;
-	bool by_event = !same_events(a->classes, b->classes);
+	const struct classes *in_a = a->classes, *in_b = b->classes;
 
-	if (!by_event && same_tasks(a->classes, b->classes))
+	if (same_events(in_a, in_b) && same_hosts(in_a, in_b) && same_tasks(in_a, in_b))
 		return 0;
 	list_classes(&first, a);
 	list_classes(&second, b);
 	return error_set(err, -EINVAL,
 			 "the two profiles have different columns: the first %s; the second %s; %s",
-			 strbuf_text(&first), strbuf_text(&second),
-			 by_axis || !by_event
-				 ? "use --merge=all to merge cgroups, processes, threads and CPUs"
-				 : "choose what both have with event:NAME or count:N");
+			 strbuf_text(&first), strbuf_text(&second), remedy_of(in_a, in_b));
 }
 
 /* --- rows --- */
