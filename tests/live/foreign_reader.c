@@ -5,7 +5,8 @@
  * interprets each read by itself, and fails on anything that the description does not contain. It
  * reads until sampling has ended and the buffer is empty, then prints
  * "image<TAB>counter<TAB>samples"; of call chains it counts the first sample. Samples in anonymous
- * memory are placed by their address in the process's maps: image "anon", or "unplaced".
+ * memory are placed by their address in the process's maps: image "anon", or "unplaced"; or "gone"
+ * if the process has ended.
  *
  *	foreign_reader MOUNT
  */
@@ -21,7 +22,7 @@
 
 enum { IMAGES_MAX = 20000, REGIONS_MAX = 200000, COUNTERS_MAX = 8, QUIET_MS = 1000 };
 
-enum kind { FILE_IMAGE, KERNEL, ANON, UNPLACED };
+enum kind { FILE_IMAGE, KERNEL, ANON, UNPLACED, GONE };
 
 struct image {
 	uint64_t cookie; /* FILE_IMAGE */
@@ -67,16 +68,18 @@ static bool is_known(uint64_t tgid, uint64_t pc)
 	return false;
 }
 
-/* Notes the anonymous memory of a process. */
-static void read_maps(uint64_t tgid)
+/* Notes the anonymous memory of a process. Returns whether it has any memory, thus lives. */
+static bool read_maps(uint64_t tgid)
 {
 	char path[64], line[4400];
 	unsigned long long start, end, inode;
+	bool lives = false;
 	FILE *maps;
 
 	(void)snprintf(path, sizeof(path), "/proc/%llu/maps", (unsigned long long)tgid);
 	maps = fopen(path, "re");
 	while (maps && fgets(line, sizeof(line), maps)) {
+		lives = true;
 		if (sscanf(line, "%llx-%llx %*s %*x %*s %llu", &start, &end, &inode) != 3 || inode)
 			continue;
 		if (region_count == REGIONS_MAX)
@@ -85,13 +88,14 @@ static void read_maps(uint64_t tgid)
 	}
 	if (maps)
 		(void)fclose(maps);
+	return lives;
 }
 
 static enum kind place(uint64_t tgid, uint64_t pc)
 {
-	if (!is_known(tgid, pc))
-		read_maps(tgid);
-	return is_known(tgid, pc) ? ANON : UNPLACED;
+	bool lives = is_known(tgid, pc) || read_maps(tgid);
+
+	return is_known(tgid, pc) ? ANON : lives ? UNPLACED : GONE;
 }
 
 /* The entry of an image in a list; made if it is new. */
@@ -217,7 +221,7 @@ static void read_path(const char *mount, const struct image *image, char *name, 
 
 static void print_image(const char *mount, const struct image *image)
 {
-	static const char *const names[] = { "", "kernel", "anon", "unplaced" };
+	static const char *const names[] = { "", "kernel", "anon", "unplaced", "gone" };
 	char name[4096];
 
 	(void)snprintf(name, sizeof(name), "%s", names[image->kind]);
