@@ -2,6 +2,7 @@
 #include "interpreter/interpreter_symbols.h"
 
 #include "base/macro.h"
+#include "elf/elf_exports.h"
 #include "elf/elffile.h"
 
 #include <stdint.h>
@@ -46,6 +47,9 @@ bool interpreter_symbols_find(const struct elffile *ef, const char *const *names
 	size_t i, k;
 
 	memset(ret, 0, count * sizeof(*ret));
+	/* Most files are of no interpreter, and some have a hundred thousand symbols. */
+	if (!elf_exports_may_have(ef, names[0]))
+		return false;
 	for (k = 0; k < ARRAY_SIZE(types); k++) {
 		for (i = 0; i < elffile_section_count(ef); i++)
 			if (elffile_section(ef, i, &section) && section.header.sh_type == types[k])
