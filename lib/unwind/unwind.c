@@ -6,6 +6,7 @@
 #include "interpreter/interpreter_image.h"
 #include "unwind/internal/cfi_program.h"
 #include "unwind/internal/stack_bottom.h"
+#include "unwind/internal/frame_search.h"
 #include "unwind/internal/unwind_go.h"
 #include "unwind/internal/unwind_rows.h"
 #include "unwind/unwind_functions.h"
@@ -95,13 +96,15 @@ static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 {
 	const struct unwind_rule hole = {
 		.cfa = UNWIND_CFA_NONE,
-		.base = unwind_functions_make_frames(&b->functions, pc, end) ? UNWIND_WHY_NO_ROW
-									     : UNWIND_WHY_NO_FRAME,
+		.base = frame_search(b->functions.ef, b->table->machine, base + pc, base + end)
+				? UNWIND_WHY_NO_ROW
+				: UNWIND_WHY_NO_FRAME,
 	};
 
 	unwind_rows_limit(&b->rows, b->functions.top);
 	unwind_rows_put_rule(&b->rows, pc, &hole);
 }
+	const uint64_t base = b->table->base;
 
 /* Writes what applies from @pc on, where a function ended, up to @end, where the next one starts.
  * Returns whether that is the child of a clone. */

@@ -455,40 +455,6 @@ void unwind_functions_find(struct unwind_functions *f)
 		add_missing(f, header->e_entry, ENTRY_BYTES, &outermost);
 }
 
-/* Whether the 4 bytes of code at @at make a frame. The two instructions of x86 follow each other:
- * that they do not in what gcc links into every image (__do_global_dtors_aux) is an advantage,
- * because assembler may be next to it. */
-static bool makes_frame(enum unwind_machine machine, const uint8_t *at)
-{
-	uint32_t code = get_le32(at);
-
-	switch (machine) {
-	case UNWIND_AARCH64: /* add x29, sp, #n */
-		return (code & 0xff8003ff) == 0x910003fd;
-	case UNWIND_I386: /* push %ebp; mov %esp, %ebp, which has two forms */
-		return (code & 0xffffff) == 0xe58955 || (code & 0xffffff) == 0xec8b55;
-	case UNWIND_X86_64: /* the same; or lea n(%rsp), %rbp */
-		return code == 0xe5894855 || code == 0xec8b4855 || code == 0x246c8d48 ||
-		       code == 0x24ac8d48;
-	case UNWIND_MACHINE_COUNT_:
-		break;
-	}
-	return false;
-}
-
-bool unwind_functions_make_frames(const struct unwind_functions *f, uint64_t from, uint64_t to)
-{
-	size_t i, step = f->machine == UNWIND_AARCH64 ? 4 : 1;
-	struct span in;
-
-	if (!unwind_functions_bytes(f, f->base + from, &in))
-		return false;
-	for (i = 0; i + 4 <= MIN(in.left, to - from); i += step)
-		if (makes_frame(f->machine, in.at + i))
-			return true;
-	return false;
-}
-
 void unwind_functions_done(struct unwind_functions *f)
 {
 	free_section(f->eh);

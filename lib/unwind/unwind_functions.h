@@ -78,8 +78,5 @@ bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t
 /* Stores the bytes of the file from the linked @address on, to the end of the file; they belong to
  * ->ef. False if the file has none. */
 bool unwind_functions_bytes(const struct unwind_functions *f, uint64_t address, struct span *ret);
-/* Whether some instruction between the PCs @from and @to, where nothing is described, makes a
- * frame: sets the frame pointer from the stack pointer. */
-bool unwind_functions_make_frames(const struct unwind_functions *f, uint64_t from, uint64_t to);
 /* Frees all but the elffile. */
 void unwind_functions_done(struct unwind_functions *f);
