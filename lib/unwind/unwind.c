@@ -2,11 +2,12 @@
 #include "unwind/unwind.h"
 
 #include "base/mem.h"
+#include "elf/elf_exports.h"
 #include "elf/elffile.h"
 #include "interpreter/interpreter_image.h"
 #include "unwind/internal/cfi_program.h"
-#include "unwind/internal/stack_bottom.h"
 #include "unwind/internal/frame_search.h"
+#include "unwind/internal/stack_bottom.h"
 #include "unwind/internal/unwind_go.h"
 #include "unwind/internal/unwind_rows.h"
 #include "unwind/unwind_functions.h"
@@ -33,8 +34,16 @@ struct build {
 	struct unwind_table *table;
 	struct unwind_functions functions;
 	struct unwind_rows rows;
-	size_t budget; /* bytes of programs that may yet be run */
+	size_t budget;	   /* bytes of programs that may yet be run */
+	bool is_c_library; /* or may contain one: it has code that begins stacks */
 };
+
+/* Whether the file may be a C library, or contain one. What looks for its code reads a large part
+ * of the file. */
+static bool may_be_c_library(const struct elffile *ef)
+{
+	return !elf_exports_needs_others(ef) || elf_exports_may_have(ef, "clone");
+}
 
 static int find_segments(struct build *b, struct error *err)
 {
@@ -94,6 +103,7 @@ static void write_function(struct build *b, const struct cfi_fde *fde)
 /* Writes a row that says that nothing is known from @pc on, up to @end. */
 static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 {
+	const uint64_t base = b->table->base;
 	const struct unwind_rule hole = {
 		.cfa = UNWIND_CFA_NONE,
 		.base = frame_search(b->functions.ef, b->table->machine, base + pc, base + end)
@@ -104,7 +114,6 @@ static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 	unwind_rows_limit(&b->rows, b->functions.top);
 	unwind_rows_put_rule(&b->rows, pc, &hole);
 }
-	const uint64_t base = b->table->base;
 
 /* Writes what applies from @pc on, where a function ended, up to @end, where the next one starts.
  * Returns whether that is the child of a clone. */
@@ -118,7 +127,7 @@ static bool write_gap(struct build *b, uint64_t pc, uint64_t end)
 		write_hole(b, pc, end);
 		return false;
 	}
-	if (unwind_functions_bytes(f, f->base + pc, &code)) {
+	if (b->is_c_library && unwind_functions_bytes(f, f->base + pc, &code)) {
 		code.left = MIN(code.left, (size_t)(end - pc));
 		rule = stack_bottom_of_clone(f->machine, code);
 	}
@@ -155,7 +164,7 @@ static const struct unwind_rule *bottom_rule(struct build *b, struct cfi_fde *fd
 	uint64_t pc = fde->start - b->table->base;
 	struct span code;
 
-	if (!has_one_rule(fde))
+	if (!b->is_c_library || !has_one_rule(fde))
 		return NULL;
 	/* The last instruction of the child is its exit(2), during which the PC is after it. */
 	if (is_after_child && pc == end) {
@@ -183,6 +192,7 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	size_t i;
 
 	b->budget = t->cfi_bytes * PROGRAM_SHARE;
+	b->is_c_library = may_be_c_library(f->ef);
 	unwind_rows_init(&b->rows, rules, t->base, t->page_count,
 			 MIN(t->cfi_bytes / ROW_BYTES, (size_t)ROWS_ROOM));
 	if (t->machine != UNWIND_AARCH64)

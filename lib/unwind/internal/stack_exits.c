@@ -2,6 +2,7 @@
 #include "unwind/internal/stack_exits.h"
 
 #include "base/macro.h"
+#include "elf/elf_exports.h"
 #include "elf/elffile.h"
 
 #include <string.h>
@@ -21,6 +22,16 @@ static bool has_loader(const struct elffile *ef)
 		return false;
 	for (i = 0; i < count; i++)
 		if (gelf_getphdr(elffile_elf(ef), (int)i, &ph) && ph.p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+static bool may_export_any(const struct elffile *ef)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (elf_exports_may_have(ef, names[i]))
 			return true;
 	return false;
 }
@@ -51,7 +62,9 @@ bool stack_exits_find(const struct elffile *ef, enum unwind_machine machine,
 	size_t i;
 
 	*ret = (struct stack_exits){ { 0 } };
-	if (machine != UNWIND_X86_64 || has_loader(ef))
+	/* A library that needs others is no C library, unless it exports these. */
+	if (machine != UNWIND_X86_64 || has_loader(ef) ||
+	    (elf_exports_needs_others(ef) && !may_export_any(ef)))
 		return false;
 	for (i = 0; i < elffile_section_count(ef); i++)
 		if (elffile_section(ef, i, &section) &&
