@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -33,6 +34,22 @@ static uint32_t generation_of(int fd)
 	uint32_t generation[sizeof(long) / sizeof(uint32_t)] = { 0 };
 
 	return ioctl(fd, FS_IOC_GETVERSION, generation) == 0 ? generation[0] : 0;
+}
+
+/* Whether only root can change the file, and packages install it. What @image calls its path is its
+ * path on this machine. */
+static bool is_of_package(const struct cookie_image *image, const struct stat *st)
+{
+	static const char *const places[] = { "/usr/", "/lib", "/bin/", "/sbin/" };
+	static const char local[] = "/usr/local/";
+	size_t i;
+
+	if (!st->st_nlink || st->st_uid || !strncmp(image->path, local, strlen(local)))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (!strncmp(image->path, places[i], strlen(places[i])))
+			return true;
+	return false;
 }
 
 /* A file to be identified. */
@@ -69,6 +86,7 @@ static int identify_by(const char *path, void *data)
 	if (known && is_ours)
 		image->host =
 			host_path(&(struct host_file){ fd, &st, image, identify->where->tgid });
+	image->settled = known && is_ours && !image->host && is_of_package(image, &st);
 	return true;
 }
 

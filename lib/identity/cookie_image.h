@@ -45,6 +45,8 @@ struct cookie_image {
 	bool identified; /* ->version was looked for */
 	bool verified;	 /* and belongs to the very file that was mapped */
 	bool sampled;	 /* code of it was sampled, so that its functions are kept */
+	bool settled;	 /* root's, where packages of this machine install files: it is unlikely to
+			  * go away in the next minute */
 	struct file_identity file;
 	struct file_version version;
 	uint32_t tgid;			  /* COOKIE_ANON */

@@ -20,6 +20,8 @@ enum { WAIT_NS = 10000000 };
 enum { PUT_OFF_NS = 250000000 };
 /* How long functions are read between two syncs. */
 enum { WORK_NS = 10000000 };
+/* How long those that were put off are read at the end, at most. */
+enum { FINISH_MS = 1000 };
 
 struct opener *cookie_opener(const struct cookie_table *t)
 {
@@ -119,6 +121,8 @@ void cookie_keep_in(struct cookie_table *t, struct function_store *store)
 
 void cookie_read_functions(struct cookie_table *t, bool all)
 {
+	if (t->finder && all)
+		finder_finish_functions(t->finder, FINISH_MS);
 	keep_functions_work(&t->keep, all ? UINT64_MAX : WORK_NS);
 }
 
@@ -201,6 +205,7 @@ static void settle(struct cookie_table *t, struct finder_job *job)
 		return;
 	e->image.identified = true;
 	e->image.verified = job->image.verified;
+	e->image.settled = job->image.settled;
 	e->image.version = job->image.version;
 	e->image.file.generation = job->image.file.generation;
 	free(e->image.host);

@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "identity/finder.h"
 
+#include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "helper/errands.h"
 #include "identity/internal/keep_functions.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"
 
+/* A profiler that has just started meets the largest files of the machine all at once. Those that
+ * will still be there are read later, one after the other, with pauses. */
+enum {
+	PUT_OFF_S = 30,
+	PUT_OFF_MAX = 1024, /* files */
+	PAUSE = 50,	    /* times as long as the file before took */
+	PAUSE_MAX_S = 5,
+};
+
+struct question;
+
 struct finder {
 	struct opener *opener;
 	struct errands *errands;
 	struct errands *reading;      /* functions */
 	struct function_store *store; /* of the thread of ->reading; NULL: they are not kept */
+	struct map put_off;	      /* by cookie, what is in the list, too */
+	struct question *first, **end;
+	uint64_t last_asked;  /* number of the last question of ->reading */
+	struct question *due; /* the one that is being read, or NULL */
+	uint64_t next_ns;     /* no other is read before */
 };
 
 struct question {
 	struct errand errand;
 	struct finder *finder;
 	struct finder_job job;
+	bool is_due;		 /* is not put off again */
+	bool is_put_off;	 /* the answer: is read later */
+	uint64_t took_ns, at_ns; /* to read it; when it is due */
+	struct question *next;	 /* in the list */
 };
 
 void finder_job_done(struct finder_job *job)
@@ -53,10 +75,80 @@ static uint64_t add(struct finder *f, struct errands *to, const struct finder_jo
 
 static void keep_functions(struct errand *e)
 {
-	const struct question *q = (struct question *)e;
+	struct question *q = (struct question *)e;
 	const struct finder_job *job = &q->job;
+	const uint64_t begin_ns = clock_now_ns();
 
-	keep_functions_now(q->finder->store, q->finder->opener, &job->image, &job->where);
+	q->is_put_off = keep_functions_now(q->finder->store, q->finder->opener, &job->image,
+					   &job->where, !q->is_due);
+	q->took_ns = clock_now_ns() - begin_ns;
+}
+
+/* Puts a question off. */
+static void put_off(struct finder *f, struct question *q)
+{
+	q->at_ns = clock_now_ns() + PUT_OFF_S * NS_PER_S;
+	q->next = NULL;
+	*f->end = q;
+	f->end = &q->next;
+	(void)map_set(&f->put_off, q->job.image.cookie, q);
+}
+
+static struct question *take_first(struct finder *f)
+{
+	struct question *q = f->first;
+
+	if (!q)
+		return NULL;
+	f->first = q->next;
+	if (!f->first)
+		f->end = &f->first;
+	(void)map_remove(&f->put_off, q->job.image.cookie);
+	return q;
+}
+
+/* Has the thread read a file now; returns the number of the question. */
+static uint64_t read_now(struct finder *f, struct question *q)
+{
+	uint64_t number;
+
+	q->is_due = true;
+	number = errands_add(f->reading, &q->errand);
+	f->due = number ? q : NULL;
+	return number;
+}
+
+/* Takes back what the thread of functions has done, and gives it what is due. */
+static void turn_to_functions(struct finder *f)
+{
+	const uint64_t now_ns = clock_now_ns();
+	struct question *q;
+
+	while ((q = (struct question *)errands_take(f->reading))) {
+		if (q == f->due) {
+			f->due = NULL;
+			f->next_ns =
+				now_ns + MIN(q->took_ns * PAUSE, PAUSE_MAX_S * (uint64_t)NS_PER_S);
+		}
+		if (q->is_put_off && !map_get(&f->put_off, q->job.image.cookie))
+			put_off(f, q);
+		else
+			drop(&q->errand);
+	}
+	if (f->due || !f->first)
+		return;
+	if (f->put_off.count > PUT_OFF_MAX || now_ns >= MAX(f->first->at_ns, f->next_ns))
+		(void)read_now(f, take_first(f));
+}
+
+void finder_finish_functions(struct finder *f, int ms)
+{
+	/* The last ones asked for may yet be put off. */
+	(void)errands_wait(f->reading, f->last_asked, ms);
+	turn_to_functions(f);
+	while (f->first)
+		f->last_asked = read_now(f, take_first(f));
+	(void)errands_wait(f->reading, f->last_asked, ms);
 }
 
 static void answer(struct errand *e)
@@ -96,14 +188,22 @@ int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 	if (r < 0)
 		return r;
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct finder){ opener, STEAL(errands), STEAL(reading), NULL };
+	**ret = (struct finder){ .opener = opener,
+				 .errands = STEAL(errands),
+				 .reading = STEAL(reading) };
+	(*ret)->end = &(*ret)->first;
 	return 0;
 }
 
 void finder_free(struct finder *f)
 {
+	struct question *q;
+
 	if (!f)
 		return;
+	while ((q = take_first(f)))
+		drop(&q->errand);
+	map_done(&f->put_off);
 	errands_end(f->errands);
 	errands_end(f->reading);
 	opener_stop(f->opener);
@@ -119,8 +219,8 @@ void finder_set_store(struct finder *f, struct function_store *store)
 
 void finder_keep_functions(struct finder *f, const struct finder_job *job)
 {
-	if (f->store)
-		(void)add(f, f->reading, job, keep_functions);
+	if (f->store && !map_get(&f->put_off, job->image.cookie))
+		f->last_asked = add(f, f->reading, job, keep_functions);
 }
 
 struct opener *finder_opener(const struct finder *f)
@@ -146,10 +246,8 @@ bool finder_wait(struct finder *f, uint64_t number, int ms)
 bool finder_take(struct finder *f, struct finder_job *ret)
 {
 	struct question *q = (struct question *)errands_take(f->errands);
-	struct errand *read;
 
-	while ((read = errands_take(f->reading)))
-		drop(read);
+	turn_to_functions(f);
 	if (q)
 		*ret = q->job;
 	free(q);

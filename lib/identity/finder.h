@@ -49,8 +49,12 @@ void finder_free(struct finder *f);
 /* Has finder_keep_functions() use @store, which is borrowed; before the first call. */
 void finder_set_store(struct finder *f, struct function_store *store);
 /* Has the functions of an image kept (symbol/function_store.h), without an answer; ->what is
- * ignored, and ->is_so: the image is new. */
+ * ignored. An image that is settled is put off: finder_take() has it read half a minute later or
+ * more, and spares the CPUs. */
 void finder_keep_functions(struct finder *f, const struct finder_job *job);
+/* Has those that were put off read now, for at most @ms each for them and for
+ * those that were not looked at yet. */
+void finder_finish_functions(struct finder *f, int ms);
 /* Whom it waits for; borrowed. */
 struct opener *finder_opener(const struct finder *f);
 /* Asks; the image's strings are copied. Returns the number of the question, counted from 1; 0

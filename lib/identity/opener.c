@@ -223,6 +223,7 @@ static void take_image(const struct opener_answer *a, struct cookie_image *image
 		image->version.build_id.size = 0;
 	image->file.generation = a->image.file.generation;
 	image->verified = a->image.verified;
+	image->settled = a->image.settled;
 	free(image->host);
 	image->host = a->has_text ? xstrdup(a->text) : NULL;
 }

@@ -96,6 +96,14 @@ static char *kept_path(const struct bench *b, const struct cookie_image *image)
 	return xasprintf("%s/symbols/%s", b->dir, key);
 }
 
+static uint64_t functions_kept(const struct function_store *store)
+{
+	struct function_store_counts counts;
+
+	function_store_count(store, &counts);
+	return counts.functions_kept;
+}
+
 static void functions_of_what_is_sampled_are_kept(void)
 {
 	BENCH(b);
@@ -117,6 +125,40 @@ static void functions_of_what_is_sampled_are_kept(void)
 	for (i = 0; i < 1000 && access(path, F_OK) < 0; i++)
 		(void)usleep(10000);
 	CHECK_EQ(function_store_read(path, "program", &st, NULL), 0);
+	finder_free(STEAL(b.finder));
+	cookie_table_finder(b.cookies, NULL);
+}
+
+static void functions_of_a_settled_file_are_read_later(void)
+{
+	BENCH(b);
+	_cleanup_(function_store_freep) struct function_store *store =
+		function_store_new(b.dir, 1 << 30);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint64_t cookie = cookie_of(&b);
+	struct finder_job job = { .where = where };
+	_cleanup_free_ char *path = NULL;
+	struct finder_job answer;
+
+	finder_set_store(b.finder, store);
+	cookie_identify(b.cookies, cookie, &where);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	job.image = *cookie_lookup(b.cookies, cookie);
+	CHECK(!job.image.settled); /* no package installs it there */
+	job.image.settled = true;
+	path = kept_path(&b, &job.image);
+	finder_keep_functions(b.finder, &job);
+	/* Another's are read at once, and after it. */
+	job.image.settled = false;
+	job.image.cookie++;
+	job.image.version.build_id.bytes[0]++;
+	finder_keep_functions(b.finder, &job);
+	while (!functions_kept(store))
+		(void)usleep(10000);
+	CHECK(!finder_take(b.finder, &answer));
+	CHECK(access(path, F_OK) < 0);
+	finder_finish_functions(b.finder, 10000);
+	CHECK_EQ(access(path, F_OK), 0);
 	finder_free(STEAL(b.finder));
 	cookie_table_finder(b.cookies, NULL);
 }
@@ -242,6 +284,7 @@ static void a_backlog_that_is_never_empty_stays_small(void)
 }
 
 TESTS(T(an_image_is_identified_later), T(functions_of_what_is_sampled_are_kept),
+      T(functions_of_a_settled_file_are_read_later),
       T(a_version_is_read_for_the_thread_of_functions), T(without_a_finder_an_open_file_is_enough),
       T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),

@@ -29,8 +29,9 @@ static void settle(struct function_store *store, const char *key, int r,
 		function_store_lacks(store, key);
 }
 
-void keep_functions_now(struct function_store *store, struct opener *opener,
-			const struct cookie_image *image, const struct cookie_mapped *where)
+bool keep_functions_now(struct function_store *store, struct opener *opener,
+			const struct cookie_image *image, const struct cookie_mapped *where,
+			bool may_wait)
 {
 	struct cookie_image known = *image;
 	_cleanup_free_ void *bytes = NULL;
@@ -43,8 +44,12 @@ void keep_functions_now(struct function_store *store, struct opener *opener,
 		(void)opener_version(opener, &known, where);
 	free(known.host);
 	known.host = NULL;
-	if (is_wanted(store, &known, key))
-		settle(store, key, opener_functions(opener, &known, where, &table, &bytes), &table);
+	if (!is_wanted(store, &known, key))
+		return false;
+	if (may_wait && known.settled)
+		return true;
+	settle(store, key, opener_functions(opener, &known, where, &table, &bytes), &table);
+	return false;
 }
 
 /* Reads the first file. */

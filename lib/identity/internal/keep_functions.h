@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps the functions of files that are sampled (symbol/function_store.h), while a process still
- * shows these files. An opener does so at once, in a thread that may wait. Without one, files are
- * opened at once, and read in one of the next rounds.
+ * shows these files. An opener does so at once, in a thread that may wait; identity/finder.c puts
+ * off what will still be there later. Without one, files are opened at once, and read in one of the
+ * next rounds.
  *
  *	struct keep_functions keep = { .store = store, .parser = parser };
  *	keep_functions_soon(&keep, image, &where);	with the first sample
@@ -31,9 +32,11 @@ struct keep_functions {
 	size_t count;
 };
 
-/* Has @opener read the functions of @image and keeps them, if they are not kept yet. */
-void keep_functions_now(struct function_store *store, struct opener *opener,
-			const struct cookie_image *image, const struct cookie_mapped *where);
+/* Has @opener read the functions of @image and keeps them, if they are not kept yet. If @may_wait,
+ * not those of a file that is settled: then it returns true. */
+bool keep_functions_now(struct function_store *store, struct opener *opener,
+			const struct cookie_image *image, const struct cookie_mapped *where,
+			bool may_wait);
 
 /* Opens the file of @image, if its functions are not kept yet. */
 void keep_functions_soon(struct keep_functions *k, const struct cookie_image *image,
