@@ -9,6 +9,7 @@
 #include "profile/page/internal/page_functions.h"
 #include "profile/page/internal/page_head.h"
 #include "profile/page/internal/page_moments.h"
+#include "profile/page/internal/page_times.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
@@ -20,6 +21,7 @@
 /* What is printed. */
 struct page {
 	const struct report *report;
+	struct page_times times;
 	struct page_functions functions;
 	struct call_tree rows; /* the tree, if there are no chains */
 	struct page_tree tree;
@@ -152,6 +154,7 @@ static struct page *begin(const struct report *r, size_t nodes, bool is_repeated
 
 	p->report = r;
 	p->is_repeated = is_repeated;
+	page_times_collect(r, &p->times);
 	page_functions_init(&p->functions, r, is_repeated); /* a file is to be small */
 	call_tree_init(&p->rows, 0);
 	p->tree = (struct page_tree){
@@ -176,6 +179,7 @@ struct page *page_begin(const struct report *r, size_t nodes)
 
 void page_end(struct page *p)
 {
+	page_times_done(&p->times);
 	page_functions_done(&p->functions);
 	page_tree_done(&p->tree);
 	call_tree_done(&p->rows);
@@ -395,7 +399,7 @@ static char *make_head(const struct page *p)
 
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
-	page_head_write(p->report, &j);
+	page_head_write(p->report, &p->times, &j);
 	page_head_tasks(p->report, &p->tasks, &j);
 	if (p->tree.hidden) {
 		json_open(&j, "hidden", '{');

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "history/history.h"
+#include "profile/page/internal/page_times.h"
 #include "profile/print/json_head.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
@@ -19,12 +19,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The steps of time of the report. */
-static struct steps steps_of(const struct report *r)
-{
-	return r->view->chains ? r->chains->steps : r->gather->steps;
-}
 
 static uint64_t samples_of(const struct report *r)
 {
@@ -131,145 +125,6 @@ static void write_command(const struct report *r, struct json *j)
 	json_string(j, "options", strbuf_text(&selection));
 }
 
-/* --- when --- */
-
-/* What the histories of the sessions know of each step. */
-struct step_facts {
-	const struct steps *steps;
-	struct history_cover *cover;
-	uint64_t *sampled; /* samples of the event of the chains, also those without a chain */
-};
-
-static bool wants_no_keys(const struct sname *name _unused_, void *data _unused_)
-{
-	return false;
-}
-
-/* Adds the samples that sample files counted, of the same event and selection as the chains. */
-static void add_sampled(const struct chains *c, const struct history *h, uint64_t *sampled)
-{
-	size_t i, k;
-
-	for (i = 0; i < history_files(h); i++) {
-		const struct history_file *f = history_file_at(h, i);
-
-		if (!chains_select(c, &f->about.name))
-			continue;
-		for (k = 0; k < f->count; k++)
-			sampled[f->counts[k].step] += f->counts[k].count;
-	}
-}
-
-/* Adds what the history of a session knows. */
-static void add_facts(const struct report *r, const struct gather_session *s,
-		      struct step_facts *facts)
-{
-	const struct steps *steps = facts->steps;
-	struct history_cover *sum = facts->cover;
-	struct window all = { steps->begin_ms,
-			      steps->begin_ms + (int64_t)steps->count * steps->length_ms };
-	const struct history_wanted wanted = { .window = &all,
-					       .steps = steps,
-					       .wants_keys = wants_no_keys };
-	_cleanup_(history_freep) struct history *h = NULL;
-	uint32_t i;
-
-	if (history_read_wanted(s->samples, &wanted, &h, NULL) < 0)
-		return;
-	if (r->view->chains)
-		add_sampled(r->chains, h, facts->sampled);
-	for (i = 0; i < steps->count; i++) {
-		const struct history_cover *c = history_covers_step(h, i);
-
-		if (c->slices) {
-			sum[i].span.begin_ms = sum[i].slices
-						       ? MIN(sum[i].span.begin_ms, c->span.begin_ms)
-						       : c->span.begin_ms;
-			sum[i].span.end_ms = MAX(sum[i].span.end_ms, c->span.end_ms);
-		}
-		sum[i].slices += c->slices;
-		sum[i].covered_ms += c->covered_ms;
-		sum[i].touching += c->touching;
-		sum[i].lost += c->lost;
-	}
-}
-
-/* What is written of each step. */
-static int64_t covered(const struct history_cover *c)
-{
-	return c->covered_ms;
-}
-
-static int64_t is_recorded(const struct history_cover *c)
-{
-	return c->touching > 0;
-}
-
-static int64_t lost(const struct history_cover *c)
-{
-	return (int64_t)MIN(c->lost, (uint64_t)INT64_MAX);
-}
-
-/* The slices counted in the step: opreport counts the same ones for a window from the begin of one
- * step's to the end of another's. */
-static int64_t slices_from(const struct history_cover *c)
-{
-	return c->span.begin_ms;
-}
-
-static int64_t slices_to(const struct history_cover *c)
-{
-	return c->span.end_ms;
-}
-
-static void write_facts(const struct report *r, const struct step_facts *facts, struct json *j)
-{
-	static const struct {
-		const char *name;
-		int64_t (*value)(const struct history_cover *c);
-	} lists[] = {
-		{ "covered_ms", covered },  { "recorded", is_recorded }, { "lost", lost },
-		{ "from_ms", slices_from }, { "to_ms", slices_to },
-	};
-	const uint32_t count = facts->steps->count;
-	size_t k;
-	uint32_t i;
-
-	for (k = 0; k < ARRAY_SIZE(lists); k++) {
-		json_open(j, lists[k].name, '[');
-		for (i = 0; i < count; i++)
-			json_i64(j, NULL, lists[k].value(&facts->cover[i]));
-		json_close(j, ']');
-	}
-	if (!r->view->chains)
-		return;
-	json_open(j, "sampled", '[');
-	for (i = 0; i < count; i++)
-		json_u64(j, NULL, facts->sampled[i]);
-	json_close(j, ']');
-}
-
-static void write_steps(const struct report *r, struct json *j)
-{
-	const struct steps steps = steps_of(r);
-	_cleanup_free_ struct history_cover *cover = xcalloc(steps.count + 1, sizeof(*cover));
-	_cleanup_free_ uint64_t *sampled = xcalloc(steps.count + 1, sizeof(*sampled));
-	struct step_facts facts = { &steps, cover, sampled };
-	size_t i;
-
-	if (!steps.count)
-		return;
-	for (i = 0; i < r->gather->session_count; i++)
-		add_facts(r, &r->gather->sessions[i], &facts);
-	json_open(j, "steps", '{');
-	json_i64(j, "begin_ms", steps.begin_ms);
-	json_i64(j, "length_ms", steps.length_ms);
-	json_u64(j, "count", steps.count);
-	json_i64(j, "east_ms", steps_east_ms(&steps));
-	write_facts(r, &facts, j);
-	json_close(j, '}');
-}
-
 /* --- how well --- */
 
 static void write_unresolved(const struct report *r, struct json *j)
@@ -333,7 +188,7 @@ static void write_others(const struct report *r, struct json *j)
 		json_u64(j, "more_sessions", r->view->more_sessions);
 }
 
-void page_head_write(const struct report *r, struct json *j)
+void page_head_write(const struct report *r, const struct page_times *times, struct json *j)
 {
 	_cleanup_free_ char *event = NULL;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
@@ -371,7 +226,7 @@ void page_head_write(const struct report *r, struct json *j)
 		json_chain_ends(r, "ends", j);
 	write_unresolved(r, j);
 	json_line(j);
-	write_steps(r, j);
+	page_times_write(r, times, j);
 }
 
 /* --- by whom --- */
