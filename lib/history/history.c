@@ -147,12 +147,20 @@ static void deal_out(struct history *h, struct reading *r)
 	}
 }
 
-/* Whether no slice of @level is in two steps, or in part in the window. */
+/* Whether no slice of @level is in two steps. */
+static bool level_fits_steps(unsigned int level, const struct steps *steps)
+{
+	int64_t slice_ms = history_level(level)->slice_ms;
+
+	return steps->length_ms % slice_ms == 0 && steps->begin_ms % slice_ms == 0;
+}
+
+/* Whether none is in part in the window, either. */
 static bool level_fits(unsigned int level, const struct steps *steps, const struct window *w)
 {
 	int64_t slice_ms = history_level(level)->slice_ms;
 
-	return steps && steps->length_ms % slice_ms == 0 && steps->begin_ms % slice_ms == 0 &&
+	return steps && level_fits_steps(level, steps) &&
 	       (w->begin_ms == INT64_MIN || w->begin_ms % slice_ms == 0) &&
 	       (w->end_ms == INT64_MAX || w->end_ms % slice_ms == 0);
 }
@@ -209,11 +217,25 @@ static int read_level(struct reading *r, const struct history_source *list, size
 	return status;
 }
 
-/* Reads what is inside a window that is long, from the coarsest level that it is long for. */
+/* The coarsest level that what is inside the window is read from: one that this is long for, or
+ * whose slices suit the steps. */
+static unsigned int level_inside(const struct reading *r, const struct history_source *list,
+				 size_t count)
+{
+	unsigned int level = HISTORY_LEVELS - 1;
+
+	if (!r->steps)
+		return sources_level(list, count, r->window);
+	while (level > 0 && !level_fits_steps(level, r->steps))
+		level--;
+	return level;
+}
+
+/* Reads what is inside the window from the coarsest levels. */
 static int read_inside(struct reading *r, const struct history_source *list, size_t count,
 		       struct error *err)
 {
-	unsigned int level = sources_level(list, count, r->window);
+	unsigned int level = level_inside(r, list, count);
 	int status = 0;
 
 	for (; level > 0 && status == 0; level--) {
@@ -234,8 +256,7 @@ static int read_sources(struct reading *r, const struct history_source *list, si
 	int status = 0;
 
 	r->taken = xcalloc(2 * count + 1, sizeof(*r->taken));
-	if (!r->steps)
-		status = read_inside(r, list, count, err);
+	status = read_inside(r, list, count, err);
 	for (level = coarsest + 1; level > 0 && status == 0; level--)
 		status = read_level(r, list, count, level - 1, err);
 	for (level = coarsest + 1; level < HISTORY_LEVELS && status == 0; level++)

@@ -79,19 +79,20 @@ static void a_long_window_has_whole_days(void)
 	check_sums(&p);
 }
 
-/* Steps of whole hours are read from the level of hours, with the same sums; steps of a minute, or
- * from half past on, are not. */
+/* Steps of whole hours are read from the level of hours, with the same sums, also if the window ends
+ * in the middle of one; steps of a minute, or from half past on, are not. */
 static void steps_have_the_coarsest_level_that_fits(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
 	const struct {
-		int64_t length_ms, before_ms;
+		int64_t length_ms, before_ms, left_ms;
 		bool by_hours;
 	} rows[] = {
-		{ HOUR, 0, true },
-		{ HOUR, 30 * MINUTE, false },
-		{ MINUTE, 0, false },
+		{ HOUR, 0, 0, true },
+		{ HOUR, 0, 5 * MINUTE + 3 * SECOND, true },
+		{ HOUR, 30 * MINUTE, 0, false },
+		{ MINUTE, 0, 0, false },
 	};
 	size_t i, k, hour;
 
@@ -103,7 +104,9 @@ static void steps_have_the_coarsest_level_that_fits(void)
 		const struct steps steps = { begin_ms, rows[i].length_ms,
 					     (uint32_t)((p.now_ms - begin_ms) / rows[i].length_ms) +
 						     1 };
-		const struct window all = WINDOW_ALL;
+		const struct window all = {
+			INT64_MIN, rows[i].left_ms ? p.now_ms - rows[i].left_ms : INT64_MAX
+		};
 		_cleanup_(history_freep) struct history *h = NULL;
 
 		CHECK_EQ(history_read(p.dir, &all, &steps, &h, NULL), 0);
