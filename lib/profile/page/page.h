@@ -34,8 +34,10 @@ struct page *page_begin(const struct report *r, size_t nodes);
 struct page_most {
 	size_t nodes, functions;
 };
-/* Prints it with at most so much, of which there is no more in later calls. */
+/* Prints it with at most so much. There are no more nodes in later calls. */
 void page_print(struct page *p, struct page_most most, FILE *out);
+/* How many nodes were printed. */
+size_t page_nodes(const struct page *p);
 void page_end(struct page *p);
 /* Prints what the file contains of the profile that it compares its own with, for view->second; at
  * most half of the file. */

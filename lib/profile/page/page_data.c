@@ -440,6 +440,11 @@ void page_print(struct page *p, struct page_most most, FILE *out)
 	page_columns_done(&p->columns);
 }
 
+size_t page_nodes(const struct page *p)
+{
+	return p->tree.shown;
+}
+
 void page_data(const struct report *r, FILE *out)
 {
 	struct page *p = begin(r, PAGE_NODES_SERVED_MAX, false);

@@ -87,35 +87,66 @@ static char *pack_data(struct page *p, struct page_most most, size_t *ret_size)
 	return packed;
 }
 
-/* Makes less of a page whose data have @size bytes instead of @room: first half of the nodes then,
- * as long as there are many, fewer functions. Returns whether there was anything to leave out. */
-static bool leave_out(struct page_most *most, size_t size, size_t room)
-{
-	enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
-	const double share = 0.95 * (double)room / (double)size;
+/* Data that are packed until they fit. */
+struct fitting {
+	struct page *page;
+	struct page_most most;
+	size_t room, size; /* bytes; ->size: of ->packed */
+	char *packed;
+};
 
-	if (most->nodes > NODES_MANY || (most->nodes > 1 && most->functions < FUNCTIONS_MANY))
-		most->nodes /= 2;
-	else if (most->functions)
-		most->functions = (size_t)((double)most->functions * share);
-	else
-		return false;
-	return true;
+static void pack(struct fitting *f)
+{
+	free(f->packed);
+	f->packed = pack_data(f->page, f->most, &f->size);
 }
 
-/* Packs the data, as much of them as fits into @room bytes; caller frees. */
+/* Leaves out nodes, half of them at a time, as long as there are more than @least. */
+static void leave_out_nodes(struct fitting *f, size_t least)
+{
+	while (f->size > f->room && f->most.nodes > least) {
+		size_t shown = MIN(f->most.nodes, page_nodes(f->page));
+
+		f->most.nodes = MAX(shown / 2, (size_t)1);
+		pack(f);
+	}
+}
+
+/* Leaves out functions, but not the first @least: about as few as possible. */
+static void leave_out_functions(struct fitting *f, size_t least)
+{
+	size_t fits = least, too_many = f->most.functions;
+
+	if (f->size <= f->room || too_many <= least)
+		return;
+	while (too_many - fits > too_many / 16 + 1) {
+		f->most.functions = fits + (too_many - fits) / 2;
+		pack(f);
+		*(f->size > f->room ? &too_many : &fits) = f->most.functions;
+	}
+	if (f->most.functions == fits)
+		return;
+	f->most.functions = fits;
+	pack(f);
+}
+
+/* Packs the data, as much of them as fits into @room bytes; caller frees. Of many nodes, the
+ * smallest go first; then functions, as long as there are many. */
 static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
 {
-	struct page_most most = { PAGE_NODES_MAX, r->container->count };
-	struct page *p = page_begin(r, most.nodes);
-	char *packed = pack_data(p, most, ret_size);
+	enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
+	struct fitting f = { .page = page_begin(r, PAGE_NODES_MAX),
+			     .most = { PAGE_NODES_MAX, r->container->count },
+			     .room = room };
 
-	while (*ret_size > room && leave_out(&most, *ret_size, room)) {
-		free(packed);
-		packed = pack_data(p, most, ret_size);
-	}
-	page_end(p);
-	return packed;
+	pack(&f);
+	leave_out_nodes(&f, NODES_MANY);
+	leave_out_functions(&f, FUNCTIONS_MANY);
+	leave_out_nodes(&f, 1);
+	leave_out_functions(&f, 0);
+	page_end(f.page);
+	*ret_size = f.size;
+	return f.packed;
 }
 
 /* --- sources --- */
