@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "file/path.h"
+#include "symbol/internal/kallsyms_file.h"
 #include "symbol/internal/kallsyms_lines.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 /* Symbols outside kernel and modules have no size: an address belongs to the symbol before it if it
  * is no further away than this. */
 enum { LOOSE_REACH = 64 << 10 };
+/* Modules start at a page. */
+static const uint64_t page_mask = 4095;
 
 /* Takes the next word, up to a blank or tab; "" at the end. */
 static char *take_word(char **at)
@@ -72,7 +75,7 @@ static bool is_text(char type)
 int kallsyms_each_text(const char *root, void (*each)(const struct kallsyms_line *line, void *data),
 		       void *data, struct error *err)
 {
-	_cleanup_fclose_ FILE *f = path_fopen(root, "/proc/kallsyms");
+	_cleanup_fclose_ FILE *f = kallsyms_file_open(root);
 	_cleanup_free_ char *line = NULL;
 	struct kallsyms_line l;
 	size_t room = 0;
@@ -115,9 +118,11 @@ void kallsyms_between(const char *root, const char *first, const char *last, uin
 struct survey {
 	struct kallsyms_ranges r;
 	size_t room;
-	uint64_t text, stext, etext;  /* of the kernel's own symbols; 0: not seen */
-	uint64_t last_text;	      /* highest symbol of the kernel itself */
-	size_t modules;		      /* ranges that came from /proc/modules, the first ones */
+	uint64_t text, stext, etext;	 /* of the kernel's own symbols; 0: not seen */
+	uint64_t last_text;		 /* highest symbol of the kernel itself */
+	size_t modules;			 /* ranges that came from /proc/modules, the first ones */
+	struct kallsyms_range *unplaced; /* modules without an address there; @end is the size */
+	size_t unplaced_count, unplaced_room, unplaced_last;
 	struct kallsyms_range *loose; /* one per symbol outside both */
 	size_t loose_count, loose_room;
 	bool any; /* there was an address other than 0 */
@@ -132,6 +137,15 @@ static void add_range(struct survey *s, const char *name, uint64_t start, uint64
 		(struct kallsyms_range){ .name = xstrdup(name), .start = start, .end = end };
 }
 
+/* Takes note of a module whose address /proc/modules hides: that of its first symbol will do. */
+static void add_unplaced(struct survey *s, const struct modules_line *line)
+{
+	array_grow(&s->unplaced, s->unplaced_count + 1, &s->unplaced_room);
+	s->unplaced[s->unplaced_count++] = (struct kallsyms_range){ .name = xstrdup(line->name),
+								    .start = UINT64_MAX,
+								    .end = line->size };
+}
+
 /* 0 or -errno. */
 static int read_modules(struct survey *s, const char *root)
 {
@@ -143,10 +157,14 @@ static int read_modules(struct survey *s, const char *root)
 
 	if (!f)
 		return -errno;
-	while (xgetline(&line, &room, f) > 0)
-		if (modules_line_parse(line, &l) == 0 && l.address &&
-		    !__builtin_add_overflow(l.address, l.size, &end))
+	while (xgetline(&line, &room, f) > 0) {
+		if (modules_line_parse(line, &l) < 0)
+			continue;
+		if (!l.address)
+			add_unplaced(s, &l);
+		else if (!__builtin_add_overflow(l.address, l.size, &end))
 			add_range(s, l.name, l.address, end);
+	}
 	s->modules = s->r.count;
 	return ferror(f) ? -errno : 0;
 }
@@ -158,6 +176,23 @@ static bool in_modules(const struct survey *s, const char *name)
 	for (i = 0; i < s->modules; i++)
 		if (!strcmp(s->r.ranges[i].name, name))
 			return true;
+	return false;
+}
+
+/* Whether a symbol is one of a module whose address is hidden. The symbols of a module follow each
+ * other. */
+static bool note_unplaced(struct survey *s, const struct kallsyms_line *line)
+{
+	size_t i, at;
+
+	for (i = 0; i < s->unplaced_count; i++) {
+		at = (s->unplaced_last + i) % s->unplaced_count;
+		if (strcmp(s->unplaced[at].name, line->module) != 0)
+			continue;
+		s->unplaced_last = at;
+		s->unplaced[at].start = MIN(s->unplaced[at].start, line->address);
+		return true;
+	}
 	return false;
 }
 
@@ -182,8 +217,10 @@ static void survey_symbol(const struct kallsyms_line *line, void *data)
 	if (!line->address)
 		return;
 	s->any = true;
-	if (*line->module)
+	if (*line->module && !note_unplaced(s, line))
 		add_loose(s, line);
+	else if (*line->module)
+		return;
 	else if (!strcmp(line->name, "_text"))
 		s->text = line->address;
 	else if (!strcmp(line->name, "_stext"))
@@ -216,6 +253,26 @@ static void free_range(struct kallsyms_range *range)
 {
 	free(range->name);
 	free(range->symbol);
+}
+
+/* Ends the search for the addresses of modules. */
+static void place(struct survey *s)
+{
+	size_t i;
+	uint64_t end;
+
+	for (i = 0; i < s->unplaced_count; i++) {
+		const struct kallsyms_range *module = &s->unplaced[i];
+		uint64_t start = module->start & ~page_mask;
+
+		if (module->start != UINT64_MAX &&
+		    !__builtin_add_overflow(start, module->end, &end))
+			add_range(s, module->name, start, end);
+		free_range(&s->unplaced[i]);
+	}
+	free(s->unplaced);
+	s->unplaced = NULL;
+	s->unplaced_count = 0;
 }
 
 /* Moves over the ranges outside kernel and modules. */
@@ -256,6 +313,7 @@ int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct e
 	start = s.text ? s.text : s.stext;
 	if (start)
 		add_range(&s, "", start, s.etext > start ? s.etext : s.last_text + 1);
+	place(&s);
 	take_loose(&s);
 	settle(&s.r);
 	s.r.hidden = !s.any;
@@ -282,10 +340,13 @@ static bool same_ranges(const struct kallsyms_ranges *a, const struct kallsyms_r
 bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r)
 {
 	struct survey s = { 0 };
-	bool changed;
+	bool changed, is_hidden;
 	size_t i;
+	int status = read_modules(&s, root);
 
-	if (read_modules(&s, root) < 0) {
+	is_hidden = s.unplaced_count;
+	place(&s);
+	if (status < 0 || is_hidden) {
 		kallsyms_ranges_done(&s.r);
 		return false;
 	}

@@ -84,10 +84,12 @@ struct kallsyms_ranges {
 };
 
 /* Reads both files below @root. 0, then the caller calls kallsyms_ranges_done(); or -errno if
- * /proc/kallsyms cannot be read. A missing /proc/modules is not an error. */
+ * /proc/kallsyms cannot be read. A missing /proc/modules is not an error. If that hides addresses
+ * and kallsyms does not (internal/kallsyms_file.h), a module starts at the page of its first
+ * function. */
 int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct error *err);
 /* Reads only the modules again, which is cheap. Returns whether anything changed; then the caller's
- * data is lost. */
+ * data is lost. Where /proc/modules hides addresses, nothing does. */
 bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r);
 /* Frees and empties it. */
 void kallsyms_ranges_done(struct kallsyms_ranges *r);

@@ -156,6 +156,31 @@ static void modules_alone_are_read_again(void)
 	kallsyms_ranges_done(&r);
 }
 
+static void hidden_modules_start_with_their_first_symbol(void)
+{
+	static const char hidden[] = "xfs 4096 1 - Live 0x0000000000000000 (E)\n"
+				     "unused 4096 0 - Live 0x0000000000000000\n"
+				     "ext4 2097152 0 - Live 0x0000000000000000\n";
+	_cleanup_directory_ char *root = fake_root(symbols, hidden),
+				 *shown = fake_root(symbols, modules);
+	struct kallsyms_ranges r, expected;
+	size_t i;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_ranges_read(shown, &expected, NULL), 0);
+	CHECK(!r.hidden);
+	CHECK_EQ(r.count, expected.count);
+	for (i = 0; i < r.count && i < expected.count; i++) {
+		CHECK_STR(r.ranges[i].name, expected.ranges[i].name);
+		CHECK_EQ(r.ranges[i].start, expected.ranges[i].start);
+		CHECK_EQ(r.ranges[i].end, expected.ranges[i].end);
+	}
+	CHECK(!kallsyms_modules_renew(root, &r));
+	CHECK_EQ(r.count, expected.count);
+	kallsyms_ranges_done(&r);
+	kallsyms_ranges_done(&expected);
+}
+
 static void code_outside_modules_reaches_a_little_past_its_symbols(void)
 {
 	_cleanup_directory_ char *root = fake_root(symbols, NULL);
@@ -529,9 +554,10 @@ TESTS(T(a_saved_file_hides_where_the_kernel_is), T(code_is_entered_after_an_inco
       T(modules_are_saved_after_an_incomplete_line), T(the_loader_reads_lines_alike),
       T(images_have_digests_of_their_own), T(lines_are_taken_apart),
       T(module_lines_are_taken_apart), T(every_kernel_address_has_its_range),
-      T(modules_alone_are_read_again), T(code_outside_modules_reaches_a_little_past_its_symbols),
-      T(addresses_of_zero_mean_hidden), T(no_kallsyms_is_an_error_that_names_it),
-      T(saved_symbols_answer_by_key), T(code_that_comes_and_goes_keeps_its_place),
-      T(addresses_of_old_files_take_no_place), T(lost_places_are_not_used_again),
-      T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
-      T(the_running_kernel_is_read_with_its_modules), T(a_line_without_an_end_is_not_read_past_it))
+      T(modules_alone_are_read_again), T(hidden_modules_start_with_their_first_symbol),
+      T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
+      T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
+      T(code_that_comes_and_goes_keeps_its_place), T(addresses_of_old_files_take_no_place),
+      T(lost_places_are_not_used_again), T(another_boot_adds_only_what_is_new),
+      T(a_plain_copy_answers_for_the_kernel), T(the_running_kernel_is_read_with_its_modules),
+      T(a_line_without_an_end_is_not_read_past_it))
