@@ -11,7 +11,8 @@ chmod 755 "$dir"
 chmod 644 "$OPROFILE_DAEMONRC"
 all="perfmon bpf syslog sys_ptrace dac_read_search checkpoint_restore"
 
-# start_without CAPABILITY: a daemon of user 65534 with all others, in $session.
+hidden=
+# start_without CAPABILITY [OPTION...]: a daemon of user 65534 with all others, in $session.
 start_without()
 {
 	caps=-all
@@ -21,8 +22,10 @@ start_without()
 	session=$dir/without-$1
 	mkdir "$session"
 	chown 65534 "$session"
-	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
-		oprofiled --session-dir="$session" --events=TIMER:997 --driver=bpf --start
+	shift
+	# shellcheck disable=SC2086 # words
+	$hidden setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
+		oprofiled --session-dir="$session" --events=TIMER:997 --driver=bpf --start "$@"
 }
 
 # Programs of user 12345: one that only it may read, one where only it sees it.
@@ -58,6 +61,23 @@ fails "without CAP_PERFMON neither" 1 start_without perfmon
 start_without syslog >/dev/null 2>&1
 run_programs
 has "without CAP_SYSLOG the kernel has no symbols" "addresses are hidden" "$session/samples/oprofiled.log"
+
+# As the service file does it.
+cat >"$dir/hide" <<'SH'
+#!/bin/sh
+mount --bind /dev/null /proc/kallsyms && exec "$@"
+SH
+chmod 755 "$dir/hide"
+rm -r "$session"
+hidden="unshare -m $dir/hide"
+start_without syslog --foreground </proc/kallsyms >/dev/null 2>&1 &
+ok "nor where the list is hidden" wait_for sh -c \
+	"opcontrol --session-dir='$session' --status --json 2>/dev/null | grep -q '\"samples_received\": [0-9]\{3,\}'"
+hidden=
+run_programs
+ok "  but for what was opened before" sh -c "! grep 'addresses are hidden' '$session/samples/oprofiled.log'"
+ok "  it has symbols" sh -c \
+	"opreport --session-dir='$session' -l 2>/dev/null | grep -E '\[kernel\].* [a-z_][a-z0-9_.]+$'"
 start_without dac_read_search >/dev/null 2>&1
 run_programs
 ok "without CAP_DAC_READ_SEARCH a private program is not known" sh -c \
