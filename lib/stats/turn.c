@@ -10,7 +10,9 @@
 #include "file/path.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 const uint64_t turn_late_ns = 50000000;
 /* What takes longer is logged. */
@@ -25,15 +27,16 @@ static const struct {
 #undef X
 };
 
-/* How long this thread has waited for a CPU so far. */
-static uint64_t queued_ns(void)
+/* How long the thread has waited for a CPU so far. */
+static uint64_t queued_ns(const struct turn *t)
 {
+	_cleanup_free_ char *path = xasprintf("/proc/self/task/%d/schedstat", (int)t->tid);
 	_cleanup_free_ char *text = NULL;
 	const char *at;
 	uint64_t ret = 0;
 
 	/* It ran for so many nanoseconds, and waited for so many. */
-	if (path_read("", "/proc/thread-self/schedstat", &text, NULL) < 0)
+	if (path_read("", path, &text, NULL) < 0)
 		return 0;
 	at = strchr(text, ' ');
 	if (!at++ || parse_dec(&at, &ret) < 0)
@@ -41,15 +44,22 @@ static uint64_t queued_ns(void)
 	return ret;
 }
 
+/* Notes what the thread has done before this turn. */
+static void watch(struct turn *t)
+{
+	memset(t->these_ns, 0, sizeof(t->these_ns));
+	t->ran_ns = clock_ns(t->clock);
+	t->queued_ns = queued_ns(t);
+}
+
 void turn_begin(struct turn *t)
 {
 	t->begun_ns = t->marked_ns = clock_now_ns();
-	t->is_watched = log_wants(LOG_LEVEL_DEBUG);
-	if (!t->is_watched)
-		return;
-	memset(t->these_ns, 0, sizeof(t->these_ns));
-	t->ran_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	t->queued_ns = queued_ns();
+	t->is_watched =
+		log_wants(LOG_LEVEL_DEBUG) && pthread_getcpuclockid(pthread_self(), &t->clock) == 0;
+	t->tid = gettid();
+	if (t->is_watched)
+		watch(t);
 }
 
 /* Logs where the time of a long turn went. */
@@ -65,8 +75,8 @@ static void explain(const struct turn *t, uint64_t took_ns)
 	log_debug("no drain for %" PRIu64 " ms:%s; of that, ran for %" PRIu64
 		  " ms, waited for a CPU for %" PRIu64 " ms",
 		  took_ns / ns_per_ms, strbuf_text(&text),
-		  (clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->ran_ns) / ns_per_ms,
-		  (queued_ns() - t->queued_ns) / ns_per_ms);
+		  (clock_ns(t->clock) - t->ran_ns) / ns_per_ms,
+		  (queued_ns(t) - t->queued_ns) / ns_per_ms);
 }
 
 void turn_stage(struct turn *t, enum turn_stage stage)
@@ -81,14 +91,15 @@ void turn_stage(struct turn *t, enum turn_stage stage)
 	t->marked_ns = now_ns;
 }
 
-/* Takes note of a time without a drain, and returns it. */
-static uint64_t note_turn(struct turn *t)
+/* Takes note of a time without a drain. */
+static void note_turn(struct turn *t)
 {
 	uint64_t took_ns = t->marked_ns - t->begun_ns;
 
 	t->longest_ns = MAX(t->longest_ns, took_ns);
 	t->late += took_ns > turn_late_ns;
-	return took_ns;
+	if (t->is_watched && took_ns > long_ns)
+		explain(t, took_ns);
 }
 
 void turn_split(struct turn *t)
@@ -96,19 +107,16 @@ void turn_split(struct turn *t)
 	if (!t)
 		return;
 	turn_stage(t, TURN_OTHER);
-	(void)note_turn(t);
-	memset(t->these_ns, 0, sizeof(t->these_ns));
+	note_turn(t);
+	if (t->is_watched)
+		watch(t);
 	t->begun_ns = t->marked_ns;
 }
 
 void turn_end(struct turn *t)
 {
-	uint64_t took_ns;
-
 	turn_stage(t, TURN_OTHER);
-	took_ns = note_turn(t);
-	if (t->is_watched && took_ns > long_ns)
-		explain(t, took_ns);
+	note_turn(t);
 	if (t->between)
 		t->between(t->data);
 }

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 /* Stages: name, what is done. */
 #define TURN_STAGES(X)                                                                             \
@@ -44,7 +46,9 @@ struct turn {
 	void *data;
 	/* Of this turn, only at the debug level: */
 	bool is_watched;
-	uint64_t ran_ns, queued_ns; /* of this thread when it began: it ran, it waited for a CPU */
+	clockid_t clock; /* of the thread whose turn it is */
+	pid_t tid;
+	uint64_t ran_ns, queued_ns; /* of that thread when it began: it ran, it waited for a CPU */
 	uint64_t these_ns[TURN_STAGE_COUNT_]; /* each stage */
 };
 

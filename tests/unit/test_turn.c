@@ -2,9 +2,13 @@
 /* The turns of a loop. */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "stats/turn.h"
+
+#include <pthread.h>
+#include <unistd.h>
 
 static void note(enum log_level level _unused_, const char *text, void *data)
 {
@@ -40,6 +44,38 @@ static void the_log_says_where_the_time_of_a_long_turn_went(void)
 	log_to(LOG_LEVEL_ERROR, NULL, NULL);
 }
 
+static void *split(void *data)
+{
+	turn_split(data);
+	return NULL;
+}
+
+static void a_turn_that_another_thread_splits_counts_its_own_time(void)
+{
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct turn t = { 0 };
+	pthread_t thread;
+
+	log_to(LOG_LEVEL_DEBUG, note, &log);
+	turn_begin(&t);
+	CHECK_EQ(t.tid, gettid());
+	/* As if this thread had run and waited for so long. */
+	t.ran_ns -= MIN(t.ran_ns, (uint64_t)1000000);
+	t.begun_ns -= 30000000000;
+	t.marked_ns -= 30000000000;
+	CHECK_EQ(pthread_create(&thread, NULL, split, &t), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	CHECK(strstr(strbuf_text(&log), "no drain for 30"));
+	CHECK_EQ(t.tid, gettid());
+	CHECK(t.ran_ns <= clock_ns(t.clock));
+	CHECK(t.ran_ns > 0);
+	strbuf_done(&log);
+	log_to(LOG_LEVEL_DEBUG, note, &log);
+	turn_end(&t);
+	CHECK(!strstr(strbuf_text(&log), "no drain for 30"));
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
+}
+
 static void count(void *data)
 {
 	++*(int *)data;
@@ -57,4 +93,5 @@ static void something_is_done_between_turns(void)
 	CHECK_EQ(calls, 2);
 }
 
-TESTS(T(the_log_says_where_the_time_of_a_long_turn_went), T(something_is_done_between_turns))
+TESTS(T(the_log_says_where_the_time_of_a_long_turn_went), T(something_is_done_between_turns),
+      T(a_turn_that_another_thread_splits_counts_its_own_time))
