@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,6 +21,7 @@ enum { SETTLE_MS = 20, TIME_ROOM = 32 };
 static struct {
 	char *path;
 	FILE *file;
+	atomic_int fd;		 /* of it, or 0; always an open one */
 	bool stderr_is_log;	 /* detached, in the background */
 	bool echo;		 /* every line to stderr, too */
 	struct errands *errands; /* of the thread that writes; NULL: who logs does */
@@ -55,6 +57,7 @@ static int open_file(struct error *err)
 	if (!file)
 		return error_set(err, fd < 0 ? fd : -errno, "cannot open the log %s: %s",
 				 logfile.path, open_regular_why(fd < 0 ? fd : -errno));
+	logfile.fd = fd; /* for a signal handler, before the last one is closed */
 	if (logfile.file)
 		(void)fclose(logfile.file);
 	logfile.file = file;
@@ -128,15 +131,19 @@ static void have_done(char *text)
 	logfile.dropped += !number;
 }
 
+static void say_dropped(void)
+{
+	have_done(
+		xasprintf("%zu lines are missing here: the disk was too slow\n", logfile.dropped));
+	logfile.dropped = 0;
+}
+
 /* Adds a text, and before that, how many were dropped, if there is room again. */
 static void add(char *text)
 {
 	(void)pthread_mutex_lock(&lock);
-	if (logfile.dropped && errands_finished(logfile.errands) == logfile.number) {
-		have_done(xasprintf("%zu lines are missing here: the disk was too slow\n",
-				    logfile.dropped));
-		logfile.dropped = 0;
-	}
+	if (logfile.dropped && errands_finished(logfile.errands) == logfile.number)
+		say_dropped();
 	have_done(text);
 	(void)pthread_mutex_unlock(&lock);
 }
@@ -212,6 +219,8 @@ void logfile_end_thread(void)
 	while (!errands_wait(logfile.errands, logfile.number, INT_MAX))
 		;
 	errands_free(STEAL(logfile.errands));
+	if (logfile.dropped)
+		say_dropped();
 }
 
 void logfile_section(void (*print)(void *data, FILE *out), void *data)
@@ -228,8 +237,10 @@ void logfile_section(void (*print)(void *data, FILE *out), void *data)
 
 void logfile_raw(const char *text)
 {
-	if (logfile.file)
-		(void)!write(fileno(logfile.file), text, strlen(text));
+	int fd = logfile.fd;
+
+	if (fd > 0)
+		(void)!write(fd, text, strlen(text));
 	if (!logfile.stderr_is_log)
 		(void)!write(STDERR_FILENO, text, strlen(text));
 }

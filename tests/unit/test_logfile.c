@@ -103,7 +103,8 @@ static void *read_all(void *data)
 	return NULL;
 }
 
-static void nobody_waits_for_a_disk(void)
+/* Logs more than a disk takes. It answers when all was logged; then the log @ends at once. */
+static void log_on_a_slow_disk(bool ends)
 {
 	static const struct timespec pause = { .tv_nsec = 1000000 };
 	_cleanup_directory_ char *dir = test_directory();
@@ -123,7 +124,7 @@ static void nobody_waits_for_a_disk(void)
 	logfile_settle();
 	disk.fd = fds[0];
 	CHECK_EQ(pthread_create(&reader, NULL, read_all, &disk), 0);
-	for (; !disk.missing; logged++) {
+	for (; !ends && !disk.missing; logged++) {
 		log_info("another line");
 		(void)nanosleep(&pause, NULL);
 	}
@@ -135,5 +136,16 @@ static void nobody_waits_for_a_disk(void)
 	log_to(LOG_LEVEL_ERROR, NULL, NULL);
 }
 
+static void nobody_waits_for_a_disk(void)
+{
+	log_on_a_slow_disk(false);
+}
+
+static void lines_that_are_dropped_at_the_end_are_counted(void)
+{
+	log_on_a_slow_disk(true);
+}
+
 TESTS(T(lines_are_dated_and_cannot_forge_others), T(a_long_log_begins_again),
-      T(link_in_its_place_is_not_followed), T(nobody_waits_for_a_disk))
+      T(link_in_its_place_is_not_followed), T(nobody_waits_for_a_disk),
+      T(lines_that_are_dropped_at_the_end_are_counted))
