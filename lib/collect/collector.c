@@ -278,15 +278,23 @@ int collector_drain(struct collector *c, bool all, struct error *err)
 	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
 }
 
+int collector_failure(struct collector *c, struct error *err)
+{
+	int r = c->drained.code;
+
+	if (r < 0)
+		r = error_set(err, r, "%s", c->drained.text);
+	c->drained = ERROR_INIT;
+	return r;
+}
+
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
 
 	r = collector_drain(c, all, err);
-	if (r >= 0 && c->drained.code) {
-		r = error_set(err, c->drained.code, "%s", c->drained.text);
-		c->drained = ERROR_INIT;
-	}
+	if (r >= 0 && c->drained.code < 0)
+		r = collector_failure(c, err);
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);

@@ -6,6 +6,8 @@
 #include "record/internal/transient.h"
 #include "stats/turn.h"
 
+#include <errno.h>
+
 enum { THREADS = 40 };
 
 /* A sample of each thread, whose file cannot be kept open. */
@@ -89,6 +91,21 @@ static void what_a_turn_has_no_time_for_waits_for_the_next(void)
 	intake_done(&intake, NULL);
 }
 
+static void who_only_drains_takes_no_failure_of_the_others(void)
+{
+	BENCH(b);
+	struct intake intake;
+
+	start_with(&b, &intake);
+	intake.failure = -ENOSPC;
+	intake.is_between = true;
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
+	intake.is_between = false;
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), -ENOSPC);
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
+	intake_done(&intake, NULL);
+}
+
 static void a_dump_records_what_was_drained_before_it(void)
 {
 	BENCH(b);
@@ -123,7 +140,8 @@ static void a_loop_with_turns_has_one_of_its_own_for_jit_code(void)
 	CHECK_EQ(b.rec->code_turns, 0);
 }
 
-TESTS(T(a_dump_records_what_was_drained_before_it),
+TESTS(T(who_only_drains_takes_no_failure_of_the_others),
+      T(a_dump_records_what_was_drained_before_it),
       T(what_a_turn_has_no_time_for_waits_for_the_next),
       T(a_loop_with_turns_has_one_of_its_own_for_jit_code), T(a_dump_ends_when_all_is_written),
       T(what_comes_during_a_dump_waits))

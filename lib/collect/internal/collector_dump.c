@@ -129,6 +129,8 @@ int collector_dump(struct collector *c, struct error *err)
 	turn_next(c->turn); /* each of these may take long */
 	if (r == 0)
 		r = collector_drain(c, false, err);
+	if (r >= 0)
+		r = collector_failure(c, err);
 	turn_next(c->turn);
 	collector_end_slice(c, SLICE_ON_REQUEST);
 	parser_tell(c->parser);

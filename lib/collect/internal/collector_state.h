@@ -71,6 +71,8 @@ int collector_drain_last(struct collector *c, struct error *err);
 void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number);
 /* Prepares for collector_relieve(). What is drained then waits in the backlog. */
 void collector_open_relief(struct collector *c);
+/* What failed where it could not be reported, once: 0 or -errno. */
+int collector_failure(struct collector *c, struct error *err);
 /* Notes the growth of the driver's counters for stats/. */
 void collector_note_driver(struct collector *c);
 /* When a slice of the history ends. */

@@ -108,8 +108,10 @@ static int failed(struct intake *i)
 
 int intake_settle(struct intake *i, enum intake_wait wait)
 {
-	if (backlog_is_empty(&i->backlog) || i->is_between ||
-	    (i->holds && backlog_has_room(&i->backlog)))
+	/* What failed is reported to those who record. */
+	if (i->is_between)
+		return 0;
+	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
 		return failed(i);
 	if (wait == INTAKE_SOME)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
