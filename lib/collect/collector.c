@@ -385,7 +385,9 @@ int collector_stop(struct collector *c, struct error *err)
 	c->ops->stop(c->driver);
 	c->running = false;
 	r = collector_sync(c, true, err);
+	relief_leave(c->relief);
 	(void)setup_end(c->samples, NULL); /* on a full disk it has no end */
+	relief_return(c->relief);
 	return MIN(r, 0);
 }
 

@@ -387,10 +387,12 @@ void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words
 	if (rec->feature->ops->keep && !f.lost) {
 		const struct transient *t = &rec->trans;
 
+		relief_leave(rec->relief);
 		rec->feature->ops->keep(rec->feature,
 					&(struct feature_where){ t->cpu, t->tgid, t->tid,
 								 t->app_cookie, t->image_cookie },
 					code, words);
+		relief_return(rec->relief);
 	}
 	rec->feature->ops->sample(rec->feature, code, words, f.lost ? drop_event : count_event, &x);
 	if (f.lost || x.lost)
