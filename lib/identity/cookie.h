@@ -105,7 +105,10 @@ uint64_t cookie_copies_late(const struct cookie_table *t);
 void cookie_settle(struct cookie_table *t);
 /* The number of the finder's last question on which the name of a sample may depend; 0: none. */
 uint64_t cookie_asked(const struct cookie_table *t);
-/* Waits at most @ms for the answer to question @number and takes it; whether it has come. */
+/* Waits at most @ms for the answer to question @number, and takes none. Meanwhile another thread
+ * may use the table. */
+void cookie_wait(const struct cookie_table *t, uint64_t number, int ms);
+/* The same, and takes the answers that have come; whether that one has. */
 bool cookie_await(struct cookie_table *t, uint64_t number, int ms);
 
 /* Begins another age: images that nobody asks for from now on are swept. */

@@ -232,6 +232,12 @@ uint64_t cookie_asked(const struct cookie_table *t)
 	return t->last_identified;
 }
 
+void cookie_wait(const struct cookie_table *t, uint64_t number, int ms)
+{
+	if (t->finder)
+		(void)finder_wait(t->finder, number, ms);
+}
+
 bool cookie_await(struct cookie_table *t, uint64_t number, int ms)
 {
 	bool is_answered = !t->finder || finder_wait(t->finder, number, ms);

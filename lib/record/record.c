@@ -147,7 +147,8 @@ static void open_jitting(struct record *rec, const struct record_config *config)
 					  .ops = config->ops,
 					  .driver = config->driver,
 					  .binaries = rec->binaries,
-					  .store = rec->store };
+					  .store = rec->store,
+					  .relief = rec->relief };
 
 	rec->jitting = jitting_new(&jitting);
 }

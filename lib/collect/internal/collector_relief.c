@@ -42,6 +42,7 @@ static void drain_meanwhile(void *data)
 void collector_open_relief(struct collector *c)
 {
 	c->relief = c->turn ? relief_new(drain_meanwhile, c) : NULL;
+	c->intake.relief = c->relief;
 	c->intake.defers = c->relief != NULL;
 }
 

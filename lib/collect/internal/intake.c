@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "helper/relief.h"
 #include "identity/cookie.h"
 #include "record/record.h"
 #include "collect/stream_outlet.h"
@@ -106,6 +107,17 @@ static int failed(struct intake *i)
 	return r;
 }
 
+/* Waits a little for the images of what waits; they are taken over afterwards. */
+static void await_some(struct intake *i)
+{
+	uint64_t asked = cookie_asked(i->cookies);
+
+	relief_leave(i->relief);
+	cookie_wait(i->cookies, asked, wait_ms[INTAKE_SOME]);
+	relief_return(i->relief);
+	(void)cookie_await(i->cookies, asked, 0);
+}
+
 int intake_settle(struct intake *i, enum intake_wait wait)
 {
 	/* What failed is reported to those who record. */
@@ -114,7 +126,7 @@ int intake_settle(struct intake *i, enum intake_wait wait)
 	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
 		return failed(i);
 	if (wait == INTAKE_SOME)
-		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);
+		await_some(i);
 	else
 		backlog_release(&i->backlog, i->cookies, wait_ms[wait]);
 	take(i, wait != INTAKE_SOME);

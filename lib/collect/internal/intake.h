@@ -23,9 +23,12 @@ struct record;
 struct stream_file;
 struct stream_outlet;
 
+struct relief;
+
 struct intake {
 	struct cookie_table *cookies;
 	struct record *record;
+	struct relief *relief;	      /* while images are awaited; borrowed, or NULL */
 	struct stream_file *tee;      /* owned, or NULL */
 	struct stream_outlet *outlet; /* or NULL */
 	struct backlog backlog;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/share.h"
 #include "file/open_regular.h"
+#include "helper/relief.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
 #include "record/code/jit_errand.h"
@@ -21,6 +22,11 @@ enum { WAITING_MAX = 131072 }; /* samples, of all processes */
 static const uint64_t sync_max = NS_PER_S / 125, sync_max_all = 2 * NS_PER_S;
 /* How long an answer is waited for at most. */
 enum { WAIT_MS = 500 };
+
+void jit_reader_relieve(struct jit_reader *r, struct relief *relief)
+{
+	r->relief = relief;
+}
 
 struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener)
 {
@@ -374,12 +380,17 @@ static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
  * Returns whether there is one to take. */
 static bool await(struct jit_reader *r, uint64_t end_ns, bool all)
 {
+	bool has_come;
 	uint64_t now_ns = clock_now_ns();
 	int ms = now_ns < end_ns ? (int)MIN((end_ns - now_ns) / 1000000 + 1, (uint64_t)WAIT_MS) : 0;
 
 	if (r->taken == r->asked)
 		return false;
-	return errands_wait(r->errands, r->taken + 1, r->taken < r->asked_before && !all ? 0 : ms);
+	relief_leave(r->relief);
+	has_come =
+		errands_wait(r->errands, r->taken + 1, r->taken < r->asked_before && !all ? 0 : ms);
+	relief_return(r->relief);
+	return has_come;
 }
 
 /* Finds out whose sources have grown. */

@@ -31,6 +31,7 @@ struct jit_code;
 struct jit_reader;
 struct opener;
 struct parser;
+struct relief;
 
 enum {
 	JIT_SYNC_BYTES = 8 << 20,      /* read in a call */
@@ -77,6 +78,8 @@ struct jit_process {
 struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener);
 /* Has @a, borrowed, ask Java's virtual machines that write no description; NULL: nobody does. */
 void jit_reader_attacher(struct jit_reader *r, struct attacher *a);
+/* While answers are awaited, @relief, borrowed, may work. */
+void jit_reader_relieve(struct jit_reader *r, struct relief *relief);
 /* NULL is fine. */
 void jit_reader_free(struct jit_reader *r);
 DEFINE_CLEANUP(struct jit_reader *, jit_reader_free);

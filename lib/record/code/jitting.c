@@ -33,6 +33,7 @@ struct jitting *jitting_new(const struct jitting_config *config)
 	j->reader = jit_reader_new(config->root ?: "", config->memory,
 				   sampled_image_opener(config->binaries));
 	jit_reader_attacher(j->reader, config->attacher);
+	jit_reader_relieve(j->reader, config->relief);
 	j->writer = jit_writer_new();
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;

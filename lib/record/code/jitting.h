@@ -34,6 +34,7 @@ struct jitting_config {
 	struct attacher *attacher; /* borrowed; NULL: no virtual machine is asked for names */
 	struct sampled_images *binaries;
 	struct store *store;
+	struct relief *relief; /* while answers are awaited; borrowed, or NULL */
 };
 
 /* @config: its strings are copied, the rest is borrowed. Caller frees. */

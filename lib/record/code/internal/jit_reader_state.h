@@ -15,6 +15,8 @@ struct jit_code;
 struct jit_process;
 struct opener;
 
+struct relief;
+
 struct jit_reader {
 	char *root;
 	uint64_t memory;
@@ -24,6 +26,7 @@ struct jit_reader {
 	uint64_t turn, serial;
 	struct opener *opener;	   /* or NULL */
 	struct attacher *attacher; /* or NULL */
+	struct relief *relief;	   /* or NULL */
 	struct errands *errands;   /* NULL: nothing was asked yet */
 	uint64_t asked;		   /* the last errand's number */
 	uint64_t asked_before;	   /* that of the last one before this call */
