@@ -40,10 +40,7 @@ freeze()
 work >/dev/null 2>&1 &
 worker=$!
 for driver in bpf perf; do
-	can_sample "$driver" || {
-		skip "$driver" "$(tail -n 1 "$dir/output")"
-		continue
-	}
+	may_use "$driver" || continue
 	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=32 \
 		--event=TIMER:500 --session-dir="$session" --verbose=debug
 	daemon=$(daemon_pid)

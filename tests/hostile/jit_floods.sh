@@ -8,13 +8,9 @@ command -v setpriv >/dev/null || skip_all "needs setpriv"
 jit=$OP_BUILD_ROOT/tests/live/truth_jit
 chmod 755 "$dir"
 cp "$jit" "$dir/jit"
-: >"$dir/pids"
 cleanup()
 {
-	kill $(cat "$dir/pids") 2>/dev/null
-	for pid in $(cat "$dir/pids"); do
-		rm -f "/tmp/perf-$pid.map"
-	done
+	end_background
 	stop_all
 }
 
@@ -22,14 +18,11 @@ cleanup()
 # of the code itself is in the last line.
 run()
 {
-	setpriv --reuid="$1" --regid="$1" --clear-groups "$dir/jit" 600 >/dev/null 2>&1 &
-	pid=$!
-	echo "$pid" >>"$dir/pids"
+	as_uid "$1" "$dir/jit" 600
 	until grep -q 'r-xp 00000000 00:00 0 *$' "/proc/$pid/maps"; do sleep 0.02; done
 	start=$(sed -n 's/^\([0-9a-f]*\)-.* r-xp 00000000 00:00 0 *$/\1/p' "/proc/$pid/maps" | head -n 1)
-	{ cat "$2"; echo "$start 1000 named_by_$1"; } >"$dir/map"
-	chown "$1" "$dir/map"
-	mv "$dir/map" "/tmp/perf-$pid.map"
+	{ cat "$2"; echo "$start 1000 named_by_$1"; } >"$dir/names"
+	give_map "$1" "$dir/names"
 }
 
 # answers SECONDS: opcontrol --status is answered in time all along; the slowest answer in $slowest, ms.
@@ -44,11 +37,6 @@ answers()
 		[ "$took" -le "$slowest" ] || slowest=$took
 	done
 	[ "$slowest" -lt 5000 ]
-}
-
-daemon_memory()
-{
-	sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(daemon_pid)/status"
 }
 
 # named UID: a report has the name that a user's process gave its code.

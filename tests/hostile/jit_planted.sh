@@ -11,13 +11,10 @@ python=${OP_PYTHON:-/usr/bin/python3}
 chmod 755 "$dir"
 mkdir "$dir/dumps"
 chown 65534 "$dir/dumps"
-: >"$dir/pids"
+output=$dir/address
 cleanup()
 {
-	kill $(cat "$dir/pids") 2>/dev/null
-	for pid in $(cat "$dir/pids"); do
-		rm -f "/tmp/perf-$pid.map"
-	done
+	end_background
 	stop_all
 }
 
@@ -51,15 +48,7 @@ PYTHON
 plant()
 {
 	: >"$dir/address"
-	setpriv --reuid="$1" --regid="$1" --clear-groups "$python" "$dir/plant.py" "$dir/dumps" "$2" \
-		>"$dir/address" &
-	pid=$!
-	echo "$pid" >>"$dir/pids"
-}
-
-daemon_memory()
-{
-	sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(daemon_pid)/status"
+	as_uid "$1" "$python" "$dir/plant.py" "$dir/dumps" "$2"
 }
 
 longest()
@@ -77,9 +66,8 @@ sleep 8
 longest "and fifty"
 plant 65533 0
 ok "another user has code" wait_for grep -q "^[0-9a-f]*$" "$dir/address"
-echo "$(cat "$dir/address") 1000 named_by_another" >"$dir/map"
-chown 65533 "$dir/map"
-mv "$dir/map" "/tmp/perf-$pid.map"
+echo "$(cat "$dir/address") 1000 named_by_another" >"$dir/names"
+give_map 65533 "$dir/names"
 sleep 3
 ok "samples can be recorded" opcontrol --dump
 ok "it has its name" sh -c "opreport --session-dir='$session' -l 2>/dev/null | grep -q named_by_another"

@@ -11,16 +11,10 @@ command -v setpriv >/dev/null || skip_all "needs setpriv"
 [ "$(uname -m)" = x86_64 ] || skip_all "the code is for x86-64"
 seconds=${OP_ATTACK_SECONDS:-30}
 chmod 755 "$dir"
-: >"$dir/pids"
 
 end_attack()
 {
-	for pid in $(cat "$dir/pids"); do
-		kill -9 "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-		rm -f "/tmp/perf-$pid.map"
-	done
-	: >"$dir/pids"
+	end_background
 	umount -l "$dir/mnt" 2>/dev/null
 }
 cleanup()
@@ -29,22 +23,11 @@ cleanup()
 	stop_all
 }
 
-# run COMMAND...: in the background, until the attack ends; its pid in $pid.
-run()
-{
-	"$@" >>"$dir/run" 2>&1 &
-	pid=$!
-	echo "$pid" >>"$dir/pids"
-}
-as_user() { run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-
 # jit MAP: a process with code made at run time, and with that perf map.
 jit()
 {
-	as_user "$dir/jit" 600
-	cp "$1" "$dir/map"
-	chown 65534 "$dir/map"
-	mv "$dir/map" "/tmp/perf-$pid.map"
+	as_uid 65534 "$dir/jit" 600
+	give_map 65534 "$1"
 }
 
 dump_on()
@@ -69,15 +52,15 @@ attack()
 {
 	mkdir -p "$dir/mnt" "$dir/new" "$dir/leased"
 	chown 65534 "$dir/new" "$dir/leased"
-	run "$hostile/hangfs" -f -o allow_other "$dir/mnt"
+	background "$hostile/hangfs" -f -o allow_other "$dir/mnt"
 	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
-	run "$hostile/run_code" 600 "$dir/mnt/code"
-	as_user "$dir/lease_holder" "$dir/leased" 4 600
-	as_user "$dir/new_files" "$dir/new" 600
-	for _ in 1 2 3; do as_user "$dir/many_maps" "$dir/code" 600; done
+	background "$hostile/run_code" 600 "$dir/mnt/code"
+	as_uid 65534 "$dir/lease_holder" "$dir/leased" 4 600
+	as_uid 65534 "$dir/new_files" "$dir/new" 600
+	for _ in 1 2 3; do as_uid 65534 "$dir/many_maps" "$dir/code" 600; done
 	jit "$dir/falling"
 	for _ in 1 2 3 4 5 6 7 8; do jit "$dir/large"; done
-	run dump_on
+	background dump_on
 }
 
 cp "$OP_BUILD_ROOT/tests/live/truth_jit" "$dir/jit"
@@ -87,11 +70,8 @@ truncate -s 4096 "$dir/code"
 awk 'BEGIN { for (i = 1000000; i > 0; i--) printf "%x 10 f%d\n", 0x10000000 + i * 16, i }' >"$dir/falling"
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%x 10 %0200d\n", 0x10000000 + i * 16, i }' >"$dir/large"
 
-for driver in bpf perf; do
-	can_sample "$driver" || {
-		skip "$driver" "$(tail -n 1 "$dir/output")"
-		continue
-	}
+for driver in ${OP_DRIVERS:-bpf perf}; do
+	may_use "$driver" || continue
 	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=32 \
 		--event=TIMER:500 --session-dir="$session" --verbose=debug
 	[ -n "$(daemon_pid)" ] || continue

@@ -70,6 +70,56 @@ can_sample()
 	return "$1"
 }
 
+# Whether this machine lets the driver $1 sample; else its tests are skipped.
+may_use()
+{
+	can_sample "$1" && return
+	skip "$1" "$(tail -n 1 "$dir/output")"
+	return 1
+}
+
+# Starts a command; its pid is in $pid. What it prints goes to $output, or else to $dir/run.
+background()
+{
+	"$@" >>"${output:-$dir/run}" 2>&1 &
+	pid=$!
+	echo "$pid" >>"$dir/pids"
+}
+
+# Ends these commands, and removes their perf maps.
+end_background()
+{
+	[ -f "$dir/pids" ] || return 0
+	while read -r pid; do
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		rm -f "/tmp/perf-$pid.map"
+	done <"$dir/pids"
+	: >"$dir/pids"
+}
+
+# as_uid UID COMMAND...: the same, by a user.
+as_uid()
+{
+	uid=$1
+	shift
+	background setpriv --reuid="$uid" --regid="$uid" --clear-groups "$@"
+}
+
+# give_map UID FILE: makes a copy of that file the perf map of the process $pid of a user.
+give_map()
+{
+	cp "$2" "$dir/map"
+	chown "$1" "$dir/map"
+	mv "$dir/map" "/tmp/perf-$pid.map"
+}
+
+# The most memory that the daemon had, in KiB.
+daemon_memory()
+{
+	sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(daemon_pid)/status"
+}
+
 # Something to sample, in the background.
 keep_busy()
 {
