@@ -68,6 +68,8 @@ struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t 
 /* Frees what is only needed for the nodes of a part, which must not be asked for any more: then it
  * still has its slices, for visitors that want nodes only. */
 void chain_reader_forget_part(struct chain_reader *r, size_t i);
+/* Frees memory of the nodes of a part before a node; asking for one takes it again. */
+void chain_reader_forget_before(struct chain_reader *r, uint32_t node);
 /* Gets a node; false if it is invalid: then, or without a frame. It is fastest if the last call was
  * for the same file. */
 bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret);

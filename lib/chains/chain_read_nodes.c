@@ -88,6 +88,14 @@ static const struct chain_generation *generation_of(struct chain_reader *r, uint
 	return *node ? &r->generations[r->last] : NULL;
 }
 
+void chain_reader_forget_before(struct chain_reader *r, uint32_t node)
+{
+	const struct chain_generation *g = generation_of(r, &node);
+
+	if (g && !g->segment)
+		chain_table_forget(&g->nodes, node);
+}
+
 bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret)
 {
 	uint32_t i = node;

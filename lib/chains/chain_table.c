@@ -162,6 +162,12 @@ int chain_table_open(struct chain_table *t, const char *path, enum chain_table_k
 	return r;
 }
 
+void chain_table_forget(const struct chain_table *t, uint32_t before)
+{
+	if (t->mapped)
+		(void)madvise(t->map, MIN((size_t)before * t->record, t->mapped), MADV_DONTNEED);
+}
+
 void chain_table_close(struct chain_table *t)
 {
 	if (t->map && t->writable && ftruncate(t->fd, (off_t)bytes_of(t, t->count)) < 0)

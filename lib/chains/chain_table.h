@@ -56,6 +56,8 @@ struct chain_table {
  * -ENOTSUP if it has the other byte order or another version. */
 int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
 		     bool write, struct error *err);
+/* Frees memory of the records before number @before; reading one takes it again from the file. */
+void chain_table_forget(const struct chain_table *t, uint32_t before);
 /* Unmaps and closes the file; CHAIN_TABLE_INIT is allowed. A writer's file is truncated to the
  * length in use. */
 void chain_table_close(struct chain_table *t);

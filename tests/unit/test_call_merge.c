@@ -36,11 +36,11 @@ static void nodes_that_are_the_same_become_one(void)
 	b = call_merge_add(&m, call_merge_base(&m, base), 8);
 	c = call_merge_add(&m, call_merge_base(&m, base), 7);
 	other = call_merge_add(&m, c, 8);
-	m.nodes[a].self = 1;
-	m.nodes[c].self = 2;
-	m.nodes[call_merge_add(&m, a, 8)].self = 4;
-	m.nodes[other].self = 8;
-	m.nodes[call_merge_base(&m, base)].self = 16;
+	call_merge_count(&m, a, 1);
+	call_merge_count(&m, c, 2);
+	call_merge_count(&m, call_merge_add(&m, a, 8), 4);
+	call_merge_count(&m, other, 8);
+	call_merge_count(&m, call_merge_base(&m, base), 16);
 	call_merge_end(&m, 9);
 	CHECK_EQ(t.count, 5);
 	CHECK_EQ(call_merge_node(&m, a), call_merge_node(&m, c));
@@ -85,7 +85,7 @@ static void it_is_the_tree_that_looking_for_each_child_makes(void)
 			nodes[i] = call_merge_add(&m, nodes[of], what);
 			same[i] = call_tree_child(&wanted, same[of], what);
 		}
-		m.nodes[nodes[i]].self += i;
+		call_merge_count(&m, nodes[i], i);
 		wanted.nodes[same[i]].self += i;
 	}
 	call_merge_end(&m, WHATS);

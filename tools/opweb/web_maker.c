@@ -6,6 +6,7 @@
 #include "tools/opweb/web_request.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
@@ -43,6 +44,8 @@ static _Noreturn void run_child(const struct web_maker *how, const char *questio
 {
 	const struct rlimit cpu = { SECONDS_MAX, SECONDS_MAX }, size = { ANSWER_MAX, ANSWER_MAX };
 
+	/* Else what is freed of the first large arrays would be kept for small ones. */
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	(void)dup2(file, STDOUT_FILENO);
 	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
 	(void)setrlimit(RLIMIT_CPU, &cpu);

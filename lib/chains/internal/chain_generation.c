@@ -22,8 +22,10 @@ void chain_generation_close(struct chain_generation *g)
 
 void chain_generation_forget_nodes(struct chain_generation *g)
 {
-	if (!g->segment)
+	if (!g->segment) {
+		chain_table_forget(&g->nodes, g->nodes.count);
 		return;
+	}
 	segment_unload(g->segment);
 	free(STEAL(g->sums));
 	g->counts = NULL;

@@ -67,7 +67,8 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 /* Adds the names of a segment that was opened to @names. */
 void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names);
 void chain_generation_close(struct chain_generation *g);
-/* Frees the nodes of a segment and their sums; its slices can still be read. */
+/* Frees the nodes of a segment and their sums, and what those of a pair need besides their file;
+ * its slices can still be read. */
 void chain_generation_forget_nodes(struct chain_generation *g);
 
 /* The number of nodes, including node 0, which is none. */

@@ -17,7 +17,7 @@ uint32_t call_merge_add(struct call_merge *m, uint32_t parent, uint32_t what)
 		return last;
 	if (m->count + 1 >= m->room)
 		array_grow(&m->nodes, m->count + 2, &m->room);
-	m->nodes[++m->count] = (struct call_node){ .what = what, .parent = parent };
+	m->nodes[++m->count] = (struct call_merge_item){ .what = what, .parent = parent };
 	if (parent)
 		m->nodes[parent].sibling = (uint32_t)m->count;
 	return (uint32_t)m->count;
@@ -53,6 +53,13 @@ uint32_t call_merge_chain(struct call_merge *m, uint32_t base, const uint32_t *w
 	return m->way[count].node;
 }
 
+void call_merge_count(struct call_merge *m, uint32_t node, uint64_t samples)
+{
+	if (m->samples_count == m->samples_room)
+		array_grow(&m->samples, m->samples_count + 1, &m->samples_room);
+	m->samples[m->samples_count++] = (struct call_merge_samples){ samples, node };
+}
+
 /* --- merging --- */
 
 /* Lists the children of each node in the order in which they were added. */
@@ -61,7 +68,7 @@ static void find_children(struct call_merge *m)
 	size_t i;
 
 	for (i = m->count; i > 0; i--) {
-		struct call_node *n = &m->nodes[i], *parent = &m->nodes[n->parent];
+		struct call_merge_item *n = &m->nodes[i], *parent = &m->nodes[n->parent];
 
 		n->sibling = 0;
 		if (!n->parent) /* of a base */
@@ -85,7 +92,8 @@ struct merging {
 /* Adds a node to the group of a child of the current node, whose children begin with @first. */
 static void join(struct merging *g, uint32_t node, uint32_t parent, uint32_t first)
 {
-	struct call_node *n = &g->m->nodes[node], *of_tree;
+	struct call_merge_item *n = &g->m->nodes[node];
+	struct call_node *of_tree;
 	struct call_tree *t = g->tree;
 	uint32_t *newest = &g->newest[n->what];
 
@@ -102,18 +110,16 @@ static void join(struct merging *g, uint32_t node, uint32_t parent, uint32_t fir
 	t->nodes[t->count++] = (struct call_node){ n->what, parent, node, node, 0 };
 }
 
-/* Takes the group of a node of the tree that begins with @member: adds up its samples, and joins
- * its children. Returns the first child. */
+/* Takes the group of a node of the tree that begins with @member: joins its children. Returns the
+ * first child. */
 static uint32_t take_group(struct merging *g, uint32_t at, uint32_t member)
 {
 	const uint32_t first = (uint32_t)g->tree->count;
-	uint64_t self = 0;
 
 	while (member) {
-		struct call_node *n = &g->m->nodes[member];
+		struct call_merge_item *n = &g->m->nodes[member];
 		uint32_t child = n->child, next;
 
-		self += n->self;
 		for (; child; child = next) {
 			next = g->m->nodes[child].sibling;
 			join(g, child, at, first);
@@ -121,7 +127,6 @@ static uint32_t take_group(struct merging *g, uint32_t at, uint32_t member)
 		n->child = at; /* for call_merge_node() */
 		member = n->parent;
 	}
-	g->tree->nodes[at].self += self;
 	return first;
 }
 
@@ -163,6 +168,8 @@ void call_merge_end(struct call_merge *m, uint32_t limit)
 	for (i = 0; i < m->base_room; i++)
 		if (m->bases[i])
 			merge_below(&g, (uint32_t)i, m->bases[i]);
+	for (i = 0; i < m->samples_count; i++)
+		m->tree->nodes[call_merge_node(m, m->samples[i].node)].self += m->samples[i].count;
 }
 
 uint32_t call_merge_node(const struct call_merge *m, uint32_t node)
@@ -173,6 +180,7 @@ uint32_t call_merge_node(const struct call_merge *m, uint32_t node)
 void call_merge_done(struct call_merge *m)
 {
 	free(m->nodes);
+	free(m->samples);
 	free(m->bases);
 	free(m->way);
 	*m = (struct call_merge){ 0 };

@@ -8,7 +8,7 @@
  *	struct call_merge m = { .tree = &tree };
  *	call_tree_init(&tree, 0);
  *	at = call_merge_add(&m, call_merge_base(&m, call_tree_child(&tree, 0, app)), function);
- *	m.nodes[at].self += 3;
+ *	call_merge_count(&m, at, 3);
  *	call_merge_end(&m, functions);
  *	node = call_merge_node(&m, at);
  *	call_merge_done(&m);
@@ -24,10 +24,24 @@ struct call_merge_step {
 	uint32_t what, node;
 };
 
+/* A node that was added. There can be more of these than of anything else. */
+struct call_merge_item {
+	uint32_t what, parent;	 /* of a base, its node in the tree and 0 */
+	uint32_t child, sibling; /* as in the .c */
+};
+
+/* Samples that were taken in a node; most have none. */
+struct call_merge_samples {
+	uint64_t count;
+	uint32_t node;
+};
+
 struct call_merge {
 	struct call_tree *tree;
-	struct call_node *nodes; /* that were added, from 1 on; of a base, ->what is its node */
+	struct call_merge_item *nodes; /* from 1 on */
 	size_t count, room;
+	struct call_merge_samples *samples;
+	size_t samples_count, samples_room;
 	uint32_t *bases; /* by node of the tree: what is added below it; 0: nothing */
 	size_t base_room;
 	struct call_merge_step *way; /* of the last whole chain, from its base on */
@@ -41,6 +55,8 @@ uint32_t call_merge_add(struct call_merge *m, uint32_t parent, uint32_t what);
 /* Adds a chain of @count nodes below @base, the last one of @whats first; returns the innermost.
  * What it has in common with the last one is not added again. */
 uint32_t call_merge_chain(struct call_merge *m, uint32_t base, const uint32_t *whats, size_t count);
+/* Adds samples to those of a node that was returned by a call. */
+void call_merge_count(struct call_merge *m, uint32_t node, uint64_t samples);
 /* Adds all nodes to the tree, in which call_tree_child() finds no nodes after that. Each ->what is
  * below @limit. */
 void call_merge_end(struct call_merge *m, uint32_t limit);

@@ -12,23 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node of a file, whose numbers are those of the part, from 1 on. */
+/* A node of a file, whose numbers are those of the part, from 1 on. There can be millions. */
 struct knot {
 	uint32_t parent; /* 0: it is a root */
 	uint32_t place;	 /* 0: not known */
 	uint32_t outer;	 /* the outermost frame of its chain; of a root itself; 0: it is invalid */
-	bool is_function;
-	uint64_t samples;
+	/* Where it was added to the tree last; 0: nowhere. Which code an offset means depends on
+	 * its role, and a chain has its end at its root, so it can be at several places: that is
+	 * right for these, and others are added again. */
+	uint32_t in_tree;
+	uint8_t role; /* enum code_role */
+	uint8_t end;
 };
-
-/* Where a node of a file is in the tree. Which code an offset means depends on its role, and a
- * chain has its end at its root, so a node can be at several places. */
-struct spot {
-	uint32_t
-		in_tree[CODE_ROLE_COUNT_ - 1]; /* by role, without that of the sample; 0: unknown */
-	uint8_t end[CODE_ROLE_COUNT_ - 1];     /* of the chains for which that is right */
-};
-static_assert(CODE_SAMPLED == 0, "the innermost frame of a chain is met once");
+static_assert(sizeof(struct knot) == 20, "there are millions");
 
 /* What is known of a place of a part, of which there are much fewer than of nodes. It is small, so
  * that those of a part stay in the cache. */
@@ -53,12 +49,10 @@ struct plant {
 	struct chains_collect *collect;
 	struct chain_reader *reader;
 	struct chains_source *source;
-	/* The nodes that are looked at now, those of one file, and what is known of each of them
-	 * and of their places, by number in the part. Place 0 is that of a node whose place has no
-	 * number. */
+	/* The nodes that are looked at now, those of one file, and what is known of their places,
+	 * by number in the part. Place 0 is that of a node whose place has no number. */
 	struct chain_reader_part part;
 	struct knot *knots;
-	struct spot *spots;
 	struct place *places;
 	struct origin *origins;
 	/* The chain that was looked at last: many next to each other have these in common. */
@@ -82,36 +76,21 @@ static bool is_bad(struct plant *p, uint32_t node, uint32_t number)
 	return place->state == BAD;
 }
 
-/* Reads a node. */
-static struct knot knot_of(struct plant *p, uint32_t i)
+/* What is known of a node that was read, if that of its parent is. */
+static struct knot knot_of(struct plant *p, uint32_t i, const struct chain_reader_node *n)
 {
 	const struct chain_reader_part *part = &p->part;
-	struct chain_reader_node n;
-	struct knot k = { 0 };
+	struct knot k = { .outer = i };
 
-	if (!chain_reader_node(p->reader, node_at(p, i), &n))
+	if (!n->parent)
 		return k;
-	k.samples = n.samples;
-	k.is_function = n.is_function;
-	k.outer = i;
-	if (!n.parent)
-		return k;
-	k.parent = n.parent - part->first + 1;
-	k.place = n.place ? n.place - part->first_place + 1 : 0;
+	k.parent = n->parent - part->first + 1;
+	k.place = n->place ? n->place - part->first_place + 1 : 0;
 	if (!p->knots[k.parent].outer || is_bad(p, node_at(p, i), k.place))
 		k.outer = 0;
 	else if (p->knots[k.parent].parent)
 		k.outer = p->knots[k.parent].outer;
 	return k;
-}
-
-/* Reads all nodes: parents come first. */
-static void read_knots(struct plant *p)
-{
-	uint32_t i;
-
-	for (i = 1; i <= p->part.count; i++)
-		p->knots[i] = knot_of(p, i);
 }
 
 /* Looks at the place of a valid node. Without a number, it is that of the node until the next call.
@@ -197,7 +176,7 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 {
 	struct call_merge *merge = &p->collect->merge;
 	const uint32_t known = place_at(p, s->knot)->functions[s->role];
-	struct spot *spot = &p->spots[s->knot];
+	struct knot *knot = &p->knots[s->knot];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
 
@@ -205,9 +184,10 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 		at = call_merge_add(merge, at, known - 1);
 	while (n-- > 0)
 		at = call_merge_add(merge, at, ids[n]);
-	if (s->role != CODE_SAMPLED) {
-		spot->in_tree[s->role - 1] = at;
-		spot->end[s->role - 1] = (uint8_t)end;
+	if (s->role != CODE_SAMPLED) { /* which is met once */
+		knot->in_tree = at;
+		knot->role = (uint8_t)s->role;
+		knot->end = (uint8_t)end;
 	}
 	return at;
 }
@@ -215,10 +195,9 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 /* Where a frame is in the tree, if that is known for chains with this end; else 0. */
 static uint32_t known_spot(const struct plant *p, const struct step *s, uint32_t end)
 {
-	const struct spot *spot = &p->spots[s->knot];
+	const struct knot *k = &p->knots[s->knot];
 
-	return s->role != CODE_SAMPLED && spot->end[s->role - 1] == end ? spot->in_tree[s->role - 1]
-									: 0;
+	return k->role == s->role && k->end == end ? k->in_tree : 0;
 }
 
 /* The place of a valid node as the innermost of a chain. */
@@ -288,14 +267,13 @@ static int is_wanted(const struct plant *p, struct origin *o)
 }
 
 /* Adds the chain that ends at a node, which is no root. */
-static int plant_chain(struct plant *p, uint32_t knot)
+static int plant_chain(struct plant *p, uint32_t knot, const struct chain_reader_node *n)
 {
 	struct chains_collect *c = p->collect;
-	const struct knot *k = &p->knots[knot];
 	const uint32_t node = node_at(p, knot);
 	struct origin *o = origin_at(p, knot);
 	struct chain_frame ends[2] = { o->frame }; /* all that the counting looks at */
-	const struct chain chain = { ends, ARRAY_SIZE(ends), k->samples, k->is_function, node };
+	const struct chain chain = { ends, ARRAY_SIZE(ends), n->samples, n->is_function, node };
 	struct chains_line line;
 	uint32_t at;
 	int r;
@@ -316,19 +294,29 @@ static int plant_chain(struct plant *p, uint32_t knot)
 		return 0;
 	}
 	chains_take_count(c, &chain, &line);
-	c->merge.nodes[at].self += line.samples;
+	call_merge_count(&c->merge, at, line.samples);
 	chains_take_part(c, at, p->context, line.samples);
 	return 0;
 }
 
+/* Reads all nodes, and adds the chains that end at them: parents come first. */
 static int plant_chains(struct plant *p)
 {
+	enum { FORGET_EVERY = 1 << 16 };
+	struct chain_reader_node n;
 	uint32_t i;
 	int r = 0;
 
-	for (i = 1; i <= p->part.count && r == 0; i++)
-		if (p->knots[i].outer && p->knots[i].parent && p->knots[i].samples)
-			r = plant_chain(p, i);
+	for (i = 1; i <= p->part.count && r == 0; i++) {
+		if (i % FORGET_EVERY == 0)
+			chain_reader_forget_before(p->reader, node_at(p, i));
+		p->knots[i] = (struct knot){ 0 };
+		if (!chain_reader_node(p->reader, node_at(p, i), &n))
+			continue;
+		p->knots[i] = knot_of(p, i, &n);
+		if (p->knots[i].outer && n.parent && n.samples)
+			r = plant_chain(p, i, &n);
+	}
 	return r;
 }
 
@@ -339,9 +327,7 @@ static int plant_part(struct plant *p, size_t i)
 
 	p->part = chain_reader_part(p->reader, i);
 	p->outer = 0;
-	memset(p->spots, 0, ((size_t)p->part.count + 1) * sizeof(*p->spots));
 	memset(p->places, 0, ((size_t)p->part.place_count + 1) * sizeof(*p->places));
-	read_knots(p);
 	r = plant_chains(p);
 	chain_reader_forget_part(p->reader, i);
 	return r;
@@ -359,7 +345,6 @@ static void make_room(struct plant *p)
 		places = MAX(places, (size_t)part.place_count);
 	}
 	p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
-	p->spots = xcalloc(nodes + 1, sizeof(*p->spots));
 	p->places = xcalloc(places + 1, sizeof(*p->places));
 	p->origins = xcalloc(places + 1, sizeof(*p->origins));
 }
@@ -367,7 +352,6 @@ static void make_room(struct plant *p)
 static void plant_done(struct plant *p)
 {
 	free(p->knots);
-	free(p->spots);
 	free(p->places);
 	free(p->origins);
 }
