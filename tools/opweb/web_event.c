@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "profile/profile.h"
-#include "sfile/sname.h"
 #include "tools/common/reporting.h"
+#include "tools/common/usual_event.h"
 #include "tools/opweb/web_request.h"
 
 #include <inttypes.h>
@@ -41,9 +41,10 @@ static char *key_of(const struct classes *c, const struct class *event)
 	return xasprintf("%s,%" PRId64, event->event, event->count);
 }
 
-static void list(const struct classes *c, struct web_events *ret)
+static void list(const struct profile *p, struct web_events *ret)
 {
-	bool is_usual = false;
+	const struct classes *c = &p->classes;
+	const size_t usual = usual_event(p);
 	size_t i;
 
 	ret->keys = xcalloc(c->count + 1, sizeof(*ret->keys));
@@ -52,10 +53,8 @@ static void list(const struct classes *c, struct web_events *ret)
 
 		if (i && class_same_event(event, event - 1))
 			continue;
-		if (!is_usual && !sname_event_is_time(event->event)) {
+		if (i == usual)
 			ret->usual = ret->count;
-			is_usual = true;
-		}
 		ret->keys[ret->count++] = key_of(c, event);
 	}
 }
@@ -75,7 +74,7 @@ int web_events_list(const struct profile_config *config, char *const *words, str
 	if (r < 0)
 		return r;
 	*ret = (struct web_events){ 0 };
-	list(&p->classes, ret);
+	list(p, ret);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct profile_config;
 struct web_events {
 	char **keys; /* ends with NULL; or NULL */
 	size_t count;
-	size_t usual; /* the one that is shown if none is asked for: no time off the CPU */
+	size_t usual; /* the one that is shown if none is asked for: tools/common/usual_event.h */
 };
 
 /* The key of the event in a question, or NULL; caller frees. */
