@@ -202,13 +202,14 @@ void page_html(const struct report *r, FILE *out)
 {
 	const char *second = r->view->second ?: "";
 	const size_t room = bytes_for_all - MIN(strlen(second), bytes_for_all);
-	const size_t for_sources = r->source_count ? PAGE_SOURCE_BYTES : 0;
 	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
 	const char *parts[ARRAY_SIZE(places)];
 	char *at = page;
 	size_t size = 0, i;
 
-	data = pack_fitting_data(r, room - MIN(for_sources, room), &size);
+	sources = pack_sources(r, MIN((size_t)PAGE_SOURCE_BYTES, room));
+	data = pack_fitting_data(r, room - MIN(strlen(sources), room), &size);
+	free(sources);
 	sources = pack_sources(r, size < room ? room - size : 0);
 	parts[0] = data;
 	parts[1] = second;
