@@ -45,8 +45,8 @@ function timeOf(samples) {
 
 /** A window of steps as the address and opreport take it. It counts the same slices as the steps: it begins
  * with the first of them and ends with the last. */
-function windowText(window) {
-	const s = profile.head.steps, iso = ms => new Date(ms).toISOString().replace('.000', '');
+function windowText(window, p = profile) {
+	const s = p.head.steps, iso = ms => new Date(ms).toISOString().replace('.000', '');
 	const from = s.from_ms.slice(...window).filter((_, i) => s.to_ms[window[0] + i]), to = s.to_ms.slice(...window);
 	if (!from.length) return `${iso(s.begin_ms + window[0] * s.length_ms)}..${iso(s.begin_ms + window[1] * s.length_ms)}`;
 	return `${iso(Math.min(...from))}..${iso(Math.max(...to))}`;
@@ -514,18 +514,24 @@ function hottest() {
 	return best;
 }
 
+/** Whose source is shown: { isB, profile, view (the samples of its window), window, words (that select it) }. */
+function sideOfSource() {
+	const isB = Boolean(page.B) && state.side === 'B', p = isB && second ? second : profile;
+	return { isB, profile: p, view: isB ? page.B : page, window: isB ? page.other : page.window };
+}
+
 /** The name of a function as a pattern of opreport and opannotate; of an inlined one, that of the function which
  * Source shows for it. */
 function patternOf(f) {
-	const isWithin = source?.wanted?.f === f && source.code.address !== profile.address(f);
+	const code = sideOfSource().profile.codeOf(f), isWithin = source?.wanted?.f === f && source.code.address !== code.address;
 	const name = isWithin ? source.code.link : profile.func.link[f] ?? profile.func.name[f] ?? '';
-	return `${name.replace(/,/g, '\\,')}[${imagePath(profile, f)}]`;
+	return `${name.replace(/,/g, '\\,')}[${visible(code.image ?? '')}]`;
 }
 
 /** The functions with the most own samples that may have code to show, the hottest first. */
 function hottestCode(most) {
-	const { kind } = profile.func, { self } = page.functions, list = [];
-	for (let f = 1; f < profile.count - 1; f++) if (self[f] && kind[f] !== KIND_KERNEL && profile.hasSymbol(f)) list.push(f);
+	const { kind } = profile.func, { profile: p, view: { functions: { self } } } = sideOfSource(), list = [];
+	for (let f = 1; f < profile.count - 1; f++) if (self[f] && kind[f] !== KIND_KERNEL && p.hasSymbol(f)) list.push(f);
 	return list.sort((a, b) => self[b] - self[a] || a - b).slice(0, most);
 }
 
@@ -536,23 +542,31 @@ function sourceFunction() {
 
 /** Offers the hottest functions of the window. */
 function offerHottest(shown) {
-	const list = hottestCode(HOTTEST_OFFERED);
+	const list = hottestCode(HOTTEST_OFFERED), { view: { functions, n } } = sideOfSource();
 	if (!list.includes(shown)) list.unshift(shown);
 	$('hot').replaceChildren(...list.map(f => el('option', { value: f, selected: f === shown },
-		`${pct(page.functions.self[f] / page.n)} %  ${shortName(profile, f)} · ${imageName(profile, f)}`)));
+		`${pct(functions.self[f] / n)} %  ${shortName(profile, f)} · ${imageName(profile, f)}`)));
 }
 
-/** Which of two profiles the source is of, and what prints that of both. */
-function sourceOfFirst(f) {
-	const both = `opannotate -s -i ${shellWord(patternOf(f))} { ${visible(profile.head.selection)} } { ${visible(second.head.selection)} }`;
-	return `The code and the samples are those of A, ${firstLabel()}. Of both: ${both.replace(/ +/g, ' ')}. `;
+/** The words that select the samples of a side, with its window. */
+function sideWords(p, window) {
+	const text = window ? windowText(window, p) : '';
+	return (p === profile ? selectionWords(text ? ['time'] : []) : visible(p.head.selection)) + (text ? ` time:${text}` : '');
+}
+
+/** Which of two profiles or windows the source is of, and what prints that of both. */
+function sourceOfOne(f) {
+	const { isB } = sideOfSource(), both = `opannotate -s -i ${shellWord(patternOf(f))} { ${sideWords(profile, page.window)} } { ${sideWords(second ?? profile, page.other)} }`;
+	return `The code and the samples are those of ${isB ? `B, ${second ? secondLabel() : windowLabel(page.other)}` : `A, ${firstLabel()}`}. Of both: ${both.replace(/ +/g, ' ')}. `;
 }
 
 /** What is said above the source. The sources in a saved page are those of the whole profile. */
 function sourceNote(f, address, isKept) {
-	if (!address && second && page.B.functions.total[f] && !page.functions.total[f]) return `Only B, ${secondLabel()}, has samples in this function. The code that is shown here is that of A.`;
+	const { view, isB } = sideOfSource(), other = isB ? page : page.B;
+	if (second && !isServed && isB) return 'A saved page has no source of B. The command below prints it.';
+	if (!address && second && other.functions.total[f] && !view.functions.total[f]) return isB ? 'Only A has samples in this function.' : `Only B, ${secondLabel()}, has samples in this function.`;
 	if (!address) return 'This function has no symbol.';
-	return (second ? sourceOfFirst(f) : '') + sourceLimits(isKept);
+	return (page.B ? sourceOfOne(f) : '') + sourceLimits(isKept);
 }
 
 /** What the source does not have, or what does not apply to it. */
@@ -561,44 +575,48 @@ function sourceLimits(isKept) {
 		return `A saved page has the source of ${int(sources.functions.size)} of the hottest functions${sources.functions.size < sources.wanted ? ', as many as fit' : ''}. ` +
 			'This is none of them; the command below prints it.';
 	}
-	if (page.chosen.length || page.mask || (page.window && !isServed))
-		return `All samples of the function: ${!isServed && page.window ? 'a saved page has no source of a window, and ' : ''}filters do not apply here.`;
+	const { window } = sideOfSource();
+	if (page.chosen.length || page.mask || (window && !isServed))
+		return `All samples of the function: ${!isServed && window ? 'a saved page has no source of a window, and ' : ''}filters do not apply here.`;
 	return '';
 }
 
 /** Shows the source of the chosen function, or the hottest one, in the window: from the page, or the server. */
 function renderSource() {
-	const f = sourceFunction(), address = profile.address(f);
-	const image = profile.head.images[profile.func.image[f]]?.path, kept = sources.functions.get(`${address}/${image}`);
-	const question = `${address}/${page.window && isServed ? windowText(page.window) : 'all'}/${image}`;
-	const isShown = asked === question;
+	const f = sourceFunction(), { isB, profile: p, window } = sideOfSource(), { address, image } = p.codeOf(f);
+	const kept = p === profile ? sources.functions.get(`${address}/${image}`) : undefined;
+	const question = `${address}/${window && isServed ? windowText(window, p) : 'all'}/${image}`, session = p === profile ? null : secondOf.session;
+	const wanted = session === null ? question : `second ${question}`, isShown = asked === wanted;
+	$('sides').hidden = !page.B;
+	for (const side of ['A', 'B']) $('side-' + side).setAttribute('aria-pressed', String(isB === (side === 'B')));
 	source ||= new Source($('source'));
 	offerHottest(f);
 	$('source-note').textContent = sourceNote(f, address, kept);
 	if (address && isShown) return;
 	clearTimeout(asking);
-	asked = address && (isServed || kept) ? question : '';
+	asked = address && (isServed || kept) ? wanted : '';
 	$('source').replaceChildren(asked && !kept ? el('p', { class: 'dim' }, 'reading the code…') : '');
 	document.body.dataset.source = '';
 	if (kept) showSource(kept, f);
-	else if (asked) asking = setTimeout(() => askSource(question, f), ASK_DELAY_MS);
+	else if (asked) asking = setTimeout(() => askSource(question, f, session), ASK_DELAY_MS);
 }
 
 function showSource(code, f) {
-	source.show(code, isServed ? page : { ...page, before: profile.head.samples }, { f, name: fullName(profile, f), image: imagePath(profile, f), address: profile.address(f) });
+	const { profile: p, view } = sideOfSource(), { address, image } = p.codeOf(f);
+	source.show(code, { ...page, before: isServed ? view.before : p.head.samples }, { f, name: fullName(profile, f), image: visible(image ?? ''), address });
 	showCommand();
 	document.body.dataset.source = asked;
 }
 
-/** Shows the answer to a question about function f if it is still the wanted one. */
-async function askSource(question, f) {
-	if (asked !== question) return;
+/** Shows the answer to a question about function f of a side if it is still the wanted one. */
+async function askSource(question, f, session) {
+	const wanted = asked;
 	try {
-		const code = await loadSource(question, profile.head.event_key);
-		if (asked !== question) return;
+		const code = await loadSource(question, profile.head.event_key, session);
+		if (asked !== wanted) return;
 		showSource(code, f);
 	} catch (e) {
-		if (asked !== question) return;
+		if (asked !== wanted) return;
 		$('source').replaceChildren(el('p', { class: 'warn' }, visible(e.message)));
 		asked = '';
 	}
@@ -736,7 +754,8 @@ function command() {
 	const where = selectionWords(tags) + (tasks ?? '') + application, time = w => (w ? ` time:${windowText(w)}` : ''), general = visible(profile.head.options);
 	if (tasks === null || (grouping && !hasGrouping(profile, grouping))) return '';
 	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
-	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${where}${isServed ? time(page.window) : ''}`.replace(/ +/g, ' ');
+	const side = sideOfSource(), ofSide = sideWords(side.profile, isServed ? side.window : null);
+	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${ofSide}`.replace(/ +/g, ' ').trim();
 	const options = filterOptions(application);
 	const isMissing = profile.head.hidden && page.isPart && (grouping ? grouping !== 'application' : state.v === 'functions');
 	if (options === null || isMissing || (grouping && (grouping === 'kind' || (state.v === 'functions' && grouping === 'image')))) return '';
@@ -983,6 +1002,7 @@ function onKey(e) {
 function listen() {
 	let typing = 0;
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).onclick = () => go({ dir: d, z: '' });
+	for (const side of ['A', 'B']) $('side-' + side).onclick = () => go({ side });
 	$('col').onchange = () => go({ col: $('col').value });
 	$('by').onchange = () => go({ by: $('by').value });
 	$('merge').onchange = () => go({ opt: optionsWith('merge', $('merge').checked), z: '' });

@@ -221,6 +221,11 @@ export class Profile {
 		return next ? `0x${(next - 1n).toString(16)}` : null;
 	}
 
+	/** Where the code of a function is: { address (null: it has no symbol), image (its path) }. */
+	codeOf(f) {
+		return { address: this.address(f), image: this.head.images[this.func.image[f]]?.path };
+	}
+
 	/** The names in lower case. */
 	get lower() {
 		return this.late.lower ??= this.func.name.map(name => name.toLowerCase());

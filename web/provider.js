@@ -32,9 +32,14 @@ function about(event) {
 	return event ? `event/${encodeURIComponent(event)}/` : '';
 }
 
-/** The lines and instructions of a function: "ADDRESS/TIME/IMAGE". */
-export async function loadSource(question, event) {
-	return (await ask(about(event) + 'source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
+/** What questions about the profile to compare with begin with: that of a session or the second one (''). */
+function aboutSecond(session) {
+	return session ? `session/${encodeURIComponent(session)}/` : 'second/';
+}
+
+/** The lines and instructions of a function: "ADDRESS/TIME/IMAGE", of the profile to compare with unless its session is null. */
+export async function loadSource(question, event, session = /** @type {string | null} */ (null)) {
+	return (await ask(about(event) + (session === null ? '' : aboutSecond(session)) + 'source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
 }
 
 /** The same profile without functions, which a server has long before the whole if there are call chains; else null. */
@@ -51,7 +56,6 @@ export async function load(event) {
 /** The profile to compare it with: that of a session, or the second one that the server was started with or the page has ('').
  * null: there is none. */
 export async function loadSecond(event, session) {
-	const path = session ? `session/${encodeURIComponent(session)}/` : 'second/';
-	const bytes = isServed ? await (await ask(about(event) + path + 'data')).arrayBuffer() : session ? null : await embedded('second');
+	const bytes = isServed ? await (await ask(`${about(event)}${aboutSecond(session)}data`)).arrayBuffer() : session ? null : await embedded('second');
 	return bytes ? decode(bytes) : null;
 }

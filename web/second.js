@@ -116,10 +116,18 @@ function absentFrom(list, count, isCut) {
 	return absent;
 }
 
+/** Lets b find the code of functions, which have the numbers of the joined ones, where it is in b itself. */
+function keepCode(b, to) {
+	const own = Object.assign(Object.create(Object.getPrototypeOf(b)), b), from = new Map([...to].map((f, i) => [f, i]));
+	b.hasSymbol = f => own.hasSymbol(from.get(f) ?? 0);
+	b.codeOf = f => own.codeOf(from.get(f) ?? 0);
+}
+
 /** Joins b to a: afterwards both have the same functions, and trees with the same nodes. */
 export function joinProfiles(a, b) {
 	const before = a.rest, functionsOfA = Uint32Array.from({ length: a.count }, (_, f) => f), whole = b.allFunctions(), own = a.allFunctions();
 	const to = joinFunctions(a, b);
+	keepCode(b, to);
 	a.count = a.func.name.length;
 	a.rest = a.count - 1;
 	functionsOfA[before] = a.rest;

@@ -135,6 +135,8 @@ file ./elf/exe-pie ./elf/exe-pie INST_RETIRED.100000.0.all.all.all
     during 1 _start 500
     during 2 marked_first 100
 """
+NO_CLOCK = "cpu 4\n" + "".join(f"file ./elf/exe-pie ./elf/exe-pie {event}.all.all.all\n    main {samples}\n"
+                               for event, samples in (("CONTEXT_SWITCHES.1.0", 1), ("INST_RETIRED.100000.0", 30), ("OFFCPU.1.0", 2500)))
 SHED = SESSION.replace("during 2 marked_second 300", "during 2 marked_second 1300")
 
 # Slices shorter than a second.
@@ -802,9 +804,11 @@ def another_event_can_be_chosen(b):
 
 def each_event_has_a_column(b):
     """The shares of each event are those of opreport, also of functions that only another event has samples in, and of a window;
-    not with filters."""
+    not with filters. The clock's event is the one that is shown first."""
     server, url = serve("--session-dir=three-events")
     try:
+        b.open(url, "v=functions")
+        usual = b.js("return document.getElementById('event').value")
         for window, word in (("", []), ("&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z", ["time:2026-11-23T14:00:00Z..2026-11-23T14:00:10Z"])):
             b.open(url, "v=functions&e=TIMER" + window)
             b.until(lambda: "INST_RETIRED %" in b.text("functions"))
@@ -817,11 +821,48 @@ def each_event_has_a_column(b):
                 if not expected or shown != expected:
                     return False
         b.open(url, "v=functions&e=TIMER&f=focus:exe-pie:main")
-        return "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
+        return usual == "TIMER" and "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
     finally:
         b.driver.get("about:blank")  # which asks for no other event any more
         server.terminate()
         server.wait()
+
+
+def the_event_with_most_samples_is_shown_first(b):
+    """Of those that do not mean time: not the first by name."""
+    server, url = serve("--session-dir=no-clock")
+    try:
+        b.open(url, "v=functions")
+        return b.js("return [...document.querySelectorAll('#event option')].map(o => [o.value, o.selected])") == \
+            [["CONTEXT_SWITCHES", False], ["INST_RETIRED", True], ["OFFCPU", False]] and b.text("amount").startswith("30 samples")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def source_of_both_sides(b, of_a, of_b):
+    """Shows a function of A and then of B: its samples, and those that the command says."""
+    found = []
+    for side, window in (("A", of_a), ("B", of_b)):
+        b.js(f"document.getElementById('side-{side}').click()")
+        b.until(lambda w=window: f"those of {w}" in b.text("source-note") and b.js("return document.body.dataset.source"))
+        counts = instruction_counts(b)
+        found.append(bool(counts) and counts == shares_of_opannotate(shlex.split(b.text("command"))[1:]))
+    return found == [True, True]
+
+
+def a_difference_has_the_source_of_both(b, windows):
+    """Of windows, and of sessions, whose images may be in another place, with a command that prints the same."""
+    server, url = serve("--session-dir=before-after", "session:before")
+    try:
+        b.open(url, "v=source&c=after&fn=lib.so:marked_second")
+        b.until(lambda: b.js("return document.body.dataset.second"))
+        sessions = source_of_both_sides(b, "A, ", "B, session after")
+    finally:
+        server.terminate()
+        server.wait()
+    b.open(windows, "v=source&fn=lib.so:marked_second&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z&b=2026-11-23T14:00:30Z..2026-11-23T14:00:40Z")
+    return sessions and source_of_both_sides(b, "A, 14:00:10 to", "B, 14:00:30 to")
 
 
 def a_folded_timeline_leaves_the_page_as_high_as_the_screen(b, url):
@@ -953,7 +994,7 @@ def make_pages():
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
-    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("before-after", BEFORE_AFTER), ("many", MANY)):
+    for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("no-clock", NO_CLOCK), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1233,6 +1274,8 @@ def main():
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
                 attempt(each_event_has_a_column, wide)
+                attempt(the_event_with_most_samples_is_shown_first, wide)
+                attempt(a_difference_has_the_source_of_both, wide, url)
                 attempt(two_sessions_can_be_compared, wide)
                 attempt(sessions_that_are_not_listed_are_counted, wide)
                 attempt(the_server_is_confined, server)

@@ -170,22 +170,35 @@ static int print_page_data(const struct profile_config *config, char *const *lis
 	return r == -EINVAL ? print_event(config, list, key, err) : r;
 }
 
-/* Prints the data of the profile to compare with that a question is about. */
+/* Prints what is asked for of such a profile: its data, or a function. */
+static int print_part(const struct profile_config *config, char *const *list, const char *key,
+		      const char *question, struct error *err)
+{
+	_cleanup_(web_event_words_freep) char **words = NULL;
+
+	if (!strcmp(question, WEB_DATA_QUESTION))
+		return print_page_data(config, list, key, err);
+	words = web_event_words(list, key);
+	return web_source_print(config, &options.view.names, words, question, err);
+}
+
+/* Answers a question about the profile to compare with. */
 static int print_second(const struct profile_config *config, const struct job *job,
 			const char *question, const char *key, struct error *err)
 {
 	_cleanup_free_ char *session = web_second_session(question);
 	_cleanup_(web_event_words_freep) char **words = NULL;
+	const char *rest = web_second_rest(question);
 	struct braces second = job->sides[1]; /* borrows */
 
 	if (session) {
 		words = web_second_words(job->words, session, err);
-		return words ? print_page_data(config, words, key, err) : -EINVAL;
+		return words ? print_part(config, words, key, rest, err) : -EINVAL;
 	}
 	if (!job->is_pair)
 		return error_set(err, -ENOENT, "there is no second profile");
 	braces_renew(&second, config);
-	return print_page_data(&second.profile, second.words, key, err);
+	return print_part(&second.profile, second.words, key, rest, err);
 }
 
 static int print(const struct profile_config *config, const struct job *job, const char *question,

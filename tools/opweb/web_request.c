@@ -93,7 +93,7 @@ const char *web_second_rest(const char *question)
 enum web_answer web_request_judge(const struct web_policy *policy, const char *method,
 				  const char *path, const char *host)
 {
-	const char *rest;
+	const char *rest, *about;
 
 	if (!is_own_host(policy, host))
 		return WEB_BAD_HOST;
@@ -108,13 +108,14 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 	if (*rest != '/' || strlen(rest) >= WEB_QUESTION_MAX)
 		return WEB_NOT_FOUND;
 	rest = web_event_rest(rest + 1);
-	if (!strncmp(rest, source, strlen(source)))
+	about = web_second_rest(rest);
+	if (!strncmp(about, source, strlen(source)))
 		return WEB_SOURCE;
 	if (!strncmp(rest, export, strlen(export)))
 		return WEB_EXPORT;
 	if (!strcmp(rest, WEB_APPLICATIONS_QUESTION))
 		return WEB_APPLICATIONS;
-	return !strcmp(web_second_rest(rest), WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
+	return !strcmp(about, WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
 }
 
 const char *web_request_question(const char *path)
