@@ -5,12 +5,14 @@
 #include "base/keyed_hash.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "file/build_id.h"
 #include "file/file_identity.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "symbol/functions.h"
 #include "symbol/internal/lru_directory.h"
+#include "symbol/kept_lines.h"
 #include "symbol/symtab.h"
 
 #include <endian.h>
@@ -31,6 +33,13 @@
  *	12	u32 bytes of the table
  *	16	u32 CRC-32 of the owner, the number of bytes, and the table
  *	20	the table (symbol/functions.c)
+ *
+ * and, if its lines were kept, too:
+ *
+ *	0	magic "oplines1"
+ *	8	u32 bytes of the lines
+ *	12	u32 CRC-32 of the lines
+ *	16	the lines (symbol/kept_lines.c)
  */
 struct header {
 	char magic[8];
@@ -38,6 +47,13 @@ struct header {
 };
 static_assert(sizeof(struct header) == 20, "as on disk");
 static const char magic[] = "opfuncs1";
+
+struct lines_header {
+	char magic[8];
+	uint32_t size, crc;
+};
+static_assert(sizeof(struct lines_header) == 16, "as on disk");
+static const char lines_magic[] = "oplines1";
 
 enum {
 	/* What may be written per second, and at once after a pause. */
@@ -314,9 +330,16 @@ void function_store_put(struct function_store *s, const char *key,
 
 /* --- reading --- */
 
+/* The parts of a whole file, in its bytes. */
+struct parts {
+	const uint8_t *table, *lines; /* ->lines is NULL if there are none */
+	size_t size, lines_size;
+};
+
 /* Reads the file into *@ret; its size, or -errno. */
 static ssize_t read_file(const char *path, uint8_t **ret)
 {
+	enum { MAX_BYTES = FUNCTIONS_PACKED_MAX + KEPT_LINES_PACKED_MAX };
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct stat st;
 	size_t size;
@@ -326,44 +349,124 @@ static ssize_t read_file(const char *path, uint8_t **ret)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	size = (size_t)st.st_size;
-	if (size < sizeof(struct header) || size > sizeof(struct header) + FUNCTIONS_PACKED_MAX)
+	if (size < sizeof(struct header) ||
+	    size > sizeof(struct header) + sizeof(struct lines_header) + MAX_BYTES)
 		return -EBADMSG;
 	*ret = xmalloc(size);
 	return read(fd, *ret, size) == st.st_size ? st.st_size : -EBADMSG;
 }
 
-/* Makes a table of a whole file. */
-static int parse(const uint8_t *bytes, size_t size, const char *name, struct symtab **ret)
+/* Finds the lines in what follows the table. */
+static bool find_lines(const uint8_t *bytes, size_t size, struct parts *ret)
 {
-	const uint8_t *table = bytes + sizeof(struct header);
+	struct lines_header h;
+
+	if (size < sizeof(h))
+		return false;
+	memcpy(&h, bytes, sizeof(h));
+	ret->lines = bytes + sizeof(h);
+	ret->lines_size = size - sizeof(h);
+	return !memcmp(h.magic, lines_magic, sizeof(h.magic)) &&
+	       le32toh(h.size) == ret->lines_size &&
+	       le32toh(h.crc) == (uint32_t)crc32_z(0, ret->lines, ret->lines_size);
+}
+
+/* Finds and checks the parts of a file. */
+static bool find_parts(const uint8_t *bytes, size_t size, struct parts *ret)
+{
 	struct header h;
 
 	memcpy(&h, bytes, sizeof(h));
-	if (memcmp(h.magic, magic, sizeof(h.magic)) != 0 || le32toh(h.size) != size - sizeof(h) ||
-	    le32toh(h.crc) != checksum(&h, table))
-		return -EBADMSG;
-	return functions_unpack(table, size - sizeof(h), name, ret);
+	*ret = (struct parts){ .table = bytes + sizeof(h), .size = le32toh(h.size) };
+	size -= sizeof(h);
+	return !memcmp(h.magic, magic, sizeof(h.magic)) && ret->size <= size &&
+	       le32toh(h.crc) == checksum(&h, ret->table) &&
+	       (ret->size == size || find_lines(ret->table + ret->size, size - ret->size, ret));
+}
+
+/* Reads a file and finds its parts in *@ret_bytes, which the caller frees. 0 or -errno. */
+static int read_parts(const char *path, uint8_t **ret_bytes, struct parts *ret, struct error *err)
+{
+	ssize_t size = read_file(path, ret_bytes);
+
+	if (size < 0 && size != -EBADMSG)
+		return error_set(err, (int)size, "%s: %s", path, open_regular_why((int)size));
+	if (size < 0 || !find_parts(*ret_bytes, (size_t)size, ret))
+		return error_set(err, -EBADMSG, "%s: damaged", path);
+	return 0;
 }
 
 size_t function_store_memory(const char *path)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
-	ssize_t size = read_file(path, &bytes);
+	struct parts parts;
 
-	if (size < 0)
-		return SIZE_MAX;
-	return functions_memory(bytes + sizeof(struct header),
-				(size_t)size - sizeof(struct header));
+	return read_parts(path, &bytes, &parts, NULL) < 0
+		       ? SIZE_MAX
+		       : functions_memory(parts.table, parts.size);
 }
 
 int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
-	ssize_t size = read_file(path, &bytes);
+	struct parts parts;
+	int r = read_parts(path, &bytes, &parts, err);
 
-	if (size < 0 && size != -EBADMSG)
-		return error_set(err, (int)size, "%s: %s", path, open_regular_why((int)size));
-	if (size < 0 || parse(bytes, (size_t)size, name, ret) < 0)
-		return error_set(err, -EBADMSG, "%s: damaged", path);
-	return 0;
+	if (r < 0)
+		return r;
+	r = functions_unpack(parts.table, parts.size, name, ret);
+	return r < 0 ? error_set(err, r, "%s: damaged", path) : 0;
+}
+
+int function_store_read_lines(const char *path, struct kept_lines *ret, struct error *err)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct parts parts;
+	int r = read_parts(path, &bytes, &parts, err);
+
+	if (r < 0)
+		return r;
+	if (!parts.lines)
+		return error_set(err, -ENODATA, "%s: no lines were kept", path);
+	r = kept_lines_unpack(parts.lines, parts.lines_size, ret);
+	return r < 0 ? error_set(err, r, "%s: damaged", path) : 0;
+}
+
+/* --- adding lines --- */
+
+/* Writes the table with the lines to a temporary file and renames it. */
+static int write_with_lines(const char *path, const uint8_t *table, size_t size,
+			    const struct strbuf *lines)
+{
+	struct lines_header h = { .size = htole32((uint32_t)lines->length),
+				  .crc = htole32((uint32_t)crc32_z(0, (const uint8_t *)lines->text,
+								   lines->length)) };
+	const int length = (int)(path_base(path) - path);
+	_cleanup_free_ char *temporary = xasprintf("%.*snew.tmp", length, path);
+	_cleanup_close_ int fd = -1;
+	int r = 0;
+
+	memcpy(h.magic, lines_magic, sizeof(h.magic));
+	fd = open_regular_new(temporary, O_WRONLY, 0644);
+	if (fd < 0)
+		return fd;
+	if (!write_all(fd, table, size) || !write_all(fd, &h, sizeof(h)) ||
+	    !write_all(fd, lines->text, lines->length))
+		r = -EIO;
+	return path_put(temporary, path, 0, r);
+}
+
+int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct parts parts;
+	int r = read_parts(path, &bytes, &parts, err);
+
+	if (r < 0)
+		return r;
+	r = kept_lines_pack(lines, &packed);
+	if (r == 0)
+		r = write_with_lines(path, bytes, sizeof(struct header) + parts.size, &packed);
+	return r < 0 ? error_errno(err, r, "%s", path) : 0;
 }

@@ -27,6 +27,7 @@
 struct file_identity;
 struct file_version;
 struct function_store;
+struct kept_lines;
 struct symtab;
 
 enum { FUNCTION_KEY = 128 };
@@ -79,3 +80,8 @@ void function_store_count(const struct function_store *s, struct function_store_
 int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err);
 /* Returns how much memory the table in that file takes at most; SIZE_MAX: it cannot be read. */
 size_t function_store_memory(const char *path);
+/* Reads the lines kept with that table. 0, and the caller calls kept_lines_done(); or -errno:
+ * -ENODATA if none were kept. */
+int function_store_read_lines(const char *path, struct kept_lines *ret, struct error *err);
+/* Keeps @lines with that table, in place of those that were. 0 or -errno. */
+int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err);
