@@ -231,3 +231,13 @@ bool sourcetext_line(const struct sourcetext *t, size_t number, const char **ret
 	*ret_size = t->ends[number - 1] - start;
 	return true;
 }
+
+uint64_t source_line_hash(const char *text, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (; size--; text++)
+		if (*text != ' ' && *text != '\t' && *text != '\r')
+			hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
+	return hash;
+}

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -52,3 +53,6 @@ void sourcetext_free(struct sourcetext *t);
 DEFINE_CLEANUP(struct sourcetext *, sourcetext_free);
 /* Line @number, from 1, without its newline; false if there is none. Borrowed. */
 bool sourcetext_line(const struct sourcetext *t, size_t number, const char **ret, size_t *ret_size);
+/* A hash of the text of a line, by which it is found in another version of the source; blanks do
+ * not matter. Its lower half is in files (man opsymbols.5). */
+uint64_t source_line_hash(const char *text, size_t size);

@@ -201,7 +201,7 @@ static struct sequence lines_of(const struct annotate_file *f)
 	size_t i, size;
 
 	for (i = 0; i < f->line_count && sourcetext_line(f->text, i + 1, &line, &size); i++)
-		hashes[i] = hash_bytes(line, size);
+		hashes[i] = source_line_hash(line, size);
 	return (struct sequence){ hashes, f->line_count };
 }
 
