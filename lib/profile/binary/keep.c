@@ -62,12 +62,13 @@ static bool may_read(struct binaries *bs, uint32_t image, const struct sfile_hea
 	       is_trusted(&st, limits->owner);
 }
 
-size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct keep_limits *limits)
+void keep_images(const struct gather *g, struct binaries *bs, const struct keep_limits *limits,
+		 void (*take)(uint32_t image, const struct binary *b, void *data), void *data)
 {
 	uint64_t total, start = clock_now_ns();
 	_cleanup_free_ struct weight *weights = weigh_images(g, &total);
 	_cleanup_free_ struct image_samples *order = xcalloc(g->image_count + 1, sizeof(*order));
-	size_t i, n = order_images(g, weights, order), kept = 0;
+	size_t i, n = order_images(g, weights, order);
 
 	for (i = 0; i < n && clock_now_ns() - start < limits->time_ns; i++) {
 		const struct sfile_header *header = &weights[order[i].image].header;
@@ -76,8 +77,21 @@ size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct ke
 		if (!may_read(bs, order[i].image, header, limits))
 			continue;
 		binary_open(bs, order[i].image, header, &b);
-		kept += b.symtab != NULL;
+		take(order[i].image, &b, data);
 		binary_close(&b);
 	}
+}
+
+/* Opening the file has stored its symbols. */
+static void count_symbols(uint32_t image _unused_, const struct binary *b, void *data)
+{
+	*(size_t *)data += b->symtab != NULL;
+}
+
+size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct keep_limits *limits)
+{
+	size_t kept = 0;
+
+	keep_images(g, bs, limits, count_symbols, &kept);
 	return kept;
 }

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct binaries;
+struct binary;
 struct gather;
 
 struct keep_limits {
@@ -21,6 +22,9 @@ struct keep_limits {
 	uid_t owner;	     /* root reads only its own files, and those of this user */
 };
 
+/* Opens the files with a build-id, those with the most samples first, and calls @take with each. */
+void keep_images(const struct gather *g, struct binaries *bs, const struct keep_limits *limits,
+		 void (*take)(uint32_t image, const struct binary *b, void *data), void *data);
 /* Reads the files with a build-id, those with the most samples first, and stores what the cache of
  * @bs lacks. Returns how many files it read or found in the cache. */
 size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct keep_limits *limits);
