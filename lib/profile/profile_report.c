@@ -11,6 +11,7 @@
 #include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
 #include "profile/rows/row_join.h"
+#include "profile/rows/line_choice.h"
 #include "profile/rows/trend.h"
 #include "profile/rows/unresolved.h"
 #include "profile/xml/format_xml.h"
@@ -56,7 +57,7 @@ static bool is_by_samples(const struct report_view *view, bool has_before)
 void profile_report_configure(const struct report_view *view, struct profile_config *config)
 {
 	bool needs_code = view->form == REPORT_XML;
-	bool needs_lines = view->rows.lines || view->rows.inlines;
+	bool needs_lines = view->rows.lines || view->rows.inlines || view->rows.line;
 
 	config->binaries.keep = view->calls || needs_code;
 	config->binaries.symbols_only = !needs_lines && !needs_code;
@@ -212,6 +213,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (r->view->calls)
 		collect_calls(r, &job);
 	r->stats = job.stats;
+	if (r->rows.count == 0 && r->view->rows.line && r->stats.read)
+		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
 	if (r->rows.count == 0 && r->view->rows.only && r->stats.read)
 		return error_set(err, -ENODATA, "%s: none of these functions or images was sampled",
 				 p->gather->sessions[0].samples);
@@ -227,6 +230,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
 	losses_set_noise(&p->losses, p->gather, &p->classes, &r->rows);
+	if (r->view->rows.line)
+		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
 	if (r->view->timeline && r->view->rows.only)
 		container_choose_rows(&r->rows);
 	else if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)

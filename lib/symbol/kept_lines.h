@@ -43,8 +43,8 @@ struct kept_lines {
 	struct arena arena; /* of the names */
 };
 
-/* Adds a row; addresses ascend. One of the same address as the row before replaces it; one that says
- * the same is left out. */
+/* Adds a row; addresses ascend. One of the same address as the row before replaces it; one that
+ * says the same is left out. */
 void kept_lines_add(struct kept_lines *l, uint64_t address, const char *file, uint32_t line,
 		    uint32_t text);
 /* Adds the table to @out, compressed. 0, or -EFBIG. */

@@ -57,7 +57,7 @@ static int set_timeline(const char *arg, void *target _unused_, struct error *er
 	return by < 0 ? by : 0;
 }
 
-/* A name with a slash at its start, or in brackets, is that of an image. */
+/* A line of a source file. A name with a slash at its start, or in brackets, is an image. */
 static int set_history_of(const char *arg, void *target, struct error *err)
 {
 	_cleanup_free_ char *image = *arg == '/'   ? xasprintf("*[%s]", arg)
@@ -65,6 +65,9 @@ static int set_history_of(const char *arg, void *target, struct error *err)
 						   : NULL;
 
 	options.view.trend = true;
+	line_choice_done(&options.line);
+	if (line_choice_parse(arg, &options.line))
+		return 0;
 	return reporting_set_symbols(image ?: arg, target, err);
 }
 
@@ -122,8 +125,8 @@ static const struct opt opts[] = {
 	  "cgroup, comm or event",
 	  set_timeline },
 	{ 0, "history-of", OPT_CALL, &options.view.chosen.symbols.include, "LIST",
-	  "how the share of functions (as for -i) or an image (/PATH, [NAME]) changed, by day and "
-	  "build",
+	  "how the share of functions (as for -i), an image (/PATH, [NAME]) or a line (FILE:LINE) "
+	  "changed, by day and build",
 	  set_history_of },
 	{ 0, "step", OPT_CALL, &options.profile.division.length_ms, "LENGTH",
 	  "with --timeline or --history-of: a step of time (default: as fits the terminal; 1d)",

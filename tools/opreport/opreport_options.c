@@ -294,8 +294,9 @@ int opreport_check(struct opreport_options *o, struct error *err)
 	v->rows.symbols |= v->trend;
 	v->rows.merge_lib |= v->trend;
 	v->rows.by_interpreter = v->native;
-	v->rows.only = v->trend || (v->timeline == TIMELINE_SYMBOL &&
-				    symbol_filter_is_set(&v->chosen.symbols))
+	v->rows.line = v->trend && o->line.file ? &o->line : NULL;
+	v->rows.only = (v->trend && !v->rows.line) || (v->timeline == TIMELINE_SYMBOL &&
+						       symbol_filter_is_set(&v->chosen.symbols))
 			       ? &v->chosen.symbols
 			       : NULL;
 	v->chosen.native = v->native && v->chains;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "profile/profile_report.h"
+#include "profile/rows/line_choice.h"
 #include "tools/common/screen.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct opreport_options {
 	bool reverse, all, no_symbol_cache, by_host;
 	struct screen screen;
 	bool perf_script;
+	struct line_choice line; /* of --history-of; without a file if it has none */
 	const char *output;
 	const char *html;  /* the page to write, or NULL */
 	const char *pprof; /* the profile for pprof to write, or NULL */

@@ -83,6 +83,8 @@ bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uin
 bool binary_has_code(const struct binary *b, uint64_t offset);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
+/* The root of image number @image: its archive, or that of the configuration; or NULL. Borrowed. */
+const char *binaries_root(const struct binaries *bs, uint32_t image);
 /* The path of the functions kept of image number @image when it was sampled; caller frees. NULL if
  * there are none. */
 char *binaries_kept_path(struct binaries *bs, uint32_t image);

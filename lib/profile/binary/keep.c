@@ -95,3 +95,10 @@ size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct ke
 	keep_images(g, bs, limits, count_symbols, &kept);
 	return kept;
 }
+
+const char *binaries_root(const struct binaries *bs, uint32_t image)
+{
+	const struct gather *g = bs->gather;
+
+	return g->sessions[g->images[image].session].archive ?: bs->root;
+}

@@ -59,7 +59,11 @@ struct row_symbol {
 struct row_place {
 	const char *file;  /* as compiled; lives as long as the container. NULL: not known */
 	unsigned int line; /* from 1 */
+	uint32_t text;	   /* hash of the line's text, if requested; 0: not known */
 };
+
+/* How one line was found in another build. */
+enum row_found { ROW_BY_TEXT, ROW_BY_NEIGHBOUR, ROW_BY_NUMBER };
 
 struct row {
 	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
@@ -72,6 +76,9 @@ struct row {
 	const uint64_t *blocks;	   /* of each class, if there are blocks: container_join_blocks() */
 	struct row_place place;	   /* of the symbol, if lines are requested */
 	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
+	const uint64_t *around;	   /* of one line (line_choice.h): the counts of its file in
+				    * the symbol; else NULL */
+	enum row_found found;	   /* the same: how ->place was found */
 	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
 	 * the call */
 	bool is_go;		   /* of a symbol: the Go compiler made its code */

@@ -8,6 +8,7 @@
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
+#include "profile/rows/line_choice.h"
 #include "profile/rows/row_detail.h"
 #include "profile/rows/internal/placer.h"
 #include "profile/select/gather.h"
@@ -92,7 +93,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	row->symbol_index = sym->whole;
 	row->address = sym->address;
 	row->is_go = sym->rank & SYMBOL_GO;
-	if (p->job->config->lines && cur->placer)
+	if ((p->job->config->lines || p->job->config->line) && cur->placer)
 		row->place = placer_find(cur->placer, sym->address);
 	return row;
 }
@@ -125,9 +126,9 @@ static const struct sample *take_up_to(struct populate *p, struct current *cur, 
 	struct row *row = &p->job->out->rows[index];
 	const struct sample *next = count_up_to(row, at, end, last);
 
-	if (p->job->config->details)
+	if (p->job->config->details || p->job->config->line)
 		detail_keep(p->job->out, row, at, (size_t)(next - at), address - at->offset,
-			    p->job->config->lines ? cur->placer : NULL);
+			    p->job->config->lines || p->job->config->line ? cur->placer : NULL);
 	return next;
 }
 
@@ -168,6 +169,8 @@ static bool has_row(const struct populate *p, const struct current *cur, const c
 	const struct symbol_filter *only = p->job->config->only;
 	_cleanup_free_ char *plain = only && name ? container_plain_name(name) : NULL;
 
+	if (p->job->config->line)
+		return name;
 	return !only ||
 	       symbol_filter_wants(only, plain, p->job->gather->images[cur->image].display);
 }
@@ -201,16 +204,21 @@ static const struct sample *take_symbol(struct populate *p, struct current *cur,
 					const struct symbol *sym, const struct sample *at)
 {
 	const struct sample *end = p->samples.samples + p->samples.count;
+	const struct line_choice *line = p->job->config->line;
 	uint64_t shift = sym->address - sym->offset;
 
-	if (!symbol_has_row(p, cur, sym))
+	if ((line && !cur->placer) || !symbol_has_row(p, cur, sym))
 		return skip_to(p, at, sym->end - 1);
-	if (!cur->inlined)
+	if (!cur->inlined && !line)
 		return take_up_to(p, cur, row_at(p, cur, sym, 0), at, sym->end - 1,
 				  at->offset + shift);
 	while (at < end && at->offset < sym->end)
-		at = take_up_to(p, cur, row_at(p, cur, sym, at->offset + shift), at, at->offset,
-				at->offset + shift);
+		if (line &&
+		    !line_choice_has(line, placer_find(cur->placer, at->offset + shift).file))
+			at = skip_to(p, at, at->offset);
+		else
+			at = take_up_to(p, cur, row_at(p, cur, sym, at->offset + shift), at,
+					at->offset, at->offset + shift);
 	return at;
 }
 
@@ -274,8 +282,9 @@ static void open_binary(struct populate *p, struct current *cur)
 		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
 	if (cur->binary.symtab && p->job->config->only)
 		cur->verdicts = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->verdicts));
-	if ((p->job->config->lines || p->job->config->inlines) && cur->binary.file)
-		cur->placer = placer_new(p->job->out, cur->binary.file, cur->binary.debug);
+	if (p->job->config->lines || p->job->config->inlines || p->job->config->line)
+		cur->placer = placer_open(p->job->out, p->job->binaries, cur->image, &cur->binary,
+					  p->job->config->line);
 	if (p->job->config->inlines && cur->placer)
 		cur->inlined = inline_rows_new(p->job->out, placer_lines(cur->placer),
 					       p->job->config->lines);

@@ -20,6 +20,7 @@ struct binaries;
 struct classes;
 struct gather;
 struct by_image;
+struct line_choice;
 struct symbol_filter;
 
 struct populate_config {
@@ -32,6 +33,9 @@ struct populate_config {
 	bool code;		/* with symbols: their size and code; binaries are kept open */
 	bool lines;   /* with symbols: look up source lines, with details of samples too */
 	bool inlines; /* with symbols: inlined functions get rows of their own */
+	/* With symbols: only samples in its file have rows, with details and the texts of lines
+	 * (line_choice.h). NULL: all have. */
+	const struct line_choice *line;
 	/* With symbols and without details: the others have no rows, but are in the totals. NULL:
 	 * all have rows. */
 	const struct symbol_filter *only;

@@ -58,6 +58,32 @@ static void add_entry(struct trend_list *list, struct trend_entry e)
 		list->entries[list->count++] = e;
 }
 
+/* The same of what is around the line, if the rows are of one. */
+static void count_around(struct parts *p, uint32_t image)
+{
+	const struct container *c = p->container;
+	size_t i, k;
+
+	for (i = 0; i < c->count; i++)
+		for (k = 0; k < p->count && c->rows[i].around && image == c->rows[i].image; k++)
+			p->counts[k] += c->rows[i].around[p->first + k];
+}
+
+/* Sets the line of an entry, which is of a build. */
+static void set_place(const struct container *c, struct trend_entry *e)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+
+		if (row->image != e->image || !row->around || !row->place.line)
+			continue;
+		e->place = &row->place;
+		e->found = MAX(e->found, row->found);
+	}
+}
+
 static struct trend_list list_steps(struct parts *p)
 {
 	size_t of_step = p->gather->step_parts, i;
@@ -99,13 +125,17 @@ static struct trend_list list_builds(struct parts *p)
 		if (!is_used[i])
 			continue;
 		count_rows(p, (uint32_t)i);
+		count_around(p, (uint32_t)i);
 		for (from = 0; from < p->count && !p->counts[from];)
 			from++;
 		for (end = p->count; end > from && !p->counts[end - 1];)
 			end--;
+		count_rows(p, (uint32_t)i);
 		if (from < end)
 			add_entry(&list, entry_of(p, (uint32_t)i, from, end));
 	}
+	for (i = 0; i < list.count; i++)
+		set_place(p->container, &list.entries[i]);
 	if (list.count)
 		qsort_r(list.entries, list.count, sizeof(*list.entries), compare_builds,
 			(void *)p->gather);

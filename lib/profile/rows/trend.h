@@ -13,6 +13,7 @@
 #pragma once
 
 #include "history/window.h"
+#include "profile/rows/container.h"
 #include "profile/rows/diff.h"
 #include "profile/rows/statistics.h"
 
@@ -22,7 +23,6 @@
 
 struct class;
 struct classes;
-struct container;
 struct gather;
 
 /* A step, or a build. */
@@ -34,6 +34,8 @@ struct trend_entry {
 	bool is_compared; /* with the entry before: the step, or a build of an image of that name */
 	double percent;	  /* by which the share grew since then */
 	enum diff_verdict verdict;
+	const struct row_place *place; /* of a build, of a line there; NULL: not known */
+	enum row_found found;	       /* how ->place was found: in the worst case of several */
 };
 
 struct trend_list {

@@ -9,6 +9,7 @@
 #include "profile/print/internal/csv.h"
 #include "profile/print/json_head.h"
 #include "profile/print/report_header.h"
+#include "profile/rows/line_choice.h"
 #include "profile/rows/trend.h"
 #include "sfile/manifest.h"
 
@@ -29,7 +30,19 @@ static double percent_of(const struct trend_entry *e)
 	return container_share(e->part.count, e->part.total);
 }
 
+/* How the line of a build was found. */
+static const char *found_by(const struct trend_entry *e)
+{
+	static const char *const names[] = {
+		[ROW_BY_TEXT] = "text", [ROW_BY_NEIGHBOUR] = "neighbour", [ROW_BY_NUMBER] = "number"
+	};
+
+	return names[e->found];
+}
+
 /* --- text --- */
+
+enum { LINE_WIDTH = 8 };
 
 static void add_cell(struct strbuf *line, size_t width, const char *text)
 {
@@ -81,6 +94,20 @@ static void print_line(struct strbuf *line, FILE *out)
 	strbuf_clear(line);
 }
 
+/* Adds the line of a build, with a mark if it was found by its number. */
+static void add_place(const struct report *r, const struct trend_entry *e, struct strbuf *line)
+{
+	static const char *const marks[] = {
+		[ROW_BY_TEXT] = "", [ROW_BY_NEIGHBOUR] = " *", [ROW_BY_NUMBER] = " #"
+	};
+	_cleanup_free_ char *text = NULL;
+
+	if (!r->view->rows.line)
+		return;
+	text = e->place ? xasprintf("%u%s", e->place->line, marks[e->found]) : xstrdup("-");
+	add_cell(line, LINE_WIDTH, text);
+}
+
 static void print_steps(const struct report *r, const struct trend_table *table, FILE *out)
 {
 	const struct trend_list *list = &table->steps;
@@ -110,7 +137,8 @@ static void print_builds(const struct report *r, const struct trend_table *table
 	if (!r->view->no_header && list->count) {
 		(void)fputc('\n', out);
 		print_heads(r, table->class, out);
-		(void)fprintf(out, "%-18simage name\n", "build-id");
+		(void)fprintf(out, "%-18s%s%simage name\n", "build-id",
+			      r->view->rows.line ? "line" : "", r->view->rows.line ? "    " : "");
 	}
 	for (i = 0; i < list->count; i++) {
 		char id[BUILD_ID_TEXT];
@@ -119,9 +147,25 @@ static void print_builds(const struct report *r, const struct trend_table *table
 
 		add_numbers(r, table->class, &list->entries[i], &line);
 		add_cell(&line, SHOWN + 2, cut);
+		add_place(r, &list->entries[i], &line);
 		text_visible(&line, report_image(r, list->entries[i].image));
 		print_line(&line, out);
 	}
+}
+
+/* Says how a line was found. */
+static void print_line_note(const struct report *r, FILE *out)
+{
+	const struct line_choice *line = r->view->rows.line;
+
+	if (line)
+		(void)fprintf(
+			out,
+			"Line %s:%u of the newest build with samples in it; of others, the line "
+			"with the same text in the same function\n"
+			"*: there is none; the line as far from a line that both have\n"
+			"#: texts are not known; the line as far from the function's start\n",
+			line->file, line->line);
 }
 
 void report_trend_text(const struct report *r, FILE *out)
@@ -141,6 +185,7 @@ void report_trend_text(const struct report *r, FILE *out)
 			"~: chance alone makes such a difference in more than 1 of 20 cases\n"
 			"?: in fewer, but among so many lines some differ this much by chance\n",
 			step);
+		print_line_note(r, out);
 	}
 	for (i = 0; i < t->table_count; i++) {
 		if (t->table_count > 1)
@@ -151,6 +196,14 @@ void report_trend_text(const struct report *r, FILE *out)
 }
 
 /* --- CSV --- */
+
+static void add_csv_place(const struct trend_entry *e, struct strbuf *line)
+{
+	if (e->place)
+		strbuf_addf(line, ",%u,%s", e->place->line, found_by(e));
+	else
+		strbuf_adds(line, ",,");
+}
 
 static void print_csv_list(const struct report *r, const struct trend_table *table,
 			   const struct trend_list *list, FILE *out)
@@ -179,6 +232,8 @@ static void print_csv_list(const struct report *r, const struct trend_table *tab
 			strbuf_addf(&line, ",%.9g,%s", e->percent, diff_verdict_name(e->verdict));
 		else
 			strbuf_adds(&line, ",,");
+		if (r->view->rows.line)
+			add_csv_place(e, &line);
 		csv_line_print(r, &line, out);
 	}
 }
@@ -190,8 +245,10 @@ void report_trend_csv(const struct report *r, FILE *out)
 
 	if (!r->view->no_header)
 		(void)fputs("event,begin,end,image,build_id,samples,of,percent,percent_from,"
-			    "percent_to,diff_percent,verdict\n",
+			    "percent_to,diff_percent,verdict",
 			    out);
+	if (!r->view->no_header)
+		(void)fprintf(out, "%s\n", r->view->rows.line ? ",line,found_by" : "");
 	for (i = 0; i < t->table_count; i++) {
 		print_csv_list(r, &t->tables[i], &t->tables[i].steps, out);
 		print_csv_list(r, &t->tables[i], &t->tables[i].builds, out);
@@ -222,6 +279,11 @@ static void write_entry(const struct report *r, const struct trend_entry *e, str
 	if (e->is_compared) {
 		json_double(j, "diff_percent", e->percent);
 		json_string(j, "verdict", diff_verdict_name(e->verdict));
+	}
+	if (e->place) {
+		json_string(j, "file", e->place->file);
+		json_u64(j, "line", e->place->line);
+		json_string(j, "found_by", found_by(e));
 	}
 	json_close(j, '}');
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks up the source lines of addresses in the debug information of one binary. The names of
- * source files are copied to the container of the rows that show them.
+ * Looks up the source lines of addresses in the debug information of one binary, or in what was
+ * kept of it. The names of source files are copied to the container of the rows that show them.
  *
  *	struct placer *p = placer_new(&container, elf, debug);
  *	row->place = placer_find(p, address);
@@ -11,6 +11,8 @@
 
 #include "profile/rows/container.h"
 
+struct binaries;
+struct binary;
 struct elffile;
 struct lines;
 struct placer;
@@ -19,9 +21,13 @@ struct placer;
  * files are closed. */
 struct placer *placer_new(struct container *c, const struct elffile *ef,
 			  const struct elffile *debug);
+/* Looks up lines of image number @image in @b, its binary; with @texts, finds their texts, too, and
+ * looks in what was kept of a binary that is gone (function_store.h). NULL: there are none. */
+struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t image,
+			   const struct binary *b, bool texts);
 /* NULL is fine. */
 void placer_free(struct placer *p);
-/* The line table that it reads; borrowed. */
+/* The line table that it reads; borrowed. Not of placer_new_kept(). */
 struct lines *placer_lines(const struct placer *p);
 /* The line that the code at @address was compiled from; ->file is NULL if that is not known. */
 struct row_place placer_find(struct placer *p, uint64_t address);
