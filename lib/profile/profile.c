@@ -7,6 +7,7 @@
 #include "file/scratch.h"
 #include "profile/binary/keep.h"
 #include "profile/compact/pack.h"
+#include "profile/rows/keep_lines.h"
 #include "profile/select/programs.h"
 #include "symbol/symcache.h"
 
@@ -185,15 +186,35 @@ static void close_cache(struct symcache *cache)
 	symcache_close(cache);
 }
 
+static struct keep_limits keep_limits_of(uid_t owner)
+{
+	return (struct keep_limits){ .time_ns = 1000000000,
+				     .file_bytes = 256 << 20,
+				     .owner = owner };
+}
+
+void profile_keep_lines(const char *session_dir, uid_t owner)
+{
+	const struct profile_config config = { .session_dir = session_dir,
+					       .merge = CLASSES_MANY_AXES };
+	const struct keep_limits limits = keep_limits_of(owner);
+	_cleanup_(profile_closep) struct profile *p = NULL;
+	struct error err = ERROR_INIT;
+
+	if (profile_open(&config, 0, NULL, &p, &err) < 0)
+		log_debug("no lines are kept: %s", err.text);
+	else
+		log_debug("lines of %zu files are kept",
+			  keep_lines(p->gather, &p->by_image, p->binaries, &limits));
+}
+
 void profile_keep_symbols(const char *session_dir, uid_t owner)
 {
 	const struct profile_config config = { .session_dir = session_dir,
 					       .symbol_cache = true,
 					       .merge = CLASSES_MANY_AXES,
 					       .binaries = { .symbols_only = true } };
-	const struct keep_limits limits = { .time_ns = 1000000000,
-					    .file_bytes = 256 << 20,
-					    .owner = owner };
+	const struct keep_limits limits = keep_limits_of(owner);
 	_cleanup_(profile_closep) struct profile *p = NULL;
 	struct error err = ERROR_INIT;
 

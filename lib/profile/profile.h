@@ -93,6 +93,9 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
  * the most samples first, within a second; see keep.h. As root, reads only files of root and of
  * @owner. */
 void profile_keep_symbols(const char *session_dir, uid_t owner);
+/* Keeps the source lines of sampled functions of that profile in its session directory, within a
+ * second; see keep_lines.h. Reads the same files. */
+void profile_keep_lines(const char *session_dir, uid_t owner);
 /* Frees all; NULL is fine. */
 void profile_close(struct profile *p);
 DEFINE_CLEANUP(struct profile *, profile_close);

@@ -442,13 +442,14 @@ static int raise_priority(void)
 	return before - getpriority(PRIO_PROCESS, 0);
 }
 
-/* Has later reports know the symbols of files that are rebuilt or removed. */
+/* Has later reports know the symbols and lines of files that are rebuilt or removed. */
 static void remember_symbols(void)
 {
 	/* What is wrong with the files is for reports to say. */
 	if (!given[SETTING_VERBOSE].value)
 		tool_verbose(LOG_LEVEL_ERROR);
 	profile_keep_symbols(session_dir, session_owner_uid());
+	profile_keep_lines(session_dir, session_owner_uid());
 }
 
 /* The command line; caller frees. */
