@@ -20,6 +20,8 @@ struct written {
 	uint32_t place;
 };
 
+enum { FRAMES = 7 };
+
 struct segment_writer {
 	const uint32_t *to;
 	struct segment_header header;
@@ -33,6 +35,9 @@ struct segment_writer {
 	size_t touched_room;
 	uint64_t *forecast; /* of ->totals; NULL: none */
 	struct segment_columns columns;
+	size_t column_ends[FRAMES]; /* columns, in order, whose counts are compressed together */
+	size_t ends[FRAMES];	    /* the same of the bytes of ->raw; the rest follows */
+	size_t end_count;
 	ZSTD_CCtx *zstd; /* NULL: no memory for it */
 	int zstd_level;
 	bool is_too_large;
@@ -44,25 +49,38 @@ static void add(uint64_t *sum, uint64_t count)
 		*sum = UINT64_MAX;
 }
 
-/* Compresses ->raw as a block. */
+/* Compresses a part of ->raw as a frame; returns its size. */
+static size_t put_frame(struct segment_writer *w, size_t from, size_t end, char *to, size_t room)
+{
+	size_t stored = w->zstd ? ZSTD_compressCCtx(w->zstd, to, room, strbuf_text(&w->raw) + from,
+						    end - from, w->zstd_level)
+				: 0;
+
+	if (!ZSTD_isError(stored))
+		return stored;
+	w->is_too_large = true;
+	return 0;
+}
+
+/* Compresses ->raw as a block: a frame for each of ->ends, which readers take for one, and one for
+ * the rest. */
 static struct segment_block put_block(struct segment_writer *w)
 {
-	size_t bound = ZSTD_compressBound(w->raw.length);
+	size_t bound = ZSTD_compressBound(w->raw.length) + FRAMES * ZSTD_compressBound(0);
 	_cleanup_free_ char *bytes = xmalloc(bound);
-	size_t stored = w->zstd ? ZSTD_compressCCtx(w->zstd, bytes, bound, strbuf_text(&w->raw),
-						    w->raw.length, w->zstd_level)
-				: 0;
 	struct segment_block b = { .offset = sizeof(w->header) + w->body.length };
+	size_t stored = 0, from = 0, i;
 
-	if (ZSTD_isError(stored) || w->raw.length > SEGMENT_BLOCK_MAX) {
-		w->is_too_large = true;
-		stored = 0;
-	}
+	for (i = 0; i < w->end_count; from = w->ends[i++])
+		stored += put_frame(w, from, w->ends[i], bytes + stored, bound - stored);
+	stored += put_frame(w, from, w->raw.length, bytes + stored, bound - stored);
+	w->is_too_large |= w->raw.length > SEGMENT_BLOCK_MAX;
 	b.size = (uint32_t)w->raw.length;
 	b.stored = (uint32_t)stored;
 	b.crc = (uint32_t)crc32_z(0, (const uint8_t *)bytes, stored);
 	strbuf_add(&w->body, bytes, stored);
 	strbuf_clear(&w->raw);
+	w->end_count = 0;
 	return b;
 }
 
@@ -225,6 +243,24 @@ static void put_tree(struct segment_writer *w, const struct segment_tree *t, con
 	put_nodes(w, t, list, count, order);
 }
 
+/* Divides the columns by how large counts are on average: a frame of zstd has one code for all of its
+ * bytes, and small counts need another one than large ones. */
+static void divide_columns(struct segment_writer *w, size_t slices)
+{
+	static const unsigned int halves[FRAMES] = { 40, 16, 8, 4, 2, 1, 0 };
+	size_t frame = 0, i;
+
+	for (i = 0; i < w->columns.count; i++) {
+		unsigned int rank = segment_columns_rank(w->forecast[w->columns.order[i]]);
+
+		while (frame < FRAMES - 1 &&
+		       rank < segment_columns_rank(halves[frame] * slices / 2))
+			w->column_ends[frame++] = i;
+	}
+	while (frame < FRAMES)
+		w->column_ends[frame++] = w->columns.count;
+}
+
 /* Decides which nodes have columns. */
 static void plan_columns(struct segment_writer *w, size_t folded,
 			 const struct segment_forecast *forecast)
@@ -236,6 +272,7 @@ static void plan_columns(struct segment_writer *w, size_t folded,
 	for (i = 1; i <= folded; i++)
 		add(&w->forecast[w->numbers[w->to[i]]], forecast->counts[i]);
 	segment_columns_init(&w->columns, w->forecast, w->header.nodes, w->header.columns);
+	divide_columns(w, forecast->slices);
 }
 
 struct segment_writer *segment_writer_new(const struct segment_tree *tree, const uint32_t *to,
@@ -307,14 +344,29 @@ static bool has_column(const struct segment_writer *w, uint32_t number)
 	return w->columns.count && segment_columns_rank(w->forecast[number]) >= w->header.columns;
 }
 
+/* Writes the sums of the slice that have columns. */
+static void put_columns(struct segment_writer *w)
+{
+	enum { LEAST = 512 }; /* bytes: fewer are not worth a frame */
+	size_t frame, i = 0, from = 0;
+
+	for (frame = 0; frame < FRAMES; frame++) {
+		for (; i < w->column_ends[frame]; i++)
+			strbuf_add_uleb(&w->raw, w->sums[w->columns.order[i]]);
+		if (w->raw.length - from < LEAST)
+			continue;
+		from = w->raw.length;
+		w->ends[w->end_count++] = from;
+	}
+}
+
 /* Writes the sums of the slice, which @touched nodes have, and adds them to the totals. */
 static void put_counts(struct segment_writer *w, size_t touched)
 {
 	uint32_t last = 0;
 	size_t others = 0, i;
 
-	for (i = 0; i < w->columns.count; i++)
-		strbuf_add_uleb(&w->raw, w->sums[w->columns.order[i]]);
+	put_columns(w);
 	for (i = 0; i < touched; i++) {
 		uint32_t number = w->touched[i];
 
