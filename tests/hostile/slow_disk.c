@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A slow disk: slow_disk IMAGE MOUNTPOINT (stays in the foreground). MOUNTPOINT contains "disk", the
- * bytes of IMAGE, to be attached to a loop device. Each write to it, and each flush, takes as many
- * milliseconds as were written to "delay", at first none.
+ * A slow disk: slow_disk IMAGE MOUNTPOINT (stays in the foreground). MOUNTPOINT contains "disk",
+ * the bytes of IMAGE, to be attached to a loop device. Each write to it, and each flush, takes as
+ * many milliseconds as were written to "delay", at first none.
  */
 #define FUSE_USE_VERSION 31
 #include <errno.h>

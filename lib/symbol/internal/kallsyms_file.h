@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to the room: opens the kernel's list of symbols. Whoever opens it decides whether it shows
- * addresses, not who reads it. So a service without CAP_SYSLOG can get them from its manager, which
- * opens the list as the standard input of the service.
+ * Private to the room: opens the kernel's list of symbols. Whoever opens it decides whether it
+ * shows addresses, not who reads it. So a service without CAP_SYSLOG can get them from its
+ * manager, which opens the list as the standard input of the service.
  */
 #pragma once
 
