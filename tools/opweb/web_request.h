@@ -24,8 +24,8 @@ enum { WEB_QUESTION_MAX = 8192 };
 /* Before a question that is about one of several events, and its key and a slash (web_event.h). */
 #define WEB_EVENT_PREFIX "event/"
 
-/* Before the question for the data or sources of another profile, to compare with: the second one of the
- * command line, or a session, whose name and a slash follow (web_second.h). */
+/* Before the question for the data or sources of another profile, to compare with: the second one
+ * of the command line, or a session, whose name and a slash follow (web_second.h). */
 #define WEB_SECOND_PREFIX  "second/"
 #define WEB_SESSION_PREFIX "session/"
 

@@ -221,7 +221,7 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 		r = c->wants_tree ? plant_source(&collect) : list_source(&collect);
 		map_done(&collect.wanted);
 	}
-	chain_frames_free(collect.functions); /* and the symbols of all images, before more is made */
+	chain_frames_free(collect.functions); /* with the symbols of all images */
 	collect.functions = NULL;
 	if (c->wants_tree)
 		chains_plant_end(&collect);
