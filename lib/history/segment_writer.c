@@ -243,8 +243,8 @@ static void put_tree(struct segment_writer *w, const struct segment_tree *t, con
 	put_nodes(w, t, list, count, order);
 }
 
-/* Divides the columns by how large counts are on average: a frame of zstd has one code for all of its
- * bytes, and small counts need another one than large ones. */
+/* Divides the columns by how large counts are on average: a frame of zstd has one code for all of
+ * its bytes, and small counts need another one than large ones. */
 static void divide_columns(struct segment_writer *w, size_t slices)
 {
 	static const unsigned int halves[FRAMES] = { 40, 16, 8, 4, 2, 1, 0 };
