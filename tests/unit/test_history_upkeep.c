@@ -79,8 +79,8 @@ static void a_long_window_has_whole_days(void)
 	check_sums(&p);
 }
 
-/* Steps of whole hours are read from the level of hours, with the same sums, also if the window ends
- * in the middle of one; steps of a minute, or from half past on, are not. */
+/* Steps of whole hours are read from the level of hours, with the same sums, also if the window
+ * ends in the middle of one; steps of a minute, or from half past on, are not. */
 static void steps_have_the_coarsest_level_that_fits(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -101,12 +101,10 @@ static void steps_have_the_coarsest_level_that_fits(void)
 	CHECK(upkeep(&p, 0) > 0);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		const int64_t begin_ms = BEGIN_MS - rows[i].before_ms;
-		const struct steps steps = { begin_ms, rows[i].length_ms,
-					     (uint32_t)((p.now_ms - begin_ms) / rows[i].length_ms) +
-						     1 };
-		const struct window all = {
-			INT64_MIN, rows[i].left_ms ? p.now_ms - rows[i].left_ms : INT64_MAX
-		};
+		const int64_t end_ms = rows[i].left_ms ? p.now_ms - rows[i].left_ms : INT64_MAX;
+		const uint32_t count = (p.now_ms - begin_ms) / rows[i].length_ms + 1;
+		const struct steps steps = { begin_ms, rows[i].length_ms, count };
+		const struct window all = { INT64_MIN, end_ms };
 		_cleanup_(history_freep) struct history *h = NULL;
 
 		CHECK_EQ(history_read(p.dir, &all, &steps, &h, NULL), 0);
