@@ -10,7 +10,8 @@
  *	kept_lines_add(&l, end, NULL, 0, 0);		what follows has no line
  *	kept_lines_pack(&l, &bytes);
  *	...
- *	if (kept_lines_unpack(bytes, size, &again) == 0 && (at = kept_lines_find(&again, address)))
+ *	if (kept_lines_unpack(bytes.text, bytes.length, &again) == 0 &&
+ *	    (at = kept_lines_find(&again, address)))
  *		printf("%s:%u\n", again.files[at->file], at->line);
  *	kept_lines_done(&again);
  */
