@@ -8,6 +8,7 @@
 #include "identity/internal/keep_functions.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"
+#include "symbol/function_store.h"
 
 /* A profiler that has just started meets the largest files of the machine all at once. Those that
  * will still be there are read later, one after the other, with pauses. */
@@ -147,8 +148,9 @@ void finder_finish_functions(struct finder *f, int ms)
 	(void)errands_wait(f->reading, f->last_asked, ms);
 	turn_to_functions(f);
 	while (f->first)
-		f->last_asked = read_now(f, take_first(f));
-	(void)errands_wait(f->reading, f->last_asked, ms);
+		f->last_asked = MAX(read_now(f, take_first(f)), f->last_asked);
+	if (!errands_wait(f->reading, f->last_asked, ms))
+		function_store_put_off(f->store, f->last_asked - errands_finished(f->reading));
 }
 
 static void answer(struct errand *e)

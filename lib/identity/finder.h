@@ -52,8 +52,8 @@ void finder_set_store(struct finder *f, struct function_store *store);
  * ignored. An image that is settled is put off: finder_take() has it read half a minute later or
  * more, and spares the CPUs. */
 void finder_keep_functions(struct finder *f, const struct finder_job *job);
-/* Has those that were put off read now, for at most @ms each for them and for
- * those that were not looked at yet. */
+/* Has those that were put off read now, for at most @ms each for them and for those that were not
+ * looked at yet. The store counts those that are not reached. */
 void finder_finish_functions(struct finder *f, int ms);
 /* Whom it waits for; borrowed. */
 struct opener *finder_opener(const struct finder *f);

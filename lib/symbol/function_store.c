@@ -143,6 +143,11 @@ static void count(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
+void function_store_put_off(struct function_store *s, uint64_t n)
+{
+	count(&s->counts.functions_put_off, n);
+}
+
 void function_store_count(const struct function_store *s, struct function_store_counts *ret)
 {
 	const uint64_t *from = (const uint64_t *)&s->counts;
