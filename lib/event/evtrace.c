@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "event/event_types.h"
 #include "event/evprobe.h"
+#include "event/evsys.h"
 #include "file/path.h"
 
 #include <ctype.h>
@@ -76,6 +77,19 @@ bool evtrace_has_group(const char *root, const char *name)
 	return path;
 }
 
+/* Whether GROUP~NAME, as in names of sample files, is an event of a PMU rather than a tracepoint:
+ * a few, such as msr, have the same name as a group of these. */
+static bool is_of_pmu(const char *root, const char *group, const char *name)
+{
+	_cleanup_(evsys_pmu_done) struct evsys_pmu pmu = { 0 };
+	_cleanup_free_ char *both = xasprintf("%s/%.*s", group, (int)strcspn(name, ":/~"), name);
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	path = directory_of(root, both, &r);
+	return !path && evsys_pmu(root, group, &pmu, NULL) == 0;
+}
+
 char *evtrace_join(const char *root, const char *spec)
 {
 	static const char word[] = "tracepoint:";
@@ -86,7 +100,7 @@ char *evtrace_join(const char *root, const char *spec)
 	bool probe = evprobe_in_kernel(group), known = probe || evtrace_has_group(root, group);
 
 	if (at[length] == '~')
-		return known ? xstrdup(at) : NULL;
+		return known && (probe || !is_of_pmu(root, group, name)) ? xstrdup(at) : NULL;
 	if (at[length] == ':' && probe && (isalpha((unsigned char)*name) || *name == '_'))
 		return xasprintf("%s~%s", group, name);
 	if (at[length] != ':' || !isalpha((unsigned char)*name) ||

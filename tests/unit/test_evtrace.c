@@ -89,6 +89,25 @@ static void names_as_in_perf_are_accepted(void)
 	}
 }
 
+static void a_pmu_may_have_the_name_of_a_group(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	struct event event;
+
+	add(root, "msr/read_msr", "400\n");
+	write_below(root, "/sys/bus/event_source/devices/msr/type", "9\n");
+	write_below(root, "/sys/bus/event_source/devices/msr/format/event", "config:0-63\n");
+	write_below(root, "/sys/bus/event_source/devices/msr/events/tsc", "event=0x01\n");
+	event = parse(root, "msr~tsc:900000:0:1:1", "msr~tsc:900000:0:1:1");
+	CHECK_EQ(event.perf_type, 9);
+	CHECK_EQ(event.perf_config, 1);
+	event = parse(root, "msr~read_msr:1:0:1:1", "msr~read_msr:1:0:1:1");
+	CHECK_EQ(event.perf_type, PERF_TYPE_TRACEPOINT);
+	CHECK_EQ(event.perf_config, 400);
+	event = parse(root, "msr:read_msr", "msr~read_msr:1:0:1:1");
+	CHECK_EQ(event.perf_config, 400);
+}
+
 static void add_kprobes(const char *root)
 {
 	write_below(root, "/sys/bus/event_source/devices/kprobe/type", "6\n");
@@ -184,5 +203,6 @@ static void all_are_listed_in_order(void)
 		  "sched:sched_switch sched:sched_wakeup syscalls:sys_enter_read ");
 }
 
-TESTS(T(names_as_in_perf_are_accepted), T(functions_of_the_kernel_are_probes),
-      T(probes_need_a_kernel_with_them), T(mistakes_are_named), T(all_are_listed_in_order))
+TESTS(T(names_as_in_perf_are_accepted), T(a_pmu_may_have_the_name_of_a_group),
+      T(functions_of_the_kernel_are_probes), T(probes_need_a_kernel_with_them),
+      T(mistakes_are_named), T(all_are_listed_in_order))
