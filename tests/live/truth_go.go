@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 // A program in Go with a known profile (truth.h): functions that are called by recursion, by methods,
-// in goroutines, inlined, and from deferred functions after a panic.
+// in goroutines, inlined, and from deferred functions after a panic. A step is bound by the latency of
+// a multiplication. Its constants have 32 bits: with longer ones, a loop was slower than another if
+// the other thread of its core was busy, too.
 package main
 
 import (
@@ -21,7 +23,7 @@ type worker struct{ factor uint64 }
 //go:noinline
 func small(steps int) (x uint64) {
 	for ; steps > 0; steps-- {
-		x = x*6364136223846793005 + 1442695040888963407 // small
+		x = x*1664525 + 1013904223 // small
 	}
 	return x
 }
@@ -37,13 +39,13 @@ func recurse(depth, steps int) uint64 {
 //go:noinline
 func (w *worker) large(steps int) (x uint64) {
 	for ; steps > 0; steps-- {
-		x = x*w.factor + 1442695040888963407 // large
+		x = x*w.factor + 1013904223 // large
 	}
 	return x
 }
 
 func step(x uint64) uint64 {
-	return x*6364136223846793005 + 1442695040888963407 // inlined
+	return x*1664525 + 1013904223 // inlined
 }
 
 //go:noinline
@@ -57,7 +59,7 @@ func caller(steps int) (x uint64) {
 //go:noinline
 func recovered(steps int) (x uint64) {
 	for ; steps > 0; steps-- {
-		x = x*6364136223846793005 + 1442695040888963407 // recovered
+		x = x*1664525 + 1013904223 // recovered
 	}
 	return x
 }
@@ -80,7 +82,7 @@ func cpu() float64 {
 }
 
 func work(end float64) {
-	w := &worker{6364136223846793005}
+	w := &worker{1664525}
 	for x := uint64(0); cpu() < end; sink = x {
 		x += recurse(20, 10*unit) + w.large(40*unit) + caller(30*unit) + panics(20*unit)
 	}
