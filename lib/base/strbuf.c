@@ -98,6 +98,12 @@ void strbuf_addx(struct strbuf *b, uint64_t value, unsigned int width)
 	b->text[b->length] = '\0';
 }
 
+void strbuf_trim(struct strbuf *b)
+{
+	while (b->length && b->text[b->length - 1] == ' ')
+		b->text[--b->length] = '\0';
+}
+
 const char *strbuf_text(const struct strbuf *b)
 {
 	return b->text ? b->text : "";

@@ -31,6 +31,8 @@ void strbuf_addf(struct strbuf *b, const char *format, ...) _printf_(2, 3);
 void strbuf_vaddf(struct strbuf *b, const char *format, va_list ap) _printf_(2, 0);
 /* Appends a number in decimal, several times as fast as strbuf_addf(). */
 void strbuf_addu(struct strbuf *b, uint64_t value);
+/* Removes blanks from the end. */
+void strbuf_trim(struct strbuf *b);
 /* The text so far, "" if there is none; borrowed until the next change. */
 const char *strbuf_text(const struct strbuf *b);
 /* Appends a number in hexadecimal, padded with zeros to @width digits. */

@@ -42,7 +42,7 @@ static void print_line(struct printing *p, const struct cell *like, const uint64
 		cell.room = table_room(p->table, place);
 		table_write_cell(&p->text, place, &cell);
 	}
-	table_trim(&p->text);
+	strbuf_trim(&p->text);
 	strbuf_add(&p->text, "\n", 1);
 	if (p->text.length > WRITE_SIZE)
 		flush(p);

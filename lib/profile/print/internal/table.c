@@ -12,12 +12,6 @@
 
 enum { HEAD_MAX = 64 }; /* characters of a class's name */
 
-void table_trim(struct strbuf *line)
-{
-	while (line->length && line->text[line->length - 1] == ' ')
-		line->text[--line->length] = '\0';
-}
-
 /* Blanks after @used characters, at least one. */
 static void pad(struct strbuf *line, unsigned int used, unsigned int width)
 {
@@ -112,7 +106,7 @@ static void print_class_names(const struct table *t, FILE *out)
 		table_add_cell(&line, name, width);
 		width = 0;
 	}
-	table_trim(&line);
+	strbuf_trim(&line);
 	(void)fprintf(out, "%s\n", strbuf_text(&line));
 }
 

@@ -53,5 +53,3 @@ void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
  * table_add_cell() does. */
 void table_write_cell(struct strbuf *line, const struct table_place *place,
 		      const struct cell *cell);
-/* Drops the blanks at the end of @line. */
-void table_trim(struct strbuf *line);
