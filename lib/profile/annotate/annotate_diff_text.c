@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COUNT_WIDTH = 6, SHARE_WIDTH = 7, POINTS_WIDTH = 9, MARK_WIDTH = 2 };
+enum { COUNT_WIDTH = 6, SHARE_WIDTH = 7, POINTS_WIDTH = 9, DIFFERENCE_WIDTH = 11 };
+/* Of what follows the count. */
+enum { NUMBERS_WIDTH = 2 * (1 + SHARE_WIDTH) + 1 + POINTS_WIDTH + 1 + DIFFERENCE_WIDTH };
 
 struct printer {
 	struct annotate_diff *d;
@@ -43,12 +45,12 @@ static void write_count(const struct printer *p, size_t class, uint64_t count,
 	report_count(&p->d->report, class, count, text);
 }
 
-/* Adds samples, share, share before, points, and the mark of the difference. */
+/* Adds samples, share, share before, points, and the difference with its mark. */
 static void add_class(struct printer *p, struct annotate_change c, size_t class)
 {
 	const struct report *r = &p->d->report;
 	uint64_t count = container_counts(c.container, c.row)[class];
-	_cleanup_(strbuf_done) struct strbuf points = STRBUF_INIT;
+	_cleanup_(strbuf_done) struct strbuf points = STRBUF_INIT, difference = STRBUF_INIT;
 	char share[16], before[16] = "?", samples[REPORT_COUNT_MAX];
 
 	write_count(p, class, count, samples);
@@ -59,12 +61,15 @@ static void add_class(struct printer *p, struct annotate_change c, size_t class)
 	strbuf_addf(&p->text, "%*s %s %*s", p->count_width, samples, share, SHARE_WIDTH, before);
 	if (c.is_left)
 		return;
-	if (c.is_loose)
+	if (c.is_loose) {
 		strbuf_adds(&points, "?");
-	else
+		strbuf_adds(&difference, "?");
+	} else {
 		report_add_points(&points, r, report_points(c.container, c.row, class));
-	strbuf_addf(&p->text, " %*s%-*s", POINTS_WIDTH, strbuf_text(&points), MARK_WIDTH,
-		    c.is_loose ? "" : diff_verdict_mark((enum diff_verdict)c.row->verdicts[class]));
+		report_add_difference(&difference, r, c.container, c.row, class);
+	}
+	strbuf_addf(&p->text, " %*s %-*s", POINTS_WIDTH, strbuf_text(&points), DIFFERENCE_WIDTH,
+		    strbuf_text(&difference));
 }
 
 static void add_numbers(struct printer *p, struct annotate_change c)
@@ -93,9 +98,7 @@ static const char *colour_of(struct annotate_change c)
 static void add_prefix(struct printer *p, struct annotate_change c, char sign)
 {
 	const size_t n = p->d->pair.rows.sides[1].class_count;
-	const int width =
-		p->count_width + 1 + SHARE_WIDTH + 1 + SHARE_WIDTH + 1 + POINTS_WIDTH + MARK_WIDTH;
-
+	const int width = p->count_width + NUMBERS_WIDTH;
 	const char *colour = c.row && p->d->sides[1].annotate->config->colour ? colour_of(c) : NULL;
 
 	strbuf_adds(&p->text, colour ?: "");
@@ -112,8 +115,8 @@ static void add_total(struct printer *p, const char *name, struct annotate_chang
 {
 	enum { LEAST = 24, USED = 32 };
 	const unsigned int width = p->d->sides[1].annotate->config->width;
-	const unsigned int used =
-		USED + (unsigned int)(c.container->class_count * (size_t)(p->count_width + 28));
+	const size_t numbers = c.container->class_count * (size_t)(p->count_width + NUMBERS_WIDTH);
+	const unsigned int used = USED + (unsigned int)numbers;
 	size_t from;
 
 	strbuf_adds(&p->text, " /* ");
@@ -123,6 +126,7 @@ static void add_total(struct printer *p, const char *name, struct annotate_chang
 		short_name(&p->text, from, MAX(width, used + LEAST) - used);
 	strbuf_adds(&p->text, " total: ");
 	add_numbers(p, c);
+	strbuf_trim(&p->text);
 	strbuf_adds(&p->text, " */");
 }
 

@@ -372,7 +372,7 @@ static void print_comparison(const struct report *r, FILE *out)
 		      "?: in fewer, but among so many rows some differ this much by chance\n",
 		      before->is_annotated ? "before the lines" : "in the rows",
 		      diff_by_meaning(r->view->compare_by),
-		      before->is_annotated ? "samples, %, % of the first, points"
+		      before->is_annotated ? "samples, %, % of the first, points, diff %"
 					   : "\"diff %\" is relative to the first");
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
