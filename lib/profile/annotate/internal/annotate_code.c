@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/annotate/internal/annotate_code.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/sequence.h"
 #include "base/strbuf.h"
@@ -9,10 +8,12 @@
 #include "disasm/disasm.h"
 #include "elf/elffile.h"
 #include "profile/annotate/annotate.h"
+#include "profile/annotate/internal/code_text.h"
 #include "profile/select/gather.h"
 #include "symbol/symtab.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -63,23 +64,11 @@ static void replace_address(uint64_t address, struct strbuf *out, void *view)
 	strbuf_adds(out, ">");
 }
 
-/* A hash of the text without displacements from the program counter, which are addresses, too. */
-static uint64_t hash_instruction(const char *text)
-{
-	const char *relative = strstr(text, "(%rip)"), *start = relative;
-
-	if (!relative)
-		return hash_bytes(text, strlen(text));
-	while (start > text && (isxdigit((unsigned char)start[-1]) || start[-1] == 'x'))
-		start--;
-	return hash_add(hash_bytes(text, (size_t)(start - text)),
-			hash_bytes(relative, strlen(relative)));
-}
-
 /* Reads the code of one piece with both disassemblers: for people, and without addresses. */
 static void read_piece(struct disasm *shown, struct disasm *plain, const struct symbol *piece,
 		       struct annotate_code *to)
 {
+	struct code_text texts = { .is_aarch64 = to->is_aarch64 };
 	uint64_t start = piece->address, end = start + (piece->end - piece->offset);
 	struct disasm_insn insn, same;
 
@@ -90,7 +79,7 @@ static void read_piece(struct disasm *shown, struct disasm *plain, const struct 
 		to->list[to->count++] = (struct annotate_instruction){
 			.address = insn.address,
 			.offset = piece->offset + (insn.address - start),
-			.hash = hash_instruction(same.text),
+			.hash = code_text_hash(&texts, same.text),
 			.text = arena_strdup(&to->arena, insn.text),
 			.bytes = insn.bytes,
 			.size = insn.size,
@@ -115,6 +104,7 @@ int annotate_code_read(const struct annotate_view *v, const struct annotate_symb
 		r = disasm_new(v->binary.file, NULL, replace_address, (void *)v, &plain, &err);
 	if (r < 0)
 		return r;
+	ret->is_aarch64 = elffile_header(v->binary.file)->e_machine == EM_AARCH64;
 	for (i = sym->first; i <= sym->last; i++)
 		if (symtab_at(st, i)->whole == sym->first)
 			read_piece(shown, plain, symtab_at(st, i), ret);

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct annotate;
@@ -35,6 +36,7 @@ struct annotate_code {
 	struct annotate_instruction *list; /* NULL: there is no code */
 	size_t count, room;
 	struct arena arena; /* holds the text */
+	bool is_aarch64;
 };
 
 /* Reads all pieces of a symbol; @options are those of the disassembler, or NULL. The caller calls
