@@ -215,7 +215,7 @@ static int collect(struct parts *parts, const struct braces *in, struct error *e
 
 	if (r < 0)
 		return r;
-	parts->sources = sources_new(p->root, options.search_dirs, options.base_dirs);
+	parts->sources = profile_sources(p, options.search_dirs, options.base_dirs);
 	annotate_collect(p->gather, &p->classes, &p->by_image, &options.config, &parts->annotate);
 	if (parts->annotate.image_count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,

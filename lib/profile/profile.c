@@ -6,6 +6,7 @@
 #include "file/path.h"
 #include "file/scratch.h"
 #include "profile/binary/keep.h"
+#include "profile/binary/sources.h"
 #include "profile/compact/pack.h"
 #include "profile/rows/keep_lines.h"
 #include "profile/select/programs.h"
@@ -184,6 +185,18 @@ static void close_cache(struct symcache *cache)
 			  "not written",
 			  s->hits, s->misses, s->stored, s->damaged, s->failed);
 	symcache_close(cache);
+}
+
+struct sources *profile_sources(const struct profile *p, const char *search_dirs,
+				const char *base_dirs)
+{
+	const struct spec_values *archives = &p->spec.of[SPEC_ARCHIVE];
+	struct sources *s = sources_new(p->root, search_dirs, base_dirs);
+	size_t i;
+
+	for (i = 1; i < archives->count; i++)
+		sources_add_root(s, archives->values[i]);
+	return s;
 }
 
 static struct keep_limits keep_limits_of(uid_t owner)

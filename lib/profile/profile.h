@@ -29,6 +29,7 @@
 #include <sys/types.h>
 
 struct scratch;
+struct sources;
 struct symcache;
 
 /* The session directory of oprofiled. */
@@ -93,6 +94,10 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
  * the most samples first, within a second; see keep.h. As root, reads only files of root and of
  * @owner. */
 void profile_keep_symbols(const char *session_dir, uid_t owner);
+/* Creates what finds the sources of the profile: below each of its archives, else below its root;
+ * the lists are those of sources_new(). Caller frees. */
+struct sources *profile_sources(const struct profile *p, const char *search_dirs,
+				const char *base_dirs);
 /* Keeps the source lines of sampled functions of that profile in its session directory, within a
  * second; see keep_lines.h. Reads the same files. */
 void profile_keep_lines(const char *session_dir, uid_t owner);

@@ -54,8 +54,13 @@ static void a_source_is_looked_for_in_every_place(void)
 	make_file(dir, "src/build/x/whole.c");
 	make_file(dir, "src/named.c");
 	make_file(dir, "src2/sub/second.c");
+	make_file(dir, "root2/build/x/in-root.c");
+	make_file(dir, "root2/build/x/in-second-root.c");
 	search = xasprintf("%s/src,%s/src2/", dir, dir);
 	s = sources_new(root, search, "/build,/build/x/,/other");
+	CHECK(!sources_find(s, "/build/x/in-second-root.c"));
+	sources_add_root(s, path_join(dir, "root2"));
+	CHECK(finds(s, "/build/x/in-second-root.c", dir, "root2/build/x/in-second-root.c"));
 	CHECK(finds(s, "/build/x/in-root.c", dir, "root/build/x/in-root.c"));
 	CHECK(finds(s, "/build/x/sub/stripped.c", dir, "src/sub/stripped.c"));
 	CHECK(finds(s, "/build/x/whole.c", dir, "src/build/x/whole.c"));

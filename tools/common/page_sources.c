@@ -159,7 +159,7 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	if (r < 0)
 		return r;
 	job = (struct job){ .profile = p, .names = page->profile->gather };
-	job.sources = sources = sources_new(p->root, NULL, NULL);
+	job.sources = sources = profile_sources(p, NULL, NULL);
 	sources_be_quiet(sources); /* the page names missing files */
 	job.count = hottest(page, &hot);
 	job.hot = hot;

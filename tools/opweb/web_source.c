@@ -46,7 +46,7 @@ static int parse_question(const char *text, struct question *ret, struct error *
 static bool print_from(struct annotate *a, size_t image, const struct question *q,
 		       const struct profile *p)
 {
-	_cleanup_(sources_freep) struct sources *sources = sources_new(p->root, NULL, NULL);
+	_cleanup_(sources_freep) struct sources *sources = profile_sources(p, NULL, NULL);
 	const struct annotate_json_output to = { .out = stdout,
 						 .sources = sources,
 						 .code_max = ANNOTATE_PAGE_CODE_MAX };

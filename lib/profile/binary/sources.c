@@ -19,6 +19,8 @@
 
 struct sources {
 	char *root;
+	char **more_roots;
+	size_t more_count, more_room;
 	struct patterns search, base; /* as lists of directories */
 	struct map missing;	      /* hash of each path that was not found */
 	size_t missing_count;
@@ -37,6 +39,12 @@ struct sources *sources_new(const char *root, const char *search_dirs, const cha
 	if (base_dirs)
 		patterns_add(&s->base, base_dirs);
 	return s;
+}
+
+void sources_add_root(struct sources *s, const char *root)
+{
+	array_grow(&s->more_roots, s->more_count + 1, &s->more_room);
+	s->more_roots[s->more_count++] = xstrdup(root);
 }
 
 enum { MISSING_SHOWN = 3 };
@@ -60,12 +68,17 @@ static void warn_missing(const struct sources *s)
 
 void sources_free(struct sources *s)
 {
+	size_t i;
+
 	if (!s)
 		return;
 	warn_missing(s);
 	free(s->tried);
 	strbuf_done(&s->missing_names);
 	free(s->root);
+	for (i = 0; i < s->more_count; i++)
+		free(s->more_roots[i]);
+	free(s->more_roots);
 	patterns_done(&s->search);
 	patterns_done(&s->base);
 	map_done(&s->missing);
@@ -134,6 +147,8 @@ char *sources_find(struct sources *s, const char *path)
 
 	if (path_is_absolute(path))
 		try_path(&look, path_under(s->root, path));
+	for (i = 0; i < s->more_count && path_is_absolute(path); i++)
+		try_path(&look, path_under(s->more_roots[i], path));
 	try_path(&look, xstrdup(path));
 	for (i = 0; i < s->search.count; i++) {
 		const char *directory = s->search.list[i];

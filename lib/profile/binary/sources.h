@@ -30,6 +30,8 @@ struct sourcetext;
 /* Looks for files below @root (NULL or "" for this machine), then in the comma list @search_dirs,
  * with prefixes from the comma list @base_dirs removed. Lists may be NULL. Caller frees. */
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs);
+/* Looks below @root, too, if a file is not below the first root. */
+void sources_add_root(struct sources *s, const char *root);
 /* From now on, does not warn of files that are not found: the caller shows which they are. */
 void sources_be_quiet(struct sources *s);
 /* Warns in one line of all files that were not found. NULL is fine. */
@@ -37,7 +39,7 @@ void sources_free(struct sources *s);
 DEFINE_CLEANUP(struct sources *, sources_free);
 
 /* The readable file on this machine for @path, as compiled; caller frees. NULL if there is none.
- * Tried in order: @path below the root, @path itself, and in each search directory @path without
+ * Tried in order: @path below the roots, @path itself, and in each search directory @path without
  * the base directory, all of @path, the last part of it. */
 char *sources_find(struct sources *s, const char *path);
 
