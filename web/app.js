@@ -35,6 +35,8 @@ let source = null;
 let sources = { wanted: 0, functions: new Map() };
 let asked = '', asking = 0;
 const ASK_DELAY_MS = 250;
+/** What a label of all the time begins with; a narrow screen has only how long that is. */
+const WHOLE = 'whole session, ';
 
 // --- names, windows ---
 
@@ -75,7 +77,7 @@ function stepTime(i) {
 
 function windowLabel(window) {
 	if (!profile.steps) return 'whole session';
-	if (!window) return `whole session, ${lengthOf(profile.span[1] - profile.span[0])}`;
+	if (!window) return `${WHOLE}${lengthOf(profile.span[1] - profile.span[0])}`;
 	return `${stepTime(window[0])} to ${stepTime(window[1])}`;
 }
 
@@ -393,7 +395,7 @@ function showPath(graph, i) {
 
 function renderBar() {
 	const { head } = profile, session = head.sessions?.[0], chip = (cls, text, title, remove) =>
-		el('span', { class: 'chip ' + cls, title }, cls ? el('b', {}, cls) : null, el('span', {}, text),
+		el('span', { class: 'chip ' + cls, title }, cls ? el('b', {}, cls) : null, el('span', {}, text.startsWith(WHOLE) ? [el('span', { class: 'wide' }, WHOLE), text.slice(WHOLE.length)] : text),
 			remove ? el('button', { type: 'button', 'aria-label': `Remove ${text}`, onclick: remove }, '×') : null);
 	$('what').textContent = [session?.host, session && session.name !== 'current' ? session.name : '', session?.command]
 		.filter(Boolean).map(visible).join(' · ') || visible(head.event);
