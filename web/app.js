@@ -453,7 +453,6 @@ function search() {
 	match = -1;
 	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
 	for (const g of Object.values(graphs)) g.hit = page.found?.hit ?? null;
-	drawStrip();
 }
 
 /** Where the matches are, also those too narrow to be seen. */
@@ -483,6 +482,7 @@ function nextMatch(by) {
 
 function renderFlame() {
 	const g = graphs.main, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
+	drawStrip();
 	$('no-chains').hidden = profile.head.chains;
 	$('callers').hidden = $('middle').hidden = !isSandwich;
 	$('path').hidden = isSandwich;
@@ -1022,6 +1022,7 @@ function listen() {
 	};
 	$('search').onkeydown = typed;
 	$('previous').onclick = () => nextMatch(-1);
+			drawStrip();
 	$('next').onclick = () => nextMatch(1);
 	$('compare').onclick = compare;
 	$('quality').onclick = () => go({ v: 'quality' });

@@ -376,7 +376,7 @@ def filters_are_in_the_command(b, url):
 
 def search_says_the_share(b, url):
     b.open(url, "v=flame&q=marked_first")
-    return b.text("found").startswith("90.0 %") and "2 functions" in b.text("found")
+    return b.text("found").startswith("90.0 %") and "2 functions" in b.text("found") and b.js("return document.getElementById('strip').width") > 1000
 
 
 def a_bad_pattern_is_said(b, url):
