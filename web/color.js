@@ -28,7 +28,7 @@ const KIND_TABLE = [
 	['JIT', 0.88, 0.54, 0.070, 335],
 	['chain cut', 0.97, 0.27, 0, 0],
 	['no symbol', 0.90, 0.36, 0.012, 80],
-	['rest', 0.93, 0.24, 0.004, 250],
+	['rest', 0.93, 0.31, 0.004, 250],
 ];
 export const KINDS = KIND_TABLE.map(k => String(k[0]));
 export const KIND_APPLICATION = 0, KIND_KERNEL = 3, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9;

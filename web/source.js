@@ -15,7 +15,7 @@ function sourceRows(code) {
 		let last = 0;
 		rows.push({ file, title: f.lines.length ? f.path : `${f.path}: not found, or not readable` });
 		for (const number of [...new Set([...texts.keys(), ...sums[file].keys()])].sort((a, b) => a - b)) {
-			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} lines` });
+			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} line${number === last + 2 ? '' : 's'}` });
 			rows.push({ file, number, text: texts.get(number) ?? '', key: `${file}:${number}`, samples: sums[file].get(number) || 0,
 				isCode: sums[file].has(number) });
 			last = number;

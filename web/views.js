@@ -126,7 +126,7 @@ function eventSamples(r, i) {
 
 /** A column for each other event: the share of its samples. */
 function eventColumns() {
-	return functionPage.events.map(({ key }, i) => ({ id: `event ${key}`, title: `${visible(key)} %`, width: `${Math.min(170, 24 + 8 * key.length)}px`, cls: 'right', falls: true,
+	return functionPage.events.map(({ key }, i) => ({ id: `event ${key}`, title: `${visible(key)} %`, width: `${Math.min(180, 44 + 9 * key.length)}px`, cls: 'right', falls: true,
 		key: r => eventSamples(r, i),
 		fill: (c, r) => {
 			const { n, profile } = functionPage.events[i], k = eventSamples(r, i);
@@ -362,7 +362,7 @@ export function showOverview(page, host) {
 	if (!hasGrouping(profile, grouping)) return host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), showMissing(page));
 	const { sums, noise: noiseOf, press } = groupsInView(page), top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
 	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? wilson(top[0][1], page.n, noiseOf(top[0][0]))[1] : 1;
-	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', 'Time', '', profile.steps ? 'over the session' : ''];
+	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', profile.head.hz ? 'Time' : profile.head.unit ? 'Off the CPU' : 'Samples', '', profile.steps ? 'over the session' : ''];
 	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text)))];
 	const names = groupNames(profile, grouping, top.map(e => e[0]));
 	for (const [i, [g, k]] of top.entries()) {
