@@ -14,7 +14,7 @@ import { isServed, load, loadApplications, loadSecond, loadSource, loadSources }
 import { joinProfiles } from './second.js';
 import { Source } from './source.js';
 
-const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30;
+const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30, CALLERS_OFFERED = 3;
 /** Other applications that have less than the rest are of no interest at first. */
 const MOSTLY = 0.9;
 /** Kinds of functions that opreport has no name for. */
@@ -559,7 +559,14 @@ function sideWords(p, window) {
 /** Which of two profiles or windows the source is of, and what prints that of both. */
 function sourceOfOne(f) {
 	const { isB } = sideOfSource(), both = `opannotate -s -i ${shellWord(patternOf(f))} { ${sideWords(profile, page.window)} } { ${sideWords(second ?? profile, page.other)} }`;
-	return `The code and the samples are those of ${isB ? `B, ${second ? secondLabel() : windowLabel(page.other)}` : `A, ${firstLabel()}`}. Of both: ${both.replace(/ +/g, ' ')}. `;
+	return [`The code and the samples are those of ${isB ? `B, ${second ? secondLabel() : windowLabel(page.other)}` : `A, ${firstLabel()}`}. `, el('span', { class: 'wide' }, `Of both: ${both.replace(/ +/g, ' ')}. `)];
+}
+
+/** Buttons for the functions that call a function: where its time is spent may be theirs to say. */
+function callersNote({ tree, functions }, f) {
+	const callers = profile.callersOf(tree, f).filter(([by]) => by && !SPECIAL_KINDS.includes(profile.func.kind[by])).slice(0, CALLERS_OFFERED);
+	return callers.length ? [' Called by ', callers.flatMap(([by, k]) => [el('button', { type: 'button', title: `Source of ${fullName(profile, by)}`,
+		onclick: () => go({ fn: profile.key[by] }) }, `${shortName(profile, by)} · ${imageName(profile, by)} ${pct(k / functions.total[f])} %`), ' '])].flat() : [];
 }
 
 /** What is said above the source. The sources in a saved page are those of the whole profile. */
@@ -568,7 +575,7 @@ function sourceNote(f, address, isKept) {
 	if (second && !isServed && isB) return 'A saved page has no source of B. The command below prints it.';
 	if (!address && second && other.functions.total[f] && !view.functions.total[f]) return isB ? 'Only A has samples in this function.' : `Only B, ${secondLabel()}, has samples in this function.`;
 	if (!address) return 'This function has no symbol.';
-	return (page.B ? sourceOfOne(f) : '') + sourceLimits(isKept);
+	return [...page.B ? sourceOfOne(f) : [], sourceLimits(isKept), ...callersNote(view, f)];
 }
 
 /** What the source does not have, or what does not apply to it. */
@@ -593,7 +600,7 @@ function renderSource() {
 	for (const side of ['A', 'B']) $('side-' + side).setAttribute('aria-pressed', String(isB === (side === 'B')));
 	source ||= new Source($('source'));
 	offerHottest(f);
-	$('source-note').textContent = sourceNote(f, address, kept);
+	$('source-note').replaceChildren(...[sourceNote(f, address, kept)].flat());
 	if (address && isShown) return;
 	clearTimeout(asking);
 	asked = address && (isServed || kept) ? wanted : '';

@@ -375,6 +375,22 @@ export class Profile {
 		return sums;
 	}
 
+	/** The functions that call a function, those with the most samples first: [[function, samples]]. A recursion is not its own
+	 * caller. */
+	callersOf(t, f) {
+		const sums = new Map();
+		for (let i = 1; i < t.n;) {
+			if (t.func[i] !== f || !t.total[i]) {
+				i++;
+				continue;
+			}
+			const by = t.func[t.parent[i]];
+			sums.set(by, (sums.get(by) ?? 0) + t.total[i]);
+			i = t.end[i];
+		}
+		return [...sums].sort((a, b) => b[1] - a[1]);
+	}
+
 	/** The functions whose name has the text or matches /expression/, and the samples with at least one of
 	 * them in their chain. */
 	search(t, text) {

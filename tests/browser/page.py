@@ -419,6 +419,15 @@ def a_function_is_named_once_between_callers_and_callees(b, url):
     """The graphs above and below it begin with its callers and callees."""
     b.open(url, "v=flame&dir=sandwich&fn=exe-pie:marked_first")
     b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
+def source_leads_to_callers(b, url):
+    """Code that is hot only because of who calls it, such as a C library's, says by whom."""
+    b.open(url, "v=source&fn=lib.so:marked_second")
+    said = b.text("source-note")
+    b.driver.find_element(By.CSS_SELECTOR, "#source-note button").click()
+    return "Called by marked_first · exe-pie 60.0 % marked_first · lib.so 40.0 %" in said and \
+        b.until(lambda: re.search("marked_first in /.*/exe-pie.* 400 samples", b.text("source")))
+
+
          "function(text, ...rest) { drawn.push(text); write.call(this, text, ...rest); }; document.getElementById('theme').click();")
     b.until(lambda: b.js("return drawn.includes('marked_second')"))
     drawn, middle = b.js("return drawn"), b.text("middle")
@@ -554,7 +563,7 @@ def applications_are_shown_first_if_there_are_several(b, work):
 
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
-          two_actions_lead_to_the_hot_line, the_root_is_at_the_top_or_at_the_bottom, a_function_is_named_once_between_callers_and_callees,
+          two_actions_lead_to_the_hot_line, source_leads_to_callers, the_root_is_at_the_top_or_at_the_bottom, a_function_is_named_once_between_callers_and_callees,
           a_difference_has_the_numbers_of_both_windows, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
 
 
