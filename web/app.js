@@ -4,7 +4,7 @@ import { amount, clock, count, cpuTime, el, int, lengthOf, pct, shellWord, visib
 import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_KERNEL, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
-import { Timeline } from './timeline.js';
+import { spansOf, Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
@@ -851,7 +851,7 @@ function makeTimeline() {
 	annotations = annotationsOf(profile);
 	const gaps = annotations.filter(a => a.kind === 'gap').map(a => [a.step, a.end]);
 	const seconds = i => (s.covered_ms[i] || s.length_ms) / 1000;
-	timeline = new Timeline(host, { steps: s.count, rows: series.rows, shed: profile.shed, gaps, marks: annotations, label: stepTime, palette: colours,
+	timeline = new Timeline(host, { steps: s.count, spans: spansOf(s), rows: series.rows, shed: profile.shed, gaps, marks: annotations, label: stepTime, palette: colours,
 		rate: (samples, i) => samples / seconds(i) / (hz || 1),
 		unit: v => (v ? (hz ? `${+v.toFixed(2)} CPU` : unit === 'us' ? `${+(v / 1000).toPrecision(2)} ms/s` : `${+v.toPrecision(2)}/s`) : '0'),
 		comparing: () => isComparing, onChange: windowChanged, onHover: timelineTip });
@@ -1022,6 +1022,7 @@ function listen() {
 		typing = setTimeout(() => {
 			writeState({ q: $('search').value }, false);
 			search();
+			drawStrip();
 			for (const g of Object.values(graphs)) g.later();
 			if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
 			if (state.v === 'diff' && page.B) showDifference(page, $('diff-table'), $('diff-note'));
@@ -1029,7 +1030,6 @@ function listen() {
 	};
 	$('search').onkeydown = typed;
 	$('previous').onclick = () => nextMatch(-1);
-			drawStrip();
 	$('next').onclick = () => nextMatch(1);
 	$('compare').onclick = compare;
 	$('quality').onclick = () => go({ v: 'quality' });

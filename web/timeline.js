@@ -7,6 +7,13 @@ const LEFT = 52, BOTTOM = 18, HEAD = 8;
 /** Options: steps, rows (samples of each application in each step), shed (samples that are in no row, or null), rate(samples, step) as a height,
  * unit(value) as a text, gaps [[from, to]], marks [{ kind, step, end }], label(step), palette(), comparing(), onChange(which, window, done),
  * onHover(event, step). */
+/** From where to where each step is drawn. Next to a step without slices, because each is longer than a step, it is drawn as long
+ * as its slices are. */
+export function spansOf(s) {
+	const isEmpty = i => s.recorded[i] && !s.to_ms[i], at = ms => (ms - s.begin_ms) / s.length_ms;
+	return s.recorded.map((_, i) => [isEmpty(i - 1) && s.to_ms[i] ? Math.min(i, at(s.from_ms[i])) : i, isEmpty(i + 1) ? Math.max(i + 1, at(s.to_ms[i])) : i + 1]);
+}
+
 export class Timeline {
 	constructor(host, options) {
 		this.o = options;
@@ -157,7 +164,7 @@ export class Timeline {
 	}
 
 	drawStack(p) {
-		const c = this.c, { steps, rows, shed, rate } = this.o, below = new Float64Array(steps);
+		const c = this.c, { steps, spans, rows, shed, rate } = this.o, below = new Float64Array(steps);
 		const wide = (this.w - LEFT) / steps, together = Math.max(1, Math.ceil(steps / (this.w - LEFT)));
 		[...rows, ...shed ? [shed] : []].forEach((row, k) => {
 			c.fillStyle = row === shed ? this.stripes(p) : p.apps[k === rows.length - 1 ? 8 : Math.min(8, k)];
@@ -170,8 +177,8 @@ export class Timeline {
 					below[q] += rate(row[q], q);
 				}
 				if (!value) continue;
-				const top = this.y(under + value), gap = wide > 3 ? 1 : 0;
-				c.rect(this.x(i), top, Math.max(0.7, wide * together - gap), this.y(under) - top);
+				const top = this.y(under + value), gap = wide > 3 ? 1 : 0, [from, to] = together > 1 ? [i, i + together] : spans[i];
+				c.rect(this.x(from), top, Math.max(0.7, wide * (to - from) - gap), this.y(under) - top);
 			}
 			c.fill();
 		});

@@ -7,6 +7,7 @@ import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
 import { TASK_PARTS } from './model.js';
 import { FUNCTION_GROUPS, GROUPINGS } from './state.js';
 import { Table } from './table.js';
+import { spansOf } from './timeline.js';
 
 /** The name of a function, as long as there is room for. */
 export function fullName(profile, f) {
@@ -253,13 +254,17 @@ export function showFunctions(page, host, note) {
 
 // --- overview ---
 
-function spark(row, colour) {
+/** A bar for each number, from where to where spans says, if that is given. */
+function spark(row, colour, spans) {
 	const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg');
 	const path = document.createElementNS(ns, 'path'), most = Math.max(...row, 1e-9);
 	svg.setAttribute('viewBox', `0 0 ${row.length} 20`);
 	svg.setAttribute('preserveAspectRatio', 'none');
 	svg.classList.add('wide');
-	path.setAttribute('d', [...row].map((v, i) => `M${i} 20h.85V${(20 - v / most * 19).toFixed(1)}h-.85z`).join(''));
+	path.setAttribute('d', [...row].map((v, i) => {
+		const [from, to] = spans?.[i] ?? [i, i + 1];
+		return v ? `M${from} 20V${(20 - v / most * 19).toFixed(1)}H${to - 0.15}V20z` : '';
+	}).join(''));
 	path.setAttribute('fill', colour);
 	svg.append(path);
 	return svg;
@@ -272,6 +277,8 @@ function squeeze(row, most) {
 	return out;
 }
 
+/** The bars of a row. */
+const SPARKS = 120;
 const GROUPING_NAMES = { application: 'Application', image: 'Image', kind: 'Kind of code', cgroup: 'Cgroup', process: 'Process', thread: 'Thread', cpu: 'CPU', event: 'Event' };
 const PLURALS = { function: 'functions', application: 'applications', image: 'images', kind: 'kinds of code', cgroup: 'cgroups', process: 'processes', thread: 'threads', cpu: 'CPUs' };
 /** What records the parts that samples are separated by. */
@@ -372,7 +379,7 @@ export function showOverview(page, host) {
 		cells.push(el('div', { class: 'line', role: 'row' }, el('div', { role: 'rowheader', title: name }, act ? el('button', { type: 'button', title: `Only ${name}`, onclick: act }, swatch(colour), name) : [swatch(colour), name]),
 			el('div', { class: 'right', role: 'cell' }, pct(k / page.n)), el('div', { class: 'right', role: 'cell' }, plusMinus(k, page.n, noise)),
 			el('div', { class: 'right', role: 'cell' }, page.timeOf(k)), bar,
-			profile.steps ? spark(squeeze(rows.get(g), 120), colour) : el('div', { class: 'wide', role: 'cell' })));
+			profile.steps ? spark(squeeze(rows.get(g), SPARKS), colour, profile.steps > SPARKS ? null : spansOf(profile.head.steps)) : el('div', { class: 'wide', role: 'cell' })));
 	}
 	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table', 'aria-label': 'Who used the machine' }, cells),
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +

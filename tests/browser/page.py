@@ -208,6 +208,10 @@ file /opt/node anon:anon:77:0x0:0x8fff TIMER.0.0.77.all.all
 chain /opt/node TIMER.0.0.77.all.all complete 1 anon:anon:77:0x0:0x8fff 1 ./elf/lib.so marked_first+4
 """
 
+# Slices that are a little longer than a step.
+LONG = "cpu 4\n" + "".join(f"slice {1795442400 + 10.6 * i:.3f} {1795442410.6 + 10.6 * i:.3f}\n" for i in range(20)) + \
+    "file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all\n" + "".join(f"    during {i + 1} main 100\n" for i in range(20))
+
 # Pairs of slices, the two of which are in different blocks of 20 seconds in this zone, not in UTC.
 LOCAL_ZONE = "XXX-0:00:10"
 LOCAL = "cpu 4\n" + "".join(f"slice {1795442400 + 40 * i + s} {1795442410 + 40 * i + s}\n" for i in range(32) for s in (0, 10)) + \
@@ -415,10 +419,6 @@ def two_actions_lead_to_the_hot_line(b, url):
     return shown and "MARK(0x11223344)" in line and re.search("marked_first in /.*/exe-pie.* 400 samples.*line 21: 1 of 1", b.text("source"))
 
 
-def a_function_is_named_once_between_callers_and_callees(b, url):
-    """The graphs above and below it begin with its callers and callees."""
-    b.open(url, "v=flame&dir=sandwich&fn=exe-pie:marked_first")
-    b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
 def source_leads_to_callers(b, url):
     """Code that is hot only because of who calls it, such as a C library's, says by whom."""
     b.open(url, "v=source&fn=lib.so:marked_second")
@@ -428,6 +428,18 @@ def source_leads_to_callers(b, url):
         b.until(lambda: re.search("marked_first in /.*/exe-pie.* 400 samples", b.text("source")))
 
 
+def slices_longer_than_steps_leave_no_holes(b, url):
+    """A step in which no slice has its middle is no time without samples."""
+    b.open(url, "v=overview")
+    bars = [(float(m[0]), float(m[1])) for m in re.findall(r"M([\d.]+) 20V[\d.]+H([\d.]+)V", b.js("return document.querySelector('.users svg path').getAttribute('d')"))]
+    steps = json.loads(b.js("return document.querySelector('.users svg').getAttribute('viewBox')").split()[2])
+    return steps > len(bars) > 10 and all(0.1 < after[0] - before[1] < 0.2 for before, after in zip(bars, bars[1:]))
+
+
+def a_function_is_named_once_between_callers_and_callees(b, url):
+    """The graphs above and below it begin with its callers and callees."""
+    b.open(url, "v=flame&dir=sandwich&fn=exe-pie:marked_first")
+    b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
          "function(text, ...rest) { drawn.push(text); write.call(this, text, ...rest); }; document.getElementById('theme').click();")
     b.until(lambda: b.js("return drawn.includes('marked_second')"))
     drawn, middle = b.js("return drawn"), b.text("middle")
@@ -999,7 +1011,7 @@ def make_pages():
     shutil.copy("elf/lib.so", "old/lib.so")
     with open("names", "w", encoding="utf-8") as f:
         f.write(f"{ID + ID}\tweb-1\n")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS), ("threads", THREADS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("long", LONG), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS), ("threads", THREADS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -1305,6 +1317,7 @@ def main():
             attempt(a_program_is_not_its_function, wide, f"file://{work}/twin.html")
             attempt(time_off_the_cpu_is_in_milliseconds, wide, f"file://{work}/off.html")
             attempt(a_short_slice_can_be_chosen, wide, f"file://{work}/short.html")
+            attempt(slices_longer_than_steps_leave_no_holes, wide, f"file://{work}/long.html")
             attempt(noise_is_that_of_opreport, wide, f"file://{work}/bursts.html")
             attempt(waits_are_as_certain_as_in_opreport, wide, f"file://{work}/off.html")
             attempt(blocks_begin_in_local_time, wide, f"file://{work}/local.html")
