@@ -221,8 +221,15 @@ void finder_set_store(struct finder *f, struct function_store *store)
 
 void finder_keep_functions(struct finder *f, const struct finder_job *job)
 {
-	if (f->store && !map_get(&f->put_off, job->image.cookie))
-		f->last_asked = add(f, f->reading, job, keep_functions);
+	uint64_t number;
+
+	if (!f->store || map_get(&f->put_off, job->image.cookie))
+		return;
+	number = add(f, f->reading, job, keep_functions);
+	if (number)
+		f->last_asked = number;
+	else
+		function_store_put_off(f->store, 1);
 }
 
 struct opener *finder_opener(const struct finder *f)

@@ -69,7 +69,7 @@ bool function_store_wants(struct function_store *s, const char *key, bool is_new
  * counted. */
 void function_store_put(struct function_store *s, const char *key,
 			const struct function_table *table);
-/* Counts @n tables that were not read before sampling ended, from any thread. */
+/* Counts @n tables that nobody has the time to read now, from any thread. */
 void function_store_put_off(struct function_store *s, uint64_t n);
 /* Says that the file has no table that could be read: for an hour only another file of this key
  * is tried. */
