@@ -27,7 +27,7 @@ struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t im
 			   const struct binary *b, bool texts);
 /* NULL is fine. */
 void placer_free(struct placer *p);
-/* The line table that it reads; borrowed. Not of placer_new_kept(). */
+/* The line table that it reads; borrowed. NULL if it looks in what was kept. */
 struct lines *placer_lines(const struct placer *p);
 /* The line that the code at @address was compiled from; ->file is NULL if that is not known. */
 struct row_place placer_find(struct placer *p, uint64_t address);
