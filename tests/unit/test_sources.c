@@ -46,7 +46,8 @@ static bool finds(struct sources *s, const char *path, const char *directory, co
 static void a_source_is_looked_for_in_every_place(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ char *root = path_join(dir, "root"), *search = NULL;
+	_cleanup_free_ char *root = path_join(dir, "root"), *second = path_join(dir, "root2");
+	_cleanup_free_ char *search = NULL;
 	_cleanup_(sources_freep) struct sources *s = NULL;
 
 	make_file(dir, "root/build/x/in-root.c");
@@ -59,7 +60,7 @@ static void a_source_is_looked_for_in_every_place(void)
 	search = xasprintf("%s/src,%s/src2/", dir, dir);
 	s = sources_new(root, search, "/build,/build/x/,/other");
 	CHECK(!sources_find(s, "/build/x/in-second-root.c"));
-	sources_add_root(s, path_join(dir, "root2"));
+	sources_add_root(s, second);
 	CHECK(finds(s, "/build/x/in-second-root.c", dir, "root2/build/x/in-second-root.c"));
 	CHECK(finds(s, "/build/x/in-root.c", dir, "root/build/x/in-root.c"));
 	CHECK(finds(s, "/build/x/sub/stripped.c", dir, "src/sub/stripped.c"));
