@@ -8,7 +8,7 @@ import { spansOf, Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { cgroupName, differenceKey, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
+import { cgroupName, differenceKey, eventName, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadSecond, loadSource, loadSources } from './provider.js';
 import { joinProfiles } from './second.js';
@@ -132,7 +132,7 @@ async function readEvents() {
 		try {
 			found.push({ key, profile: await load(key) });
 		} catch (e) {
-			say(`The samples of ${visible(key)} cannot be shown: ${visible(e.message.trim())}`);
+			say(`The samples of ${eventName(profile.head, key)} cannot be shown: ${visible(e.message.trim())}`);
 		}
 	}
 	otherEvents = found;
@@ -1078,7 +1078,7 @@ function firstView() {
 function makeEvents() {
 	const { events, event_key: shown } = profile.head;
 	$('event').hidden = !events;
-	$('event').replaceChildren(...(events ?? []).map(key => el('option', { value: key, selected: key === shown }, visible(key))));
+	$('event').replaceChildren(...(events ?? []).map(key => el('option', { value: key, selected: key === shown }, eventName(profile.head, key))));
 }
 
 /** Shows a profile, which takes the place of what was known of it. */

@@ -84,6 +84,11 @@ function othersText({ profile: { head }, isPart }) {
 	return others && !isPart ? `; ${int(others.functions)} more, each in less than ${amount(head, others.below)}, are added up by image` : '';
 }
 
+/** An event, by its key, as people write it. */
+export function eventName(head, key) {
+	return visible(head.event_names?.[head.events.indexOf(key)] ?? key);
+}
+
 /** The name of a container if the cgroup is one's, else the path. */
 export function cgroupName(profile, path) {
 	return visible(profile.containers.get(path) ?? path);
@@ -127,7 +132,7 @@ function eventSamples(r, i) {
 
 /** A column for each other event: the share of its samples. */
 function eventColumns() {
-	return functionPage.events.map(({ key }, i) => ({ id: `event ${key}`, title: `${visible(key)} %`, width: `${Math.min(180, 44 + 9 * key.length)}px`, cls: 'right', falls: true,
+	return functionPage.events.map(({ key }, i) => ({ id: `event ${key}`, title: `${eventName(functionPage.profile.head, key)} %`, width: `${Math.min(180, 44 + 9 * key.length)}px`, cls: 'right', falls: true,
 		key: r => eventSamples(r, i),
 		fill: (c, r) => {
 			const { n, profile } = functionPage.events[i], k = eventSamples(r, i);
@@ -248,7 +253,7 @@ export function showFunctions(page, host, note) {
 		onOpen: r => { if (r.f > 0) functionPage.open(r.f); }, onPick: r => { if (r.f > 0) functionPage.pick(r.f); }, onSort: id => functionPage.sorted(id) });
 	functionTable.set(rows);
 	if (!hasGrouping(profile, page.by)) return note.replaceChildren(showMissing(page, page.by));
-	const events = page.events.length ? el('span', { class: 'wide' }, ` Self, total and samples are of ${visible(profile.head.event_key)}; the other columns of each event alone.`) : '';
+	const events = page.events.length ? el('span', { class: 'wide' }, ` Self, total and samples are of ${eventName(profile.head, profile.head.event_key)}; the other columns of each event alone.`) : '';
 	note.replaceChildren(`${int(rows.length)} ${PLURALS[page.by]}${missing && '; ' + missing}${page.by === 'function' ? othersText(page) : ''}.`, events, ` ${noiseText(profile.head, page.blocks)}`);
 }
 
@@ -294,8 +299,8 @@ function groupingChoice(page) {
 function showMissing(page, grouping = page.grouping) {
 	const { head } = page.profile, by = RECORDED_BY[grouping], was = (head.separate ?? '').split(',').includes(by);
 	if (grouping === 'event' && head.events)
-		return el('div', {}, el('p', {}, 'Samples of two events do not add up. Shown is ', el('b', {}, visible(head.event_key)), '. Press another event to see it:'),
-			el('p', { class: 'events' }, head.events.filter(key => key !== head.event_key).map(key => el('button', { type: 'button', onclick: () => page.chooseEvent(key) }, visible(key)))));
+		return el('div', {}, el('p', {}, 'Samples of two events do not add up. Shown is ', el('b', {}, eventName(head, head.event_key)), '. Press another event to see it:'),
+			el('p', { class: 'events' }, head.events.filter(key => key !== head.event_key).map(key => el('button', { type: 'button', onclick: () => page.chooseEvent(key) }, eventName(head, key)))));
 	if (grouping === 'event')
 		return el('p', {}, `This page is of one event: ${visible(head.event)} Another event has a page of its own, because samples of two events do not add up: give `,
 			el('code', {}, 'event:NAME'), ' to opweb or opreport.');

@@ -210,8 +210,13 @@ static void each_row_has_at_most_one_partner(void)
 
 static void classes_must_be_the_same(void)
 {
-	struct class a[] = { { .event = "A", .count = 1, .task = SNAME_TASK_ALL } };
-	struct class b[] = { { .event = "A", .count = 2, .task = SNAME_TASK_ALL } };
+	char text[] = "A";
+	struct class a[] = {
+		{ .event = "A", .event_text = text, .count = 1, .task = SNAME_TASK_ALL }
+	};
+	struct class b[] = {
+		{ .event = "A", .event_text = text, .count = 2, .task = SNAME_TASK_ALL }
+	};
 	struct classes first = { .classes = a, .count = 1 }, second = { .classes = b, .count = 1 };
 	struct gather g = { 0 };
 	struct diff_side sides[2] = { { .gather = &g, .classes = &first },

@@ -47,7 +47,7 @@ static int check_one_event(const struct classes *classes, struct error *err)
 	if (class_same_event(a, b))
 		return 0;
 	return error_set(err, -EINVAL, "a page shows one event; choose event:%s or event:%s",
-			 a->event, b->event);
+			 a->event_text, b->event_text);
 }
 
 static uint64_t samples_of(const struct page_report *p)

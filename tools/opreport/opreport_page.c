@@ -52,7 +52,7 @@ static int check_same_event(const struct opreport_page *p, struct error *err)
 	return error_set(err, -EINVAL,
 			 "the two profiles are of different events, the first of %s, the second of "
 			 "%s; choose what both have with event:NAME or count:N",
-			 a->event, b->event);
+			 a->event_text, b->event_text);
 }
 
 static void collect_sources(struct opreport_page *p, const struct braces *from)

@@ -173,7 +173,7 @@ static int check_events(const struct profile *p, struct error *err)
 			return error_set(err, -EINVAL,
 					 "there are samples of several events; choose one: "
 					 "event:%s or event:%s",
-					 classes[shown].event, classes[i].event);
+					 classes[shown].event_text, classes[i].event_text);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "profile/profile.h"
+#include "sfile/sname_event.h"
 #include "tools/common/reporting.h"
 #include "tools/common/usual_event.h"
 #include "tools/opweb/web_request.h"
@@ -91,6 +92,15 @@ static bool is_about_event(const char *word)
 	return !strncmp(word, "event:", 6) || !strncmp(word, "count:", 6);
 }
 
+/* The word that selects the event called so by the first @length letters of @key. */
+static char *event_word(const char *key, size_t length)
+{
+	_cleanup_free_ char *event = xstrndup(key, length);
+	_cleanup_free_ char *word = sname_event_word(event);
+
+	return xasprintf("event:%s", word);
+}
+
 char **web_event_words(char *const *words, const char *key)
 {
 	size_t count = 0, i;
@@ -105,7 +115,7 @@ char **web_event_words(char *const *words, const char *key)
 	if (key) {
 		size_t name = strcspn(key, ",");
 
-		all[count++] = xasprintf("event:%.*s", (int)name, key);
+		all[count++] = event_word(key, name);
 		if (key[name])
 			all[count++] = xasprintf("count:%s", key + name + 1);
 	}

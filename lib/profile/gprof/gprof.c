@@ -67,8 +67,8 @@ static int check_events(const struct gather *g, struct error *err)
 	if (r < 0 || classes.count == 1)
 		return r;
 	for (i = 0; i < classes.count; i++)
-		strbuf_addf(&list, "%s%s with count %lld", i ? ", " : "", classes.classes[i].event,
-			    (long long)classes.classes[i].count);
+		strbuf_addf(&list, "%s%s with count %lld", i ? ", " : "",
+			    classes.classes[i].event_text, (long long)classes.classes[i].count);
 	return error_set(err, -EINVAL,
 			 "gprof takes one event, but the profile has several: %s; choose with "
 			 "event:NAME or count:N",

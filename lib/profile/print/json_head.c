@@ -116,7 +116,7 @@ static void write_classes(const struct report *r, struct json *j)
 		_cleanup_free_ char *text = report_header_class(r, i);
 
 		json_open(j, NULL, '{');
-		json_string(j, "event", c->event);
+		json_string(j, "event", c->event_text);
 		json_u64(j, "count", (uint32_t)c->count);
 		if (c->unit_mask == SNAME_ALL)
 			json_string(j, "unit_mask", "all");

@@ -73,7 +73,7 @@ char *report_header_class(const struct report *r, size_t class)
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
 	_cleanup_free_ char *text =
-		event_describe(report_header_type(r), c->event, (uint32_t)c->count, mask);
+		event_describe(report_header_type(r), c->event_text, (uint32_t)c->count, mask);
 
 	bool wanders = r->wander && (!c->count || c->count >= COUNT_LEAST);
 	_cleanup_free_ char *wander =

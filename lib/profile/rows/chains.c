@@ -14,6 +14,7 @@
 #include "history/history_name.h"
 #include "history/slice_file.h"
 #include "sfile/sfile.h"
+#include "sfile/sname_event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -127,6 +128,13 @@ int chains_open(struct chains *c, struct gather *g, const struct spec *spec, str
 			 "%s: no call chains were recorded%s; profile with --callgraph (operf, "
 			 "opcontrol)",
 			 g->sessions[0].samples, spec_window(spec) ? " in this time" : "");
+}
+
+char *chains_event_text(const char *event)
+{
+	_cleanup_free_ char *name = xstrndup(event, strcspn(event, "."));
+
+	return sname_event_text(name);
 }
 
 bool chains_select(const struct chains *c, const struct sname *name)

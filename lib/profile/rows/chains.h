@@ -157,6 +157,8 @@ void chains_done(struct chains *c);
  * and CPU, with symbols from @bs. Returns 0 or -errno: -EINVAL if they are of several events,
  * -ENODATA if there are none. */
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
+/* The NAME of "NAME.COUNT.UNITMASK", such as ->event, as people write it; caller frees. */
+char *chains_event_text(const char *event);
 /* Whether a sample file has samples of the event and the selection of the chains. */
 bool chains_select(const struct chains *c, const struct sname *name);
 /* Names the functions in @style, and sorts the lines by falling count, or by difference. */

@@ -75,7 +75,7 @@ static void add_class(struct strbuf *out, const struct class *c, const struct se
 	_cleanup_free_ char *cgroup =
 		c->task.cgroup ? cgroup_short_name(names, c->task.cgroup) : NULL;
 
-	strbuf_addf(out, "%s%s", out->length ? ", " : "", c->event);
+	strbuf_addf(out, "%s%s", out->length ? ", " : "", c->event_text);
 	if (c->count)
 		strbuf_addf(out, " count %" PRId64, c->count);
 	if (c->unit_mask != SNAME_ALL && c->unit_mask)

@@ -8,6 +8,7 @@
 #include "profile/select/cgroup_label.h"
 #include "profile/select/gather.h"
 #include "sfile/session_names.h"
+#include "sfile/sname_event.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -80,7 +81,7 @@ struct difference {
 
 static char *value_event(const struct class *c)
 {
-	return xstrdup(c->event);
+	return sname_event_text(c->event);
 }
 
 static char *value_count(const struct class *c)
@@ -236,7 +237,7 @@ static void add_value(struct strbuf *out, enum class_axis axis, const struct cla
 {
 	switch (axis) {
 	case AXIS_EVENT:
-		strbuf_adds(out, class->event);
+		strbuf_adds(out, class->event_text);
 		break;
 	case AXIS_HOST:
 		strbuf_addf(out, "host:%s", class->host ?: "unknown");
@@ -365,7 +366,7 @@ static char *event_name(const struct classes *c, const struct class *class)
 		mask |= same && other->unit_mask != class->unit_mask;
 	}
 	if (event)
-		strbuf_adds(&name, class->event);
+		strbuf_adds(&name, class->event_text);
 	if (count)
 		strbuf_addf(&name, "%s%" PRId64, event ? ":" : "count:", class->count);
 	if (mask)
@@ -400,6 +401,9 @@ static void name_classes(struct classes *c, const struct session_names *names)
 	struct class *class;
 
 	for (class = c->classes; class < c->classes + c->count; class ++) {
+		_cleanup_free_ char *event = sname_event_text(class->event);
+
+		class->event_text = intern(&c->texts, event);
 		class->name = class_name(c, class, cgroups[class - c->classes]);
 		class->comm = session_names_thread(names, class->task.tgid, class->task.tid);
 	}
@@ -489,6 +493,7 @@ void classes_done(struct classes *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		free(c->classes[i].name);
+	intern_done(&c->texts);
 	free(c->classes);
 	free(c->of_file);
 	*c = (struct classes){ 0 };

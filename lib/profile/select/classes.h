@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/intern.h"
 #include "sfile/sname.h"
 
 #include <stdbool.h>
@@ -50,10 +51,11 @@ enum class_axis {
 
 struct class
 {
-	const char *event; /* borrowed from the gather */
+	const char *event; /* as in names of sample files; borrowed from the gather */
 	const char *host;  /* the same; NULL: merged, or not known */
 	int64_t count, unit_mask;
 	struct sname_task task; /* merged parts are as if they were not separated */
+	const char *event_text; /* the event as people write it: sname_event_text() */
 	char *name;		/* for the head of the column: the event, "cpu:0", "tid:7" */
 	const char *comm; /* the name of that thread or process, if known; else NULL; borrowed */
 };
@@ -64,6 +66,7 @@ struct classes {
 	uint32_t *of_file;    /* the class of each file of the gather; of its first step */
 	uint32_t steps;	      /* classes that differ in time or block only: slots of the gather */
 	enum class_axis axis; /* the axis along which they differ; the first of several */
+	struct intern texts;  /* that ->event_text of all are in */
 	unsigned int axes;    /* all axes along which they differ; bits 1 << axis */
 };
 

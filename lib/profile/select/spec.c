@@ -7,6 +7,7 @@
 #include "profile/select/cgroup_label.h"
 #include "sfile/session_names.h"
 #include "sfile/sname.h"
+#include "sfile/sname_event.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -329,16 +330,6 @@ static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct
 	return any;
 }
 
-/* Tracepoints have a colon, which the names of sample files have as '~'. */
-static bool event_matches(const char *value, const char *event)
-{
-	while (*value && (*value == *event || (*value == ':' && *event == '~'))) {
-		value++;
-		event++;
-	}
-	return *value == *event;
-}
-
 static bool event_wanted(const struct spec *spec, const char *event)
 {
 	const struct spec_values *values = &spec->of[SPEC_EVENT];
@@ -346,7 +337,7 @@ static bool event_wanted(const struct spec *spec, const char *event)
 	size_t i;
 
 	for (i = 0; i < values->count; i++) {
-		if (!event_matches(values->values[i], event) && strcmp(values->values[i], "all"))
+		if (!sname_event_is(values->values[i], event) && strcmp(values->values[i], "all"))
 			continue;
 		values->used[i] = true;
 		any = true;

@@ -40,7 +40,7 @@ static void write_setup(struct xml *x, const struct report *r)
 			continue;
 		xml_open(x, element);
 		xml_u64(x, "id", event++);
-		xml_string(x, "eventname", c->event);
+		xml_string(x, "eventname", c->event_text);
 		number_or_all(x, "unitmask", c->unit_mask);
 		if (c->count)
 			xml_u64(x, "setupcount", (uint32_t)c->count);

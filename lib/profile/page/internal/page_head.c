@@ -16,6 +16,7 @@
 #include "profile/rows/unresolved.h"
 #include "profile/select/cgroup_label.h"
 #include "sfile/setup.h"
+#include "sfile/sname_event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,18 @@ static void write_squares(const struct report *r, struct json *j)
 		json_double(j, "squares", MIN(squares, total * total));
 }
 
+/* Writes an event "NAME" or "NAME,COUNT" as people write it. */
+static void write_event_name(const char *key, struct json *j)
+{
+	size_t length = strcspn(key, ",");
+	_cleanup_free_ char *name = xstrndup(key, length);
+	_cleanup_free_ char *text = sname_event_text(name);
+	_cleanup_free_ char *shown =
+		key[length] ? xasprintf("%s, count %s", text, key + length + 1) : xstrdup(text);
+
+	json_bytes(j, NULL, shown);
+}
+
 /* Writes which other events there are. */
 static void write_events(const struct report *r, struct json *j)
 {
@@ -167,6 +180,10 @@ static void write_events(const struct report *r, struct json *j)
 	json_open(j, "events", '[');
 	for (key = r->view->events; *key; key++)
 		json_bytes(j, NULL, *key);
+	json_close(j, ']');
+	json_open(j, "event_names", '[');
+	for (key = r->view->events; *key; key++)
+		write_event_name(*key, j);
 	json_close(j, ']');
 	json_bytes(j, "event_key", r->view->event);
 }

@@ -13,6 +13,7 @@
 #include "profile/rows/code_kind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Writes the members that name a function, in an object that the caller opens and closes. */
 static void write_function(const struct report *r, const struct chains *c, const struct row *row,
@@ -176,14 +177,15 @@ static void write_children(const struct report *r, const struct chains *c, struc
 void report_chains_json(const struct report *r, FILE *out)
 {
 	const struct chains *c = r->chains;
-	_cleanup_free_ char *cpu = report_header_cpu(r);
+	_cleanup_free_ char *cpu = report_header_cpu(r), *name = chains_event_text(c->event);
+	_cleanup_free_ char *event = xasprintf("%s%s", name, strchr(c->event, '.') ?: "");
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, NULL, '{');
 	json_string(&j, "format", "opreport-chains-2");
 	json_string(&j, "cpu", cpu);
 	json_sessions(r, &j);
-	json_string(&j, "event", c->event);
+	json_string(&j, "event", event);
 	json_u64(&j, "lost", r->losses->samples);
 	json_u64(&j, "samples", c->samples);
 	if (c->unchosen)

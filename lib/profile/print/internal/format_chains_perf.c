@@ -106,7 +106,7 @@ static void print_line(struct script *s, const struct chains_line *line)
 void report_chains_perf(const struct report *r, FILE *out)
 {
 	const struct chains *c = r->chains;
-	_cleanup_free_ char *event = xstrndup(c->event, strcspn(c->event, "."));
+	_cleanup_free_ char *event = chains_event_text(c->event);
 	const bool is_clock = r->classes->count && !r->classes->classes[0].count && r->timer_hz;
 	struct script s = { .report = r,
 			    .event = event,

@@ -356,7 +356,7 @@ static void add_csv_row(const struct report *r, const struct timeline_row *row, 
 	const struct row *of = row->row;
 	size_t i;
 
-	csv_text(line, row->class->event);
+	csv_text(line, row->class->event_text);
 	if (has_symbols(r)) {
 		csv_text(line, gather_image_name(r->gather, of->image, true));
 		csv_text(line,
@@ -463,7 +463,7 @@ static void write_table(const struct report *r, const struct timeline_table *tab
 
 	json_open(j, NULL, '{');
 	if (table->class)
-		json_string(j, "event", table->class->event);
+		json_string(j, "event", table->class->event_text);
 	if (table->totals) {
 		json_u64(j, "samples", table->total);
 		write_counts("totals", table->totals, r->timeline->steps.count, j);

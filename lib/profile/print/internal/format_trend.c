@@ -219,7 +219,7 @@ static void print_csv_list(const struct report *r, const struct trend_table *tab
 		char id[BUILD_ID_TEXT];
 
 		strbuf_clear(&line);
-		csv_text(&line, table->class->event);
+		csv_text(&line, table->class->event_text);
 		csv_text(&line, begin);
 		csv_text(&line, end);
 		csv_text(&line, is_build ? gather_image_name(r->gather, e->image, true) : "");
@@ -312,7 +312,7 @@ void report_trend_json(const struct report *r, FILE *out)
 	json_open(&j, "tables", '[');
 	for (i = 0; i < t->table_count; i++) {
 		json_open(&j, NULL, '{');
-		json_string(&j, "event", t->tables[i].class->event);
+		json_string(&j, "event", t->tables[i].class->event_text);
 		write_list(r, "steps", &t->tables[i].steps, &j);
 		write_list(r, "builds", &t->tables[i].builds, &j);
 		json_close(&j, '}');

@@ -72,6 +72,16 @@ static void add_quality(struct chains_collect *c, uint32_t image, uint32_t end, 
 	out->quality[known - 1].samples += samples;
 }
 
+static int several_events(const char *a, const char *b, struct error *err)
+{
+	_cleanup_free_ char *first = chains_event_text(a), *second = chains_event_text(b);
+
+	return error_set(err, -EINVAL,
+			 "a call-chain report takes one event; add event:%s or event:%s to the "
+			 "command",
+			 first, second);
+}
+
 /* Decides whether a context and an image are selected. */
 static int judge(struct chains_collect *c, uint32_t context, uint32_t image)
 {
@@ -87,11 +97,7 @@ static int judge(struct chains_collect *c, uint32_t context, uint32_t image)
 	    (c->out->no_time && sname_event_is_time(x->event)))
 		return CHAINS_TAKE_NO;
 	if (known && strcmp(known, x->event) && !c->out->quality_only)
-		return error_set(
-			c->err, -EINVAL,
-			"a call-chain report takes one event; add event:%.*s or event:%.*s to the "
-			"command",
-			(int)strcspn(known, "."), known, (int)strcspn(x->event, "."), x->event);
+		return several_events(known, x->event, c->err);
 	if (!known)
 		c->out->event = xstrdup(x->event);
 	return CHAINS_TAKE_YES;

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "profile/select/cgroup_label.h"
 #include "sfile/sname.h"
+#include "sfile/sname_event.h"
 #include "file/path.h"
 #include "sfile/session.h"
 
@@ -37,7 +38,7 @@ static char *value_of(const struct spec *spec, enum spec_tag tag, const struct s
 	case SPEC_IMAGE:
 		return sname_image_display(&name->app);
 	case SPEC_EVENT:
-		return xstrdup(name->event);
+		return sname_event_word(name->event);
 	case SPEC_COUNT:
 		return xasprintf("%" PRIu32, (uint32_t)name->count);
 	case SPEC_UNIT_MASK:
