@@ -566,15 +566,17 @@ export function showQuality(page, host) {
 		old.images.push(e);
 		ends.set(e.end, old);
 	}
-	const samples = [[head.unit ? 'off the CPU' : 'samples', count(head, n)], ['lost', int(head.lost)],
-		[`95 % interval of a share of 1 %, if ${head.unit ? 'waits' : 'samples'} are independent`, plusMinus(n * 0.01, n, independent(head))]];
+	const where = page.window ? ', in this window' : '';
+	const samples = [[(head.unit ? 'off the CPU' : 'samples') + where, count(head, page.before)], ['lost' + where, int(page.lost)],
+		[`95 % interval of a share of 1 %, if ${head.unit ? 'waits' : 'samples'} are independent`, plusMinus(page.before * 0.01, page.before, independent(head))]];
 	if (page.gaps) samples.push(['not recorded', lengthOf(page.gaps)]);
 	if (head.skipped_files) samples.push(['files that could not be read', int(head.skipped_files)]);
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${amount(head, head.hidden.below)}`, `${pct(head.hidden.samples / n)} %`]);
 	if (head.others) samples.push([`without a name: ${int(head.others.functions)} functions, each in less than ${amount(head, head.others.below)}`,
 		`${pct([...page.profile.others].reduce((sum, f) => sum + page.functions.self[f], 0) / page.n)} %`]);
-	host.replaceChildren(el('h2', {}, 'How good these numbers are'), el('div', { class: 'cards' },
-		card('Samples', rowsOf([...samples, ...head.losses.map(l => [visible(l.meaning), int(l.value)])])),
+	host.replaceChildren(el('h2', {}, 'How good these numbers are'), page.window ? el('p', { class: 'dim' }, 'The window has an own card for its samples; the other cards are about the whole session.') : '', el('div', { class: 'cards' },
+		card('Samples', rowsOf(samples), page.window && page.lost ? el('p', { class: 'dim' }, `A history has how many samples were lost, not why.${head.losses.length ? ' Of the whole session:' : ''}`) : '',
+			rowsOf(head.losses.map(l => [visible(l.meaning), int(l.value)]))),
 		head.chains ? card('Where call chains end', rowsOf([...ends].sort((a, b) => b[1].samples - a[1].samples)
 			.map(([, e]) => [[visible(e.meaning), e.images[0].complete ? null : el('span', { class: 'remedy' },
 				e.images.slice(0, 4).map(i => visible(i.image.split('/').pop())).join(', '))], `${count(head, e.samples)} · ${pct(e.samples / n)} %`]))) : null,

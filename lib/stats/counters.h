@@ -222,7 +222,8 @@ enum counter_kind {
 	X(lost_invalid_hypervisor_addr, LOST, NULL,                                                \
 	  "their address was not in the range of the hypervisor")                                  \
 	X(lost_records_by_kernel, LOST, NULL, "the kernel's buffers were full")                    \
-	X(history, LOST, NULL, "for reasons that are only known for the whole session")            \
+	X(history, LOST, NULL, "a history has their number, not the reasons",                      \
+	  "a report of the whole session has those")                                               \
 	X(lost_bt_no_mapping, TROUBLE, "call chains without mapping")                              \
 	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping")                              \
 	X(multiplex_counter, INFO, "times that events took turns")

@@ -532,6 +532,15 @@ def each_view_opens_by_key(b, url):
     return "reached the requested depth" in b.text("v-quality") and "200" in b.text("v-quality")
 
 
+def quality_of_a_window_is_its_own(b, url):
+    """Samples and losses are those of the window, as in the bar, which does not know why they were lost."""
+    b.open(url, "v=quality&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+    text = b.text("v-quality")
+    b.open(url, "v=quality")
+    return "samples, in this window700" in text and "lost, in this window3" in text and "not why" in text and \
+        "samples1000" in b.text("v-quality") and "not why" not in b.text("v-quality")
+
+
 def dark_is_dark(b, url):
     b.open(url, "v=flame&theme=dark")
     return b.js("return getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
@@ -576,7 +585,7 @@ def applications_are_shown_first_if_there_are_several(b, work):
 CHECKS = [functions_are_those_of_opreport, a_window_has_the_numbers_of_its_command, filters_are_in_the_command,
           search_says_the_share, a_bad_pattern_is_said, keys_walk_and_zoom_and_back_returns, dragging_chooses_windows_and_compares,
           two_actions_lead_to_the_hot_line, source_leads_to_callers, the_root_is_at_the_top_or_at_the_bottom, a_function_is_named_once_between_callers_and_callees,
-          a_difference_has_the_numbers_of_both_windows, filters_are_chips, each_view_opens_by_key, dark_is_dark, an_unknown_address_is_said]
+          a_difference_has_the_numbers_of_both_windows, filters_are_chips, each_view_opens_by_key, quality_of_a_window_is_its_own, dark_is_dark, an_unknown_address_is_said]
 
 
 def screens_do_not_scroll_sideways(b, url):
