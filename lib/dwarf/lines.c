@@ -6,10 +6,9 @@
 #include "dwarf/internal/dwarf_lines.h"
 #include "dwarf/internal/dwarf_units.h"
 #include "dwarf/internal/inlines.h"
+#include "dwarf/kept_lines.h"
 #include "file/path.h"
 #include "gosym/gosym.h"
-
-#include <string.h>
 
 /* Limit for the memory of all cached line tables. */
 enum { TABLE_BYTES_MAX = 48 << 20 };
@@ -27,6 +26,7 @@ struct known_path {
 struct lines {
 	struct dwarf_units *dwarf; /* NULL: no debug information */
 	struct gosym *go;	   /* describes Go's code; NULL if there is none */
+	struct kept_lines kept;	   /* instead of both */
 	struct inlines *inlines;   /* made on the first look-up */
 	struct map tables;	   /* by unit; those without one are not in it */
 	struct dwarf_unit *last_unit;
@@ -34,8 +34,7 @@ struct lines {
 	size_t table_bytes;
 	struct known_path recent[RECENT];
 	struct map files; /* paths by unit and number */
-	struct map paths; /* by hash */
-	struct arena arena;
+	struct intern paths;
 	struct lines_call *found;
 	size_t found_room;
 };
@@ -46,6 +45,15 @@ struct lines *lines_new(const struct elffile *ef, const struct elffile *debug)
 
 	l->go = gosym_new(ef);
 	l->dwarf = dwarf_units_new(ef, debug);
+	return l;
+}
+
+struct lines *lines_new_kept(struct kept_lines *kept)
+{
+	struct lines *l = xcalloc(1, sizeof(*l));
+
+	l->kept = *kept;
+	*kept = (struct kept_lines){ 0 };
 	return l;
 }
 
@@ -67,16 +75,16 @@ void lines_free(struct lines *l)
 	gosym_free(l->go);
 	inlines_free(l->inlines);
 	dwarf_units_free(l->dwarf);
+	kept_lines_done(&l->kept);
 	map_done(&l->files);
-	map_done(&l->paths);
-	arena_done(&l->arena);
+	intern_done(&l->paths);
 	free(l->found);
 	free(l);
 }
 
 bool lines_exist(const struct lines *l)
 {
-	return l->dwarf || l->go;
+	return l->dwarf || l->go || l->kept.count;
 }
 
 /* The line table of the unit, or NULL. */
@@ -102,18 +110,6 @@ static struct dwarf_lines *table_of(struct lines *l, struct dwarf_unit *u)
 	return table;
 }
 
-/* The cache's only copy of a path. */
-static const char *intern(struct lines *l, const char *text)
-{
-	uint64_t hash = hash_bytes(text, strlen(text));
-	char *path;
-
-	map_for_each_of(&l->paths, hash, path) if (!strcmp(path, text)) return path;
-	path = arena_strdup(&l->arena, text);
-	map_add(&l->paths, hash, path);
-	return path;
-}
-
 /* Looks up the path, or composes it. */
 static const char *find_path(struct lines *l, struct dwarf_unit *u, uint64_t file)
 {
@@ -130,7 +126,7 @@ static const char *find_path(struct lines *l, struct dwarf_unit *u, uint64_t fil
 		return NULL;
 	/* The same header, by the paths of several sources: a/../h.h, b/../h.h. */
 	path_simplify(path);
-	known = intern(l, path);
+	known = intern(&l->paths, path);
 	(void)map_set(&l->files, key, (void *)known);
 	return known;
 }
@@ -189,8 +185,43 @@ static bool find_dwarf(struct lines *l, uint64_t address, struct lines_place *re
 	return true;
 }
 
+static bool find_kept(const struct kept_lines *kept, uint64_t address, struct lines_place *ret)
+{
+	const struct kept_line *row = kept_lines_find(kept, address);
+
+	if (!row || !row->line)
+		return false;
+	*ret = (struct lines_place){ kept->files[row->file], row->line };
+	return true;
+}
+
+uint32_t lines_kept_text(const struct lines *l, uint64_t address)
+{
+	const struct kept_line *row = kept_lines_find(&l->kept, address);
+
+	return row ? row->text : 0;
+}
+
+static size_t inlines_of_kept(struct lines *l, uint64_t address)
+{
+	const struct kept_line *row = kept_lines_find(&l->kept, address);
+	uint32_t call;
+	size_t n = 0;
+
+	for (call = row ? row->call : 0; call; n++) {
+		const struct kept_call *c = &l->kept.calls[call - 1];
+
+		array_grow(&l->found, n + 1, &l->found_room);
+		l->found[n] = (struct lines_call){ c->function, { c->file, c->line }, c->start };
+		call = c->caller;
+	}
+	return n;
+}
+
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
 {
+	if (l->kept.count)
+		return find_kept(&l->kept, address, ret);
 	return is_go(l, address) ? find_go(l, address, ret) : find_dwarf(l, address, ret);
 }
 
@@ -219,7 +250,9 @@ static size_t inlines_of_dwarf(struct lines *l, uint64_t address)
 
 size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret)
 {
-	size_t n = is_go(l, address) ? inlines_of_go(l, address) : inlines_of_dwarf(l, address);
+	size_t n = l->kept.count       ? inlines_of_kept(l, address)
+		   : is_go(l, address) ? inlines_of_go(l, address)
+				       : inlines_of_dwarf(l, address);
 
 	*ret = l->found;
 	return n;

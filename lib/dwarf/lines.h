@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines from DWARF or, for Go's code, from its own table (gosym/gosym.h): the file and line
- * that an address was compiled from, and the inlined calls it belongs to. Only those compilation
- * units are read that are asked for. Damaged debug information yields no line, nothing worse.
+ * Source lines from DWARF, for Go's code from its own table (gosym/gosym.h), or from what was kept
+ * of a file (dwarf/kept_lines.h): the file and line that an address was compiled from, and the
+ * inlined calls it belongs to. Only those compilation units are read that are asked for. Damaged
+ * debug information yields no line, nothing worse.
  *
  *	struct lines *l = lines_new(ef, debug);
  *	struct lines_place at;
@@ -14,6 +15,7 @@
 
 #include "elf/elffile.h"
 
+struct kept_lines;
 struct lines;
 
 struct lines_place {
@@ -25,6 +27,8 @@ struct lines_place {
 /* Reads lines from @debug (may be NULL) if it has any, else from @ef. Both files are borrowed. A
  * file without debug information has no lines. Caller frees. */
 struct lines *lines_new(const struct elffile *ef, const struct elffile *debug);
+/* Looks up lines in @kept, whose contents it takes. Caller frees. */
+struct lines *lines_new_kept(struct kept_lines *kept);
 /* NULL is fine. */
 void lines_free(struct lines *l);
 DEFINE_CLEANUP(struct lines *, lines_free);
@@ -34,6 +38,9 @@ bool lines_exist(const struct lines *l);
 /* The line of the code linked at @address; false if none is known. Fast for ascending addresses.
  * One file may be returned as different pointers. */
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret);
+
+/* The hash of the text of the line that lines_find() finds, if it was kept; 0: it is not known. */
+uint32_t lines_kept_text(const struct lines *l, uint64_t address);
 
 /* An inlined call: the compiler replaced it by the code of the called function. */
 struct lines_call {

@@ -6,13 +6,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "dwarf/kept_lines.h"
 #include "file/build_id.h"
 #include "file/file_identity.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "symbol/functions.h"
 #include "symbol/internal/lru_directory.h"
-#include "symbol/kept_lines.h"
 #include "symbol/symtab.h"
 
 #include <endian.h>
@@ -39,7 +39,7 @@
  *	0	magic "oplines1"
  *	8	u32 bytes of the lines
  *	12	u32 CRC-32 of the lines
- *	16	the lines (symbol/kept_lines.c)
+ *	16	the lines (dwarf/kept_lines.h)
  */
 struct header {
 	char magic[8];
@@ -461,6 +461,20 @@ static int write_with_lines(const char *path, const uint8_t *table, size_t size,
 	return path_put(temporary, path, 0, r);
 }
 
+/* Packs @lines with those that are kept already, or alone if all are too many. */
+static int pack_with_kept(const struct parts *parts, const struct kept_lines *lines,
+			  struct strbuf *out)
+{
+	_cleanup_(kept_lines_done) struct kept_lines kept = { 0 }, all = { 0 };
+
+	if (!parts->lines || kept_lines_unpack(parts->lines, parts->lines_size, &kept) < 0)
+		return kept_lines_pack(lines, out);
+	kept_lines_merge(&kept, lines, &all);
+	if (all.count <= KEPT_LINES_ROWS_MAX && kept_lines_pack(&all, out) == 0)
+		return 0;
+	return kept_lines_pack(lines, out);
+}
+
 int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
@@ -470,7 +484,7 @@ int function_store_add_lines(const char *path, const struct kept_lines *lines, s
 
 	if (r < 0)
 		return r;
-	r = kept_lines_pack(lines, &packed);
+	r = pack_with_kept(&parts, lines, &packed);
 	if (r == 0)
 		r = write_with_lines(path, bytes, sizeof(struct header) + parts.size, &packed);
 	return r < 0 ? error_errno(err, r, "%s", path) : 0;

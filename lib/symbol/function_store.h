@@ -85,5 +85,6 @@ size_t function_store_memory(const char *path);
 /* Reads the lines kept with that table. 0, and the caller calls kept_lines_done(); or -errno:
  * -ENODATA if none were kept. */
 int function_store_read_lines(const char *path, struct kept_lines *ret, struct error *err);
-/* Keeps @lines with that table, in place of those that were. 0 or -errno. */
+/* Keeps @lines with that table, besides those of other code that were kept before: these are
+ * dropped if all are too many. 0 or -errno. */
 int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/kept_lines.h"
+#include "dwarf/kept_lines.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "dwarf/lines.h"
 #include "file/path.h"
 #include "symbol/function_store.h"
 #include "symbol/functions.h"
@@ -13,15 +14,21 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+static void add(struct kept_lines *l, uint64_t address, const char *file, uint32_t line,
+		uint32_t text)
+{
+	kept_lines_add(l, &(struct kept_code){ address, file, line, text });
+}
+
 static void add_some(struct kept_lines *l)
 {
-	kept_lines_add(l, 0x1000, "/src/a.c", 10, 0x12345678);
-	kept_lines_add(l, 0x1004, "/src/a.c", 10, 0x12345678);
-	kept_lines_add(l, 0x1008, "/src/b.h", 3, 0);
-	kept_lines_add(l, 0x1010, NULL, 0, 0);
-	kept_lines_add(l, 0x1010, "/src/a.c", 9, 0xffffffff);
-	kept_lines_add(l, 0x1020, NULL, 0, 0);
-	kept_lines_add(l, 0xffffffff00000000, "/src/a.c", 4000000000, 1);
+	add(l, 0x1000, "/src/a.c", 10, 0x12345678);
+	add(l, 0x1004, "/src/a.c", 10, 0x12345678);
+	add(l, 0x1008, "/src/b.h", 3, 0);
+	add(l, 0x1010, NULL, 0, 0);
+	add(l, 0x1010, "/src/a.c", 9, 0xffffffff);
+	add(l, 0x1020, NULL, 0, 0);
+	add(l, 0xffffffff00000000, "/src/a.c", 4000000000, 1);
 }
 
 static void lines_come_back_as_they_were(void)
@@ -67,6 +74,89 @@ static void no_lines_are_a_table_without_rows(void)
 	CHECK_EQ(back.count, 0);
 	CHECK(!kept_lines_find(&back, 0));
 	CHECK_EQ(kept_lines_unpack("", 0, &back), -EBADMSG);
+}
+
+/* The calls of f() in g() in the code at @address, and of g() alone after that. */
+static void add_calls(struct kept_lines *l, uint64_t address)
+{
+	const struct kept_call calls[] = {
+		{ .function = "f", .file = "/src/a.c", .line = 20, .start = address },
+		{ .function = "g", .file = NULL, .line = 0, .start = address - 16 },
+	};
+
+	kept_lines_add(l, &(struct kept_code){ address, "/src/f.h", 3, 0, calls, 2 });
+	kept_lines_add(l, &(struct kept_code){ address + 8, "/src/g.h", 4, 0, calls + 1, 1 });
+	kept_lines_add(l, &(struct kept_code){ address + 12, NULL, 0, 0, calls + 1, 1 });
+	kept_lines_add(l, &(struct kept_code){ address + 16 });
+}
+
+static void inlined_calls_come_back_as_they_were(void)
+{
+	_cleanup_(kept_lines_done) struct kept_lines l = { 0 }, back = { 0 };
+	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
+	_cleanup_(lines_freep) struct lines *lines = NULL;
+	const struct lines_call *calls = NULL;
+	struct lines_place at;
+
+	add_calls(&l, 0x1000);
+	add_calls(&l, 0x2000);
+	CHECK_EQ(l.call_count, 4);
+	CHECK_EQ(kept_lines_pack(&l, &packed), 0);
+	CHECK_EQ(kept_lines_unpack(packed.text, packed.length, &back), 0);
+	lines = lines_new_kept(&back);
+	CHECK(lines_exist(lines));
+	CHECK(lines_find(lines, 0x2004, &at) && !strcmp(at.file, "/src/f.h") && at.line == 3);
+	CHECK_EQ(lines_inlines(lines, 0x2007, &calls), 2);
+	CHECK(!strcmp(calls[0].function, "f") && !strcmp(calls[0].at.file, "/src/a.c") &&
+	      calls[0].at.line == 20 && calls[0].start == 0x2000);
+	CHECK(!strcmp(calls[1].function, "g") && !calls[1].at.file && calls[1].start == 0x1ff0);
+	CHECK_EQ(lines_inlines(lines, 0x2008, &calls), 1);
+	CHECK(!lines_find(lines, 0x200c, &at));
+	CHECK_EQ(lines_inlines(lines, 0x200c, &calls), 1);
+	CHECK_EQ(lines_inlines(lines, 0x2010, &calls), 0);
+	CHECK(!lines_find(lines, 0xfff, &at));
+}
+
+/* Newer lines replace those of the same code; what they lack stays. */
+static void lines_are_merged(void)
+{
+	_cleanup_(kept_lines_done) struct kept_lines old = { 0 }, new = { 0 }, all = { 0 };
+	static const struct {
+		uint64_t address;
+		const char *file;
+		uint32_t line, text;
+		size_t calls;
+	} rows[] = {
+		{ 0x0fff, NULL, 0, 0, 0 },	  { 0x1000, "/src/f.h", 3, 0, 2 },
+		{ 0x100a, "/src/g.h", 4, 0, 1 },  { 0x1010, NULL, 0, 0, 0 },
+		{ 0x1100, "/src/a.c", 5, 55, 0 }, { 0x1108, "/src/a.c", 7, 0, 0 },
+		{ 0x1110, NULL, 0, 0, 0 },	  { 0x1200, "/src/b.c", 1, 11, 0 },
+	};
+	_cleanup_(lines_freep) struct lines *lines = NULL;
+	size_t i;
+
+	add_calls(&old, 0x1000);
+	add(&old, 0x1100, "/src/a.c", 5, 55);
+	add(&old, 0x1108, "/src/a.c", 6, 66);
+	add(&old, 0x1110, NULL, 0, 0);
+	add(&new, 0x1100, "/src/a.c", 5, 0);
+	add(&new, 0x1108, "/src/a.c", 7, 0);
+	add(&new, 0x1110, NULL, 0, 0);
+	add(&new, 0x1200, "/src/b.c", 1, 11);
+	add(&new, 0x1208, NULL, 0, 0);
+	kept_lines_merge(&old, &new, &all);
+	lines = lines_new_kept(&all);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct lines_call *calls = NULL;
+		struct lines_place at = { NULL, 0 };
+		bool found = lines_find(lines, rows[i].address, &at);
+
+		if (!CHECK(found == !!rows[i].file && at.line == rows[i].line &&
+			   (!found || !strcmp(at.file, rows[i].file)) &&
+			   lines_kept_text(lines, rows[i].address) == rows[i].text &&
+			   lines_inlines(lines, rows[i].address, &calls) == rows[i].calls))
+			printf("# row %zu\n", i);
+	}
 }
 
 /* Makes the table of a function in @directory; returns its path, which the caller frees. */
@@ -115,7 +205,7 @@ static void damage_of_lines_is_found(void)
 	off_t at;
 
 	CHECK_EQ(stat(path, &without), 0);
-	add_some(&l);
+	add_calls(&l, 0x1000);
 	CHECK_EQ(function_store_add_lines(path, &l, NULL), 0);
 	CHECK_EQ(stat(path, &with), 0);
 	for (at = without.st_size; at < with.st_size; at++) {
@@ -136,5 +226,6 @@ static void damage_of_lines_is_found(void)
 	}
 }
 
-TESTS(T(lines_come_back_as_they_were), T(no_lines_are_a_table_without_rows),
-      T(lines_are_kept_with_functions), T(damage_of_lines_is_found))
+TESTS(T(lines_come_back_as_they_were), T(inlined_calls_come_back_as_they_were), T(lines_are_merged),
+      T(no_lines_are_a_table_without_rows), T(lines_are_kept_with_functions),
+      T(damage_of_lines_is_found))

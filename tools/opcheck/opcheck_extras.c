@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "dwarf/kept_lines.h"
 #include "file/dirtree.h"
 #include "file/path.h"
 #include "tools/opcheck/opcheck.h"
@@ -182,13 +183,15 @@ static int check_functions(const struct dirtree_visit *visit, void *data)
 	struct check *c = data;
 	_cleanup_free_ char *symbols = session_symbols(c->samples_dir), *path = NULL;
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_(kept_lines_done) struct kept_lines lines = { 0 };
 	struct finding f = { .text = "damaged functions, which reports ignore",
 			     .action = ACTION_LEFT };
 
 	if (!S_ISREG(visit->st.st_mode) || !strcmp(visit->name, "new.tmp"))
 		return 0;
 	f.path = path = path_join(symbols, visit->name);
-	if (function_store_read(path, "", &st, NULL) != -EBADMSG)
+	if (function_store_read(path, "", &st, NULL) != -EBADMSG &&
+	    function_store_read_lines(path, &lines, NULL) != -EBADMSG)
 		return 0;
 	if (c->repair && dirtree_remove(visit->directory, visit->name, NULL) == 0)
 		f.action = ACTION_REPAIRED;

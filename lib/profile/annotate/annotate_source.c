@@ -198,15 +198,15 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 
 	if (!v->binary.symtab)
 		return;
-	if (!v->binary.file) {
+	lines = binary_lines(&v->binary);
+	if (!v->binary.file && !lines_exist(lines)) {
 		annotate_give_up(s->a, v,
 				 v->binary.no_code ? v->binary.no_code
 						   : "symbols only, no file with code");
 		return;
 	}
-	s->owner = elffile_owner(v->binary.file);
+	s->owner = binary_owner(&v->binary);
 	lost = annotate_counts(s->a);
-	lines = lines_new(v->binary.file, v->binary.debug);
 	for (i = 0; i < samples->count; i++) {
 		struct lines_place at;
 

@@ -173,7 +173,8 @@ static void read_file(struct search *s, struct binary *ret)
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
 	if (!search_file(s, &ret->why)) {
-		ret->gone = !s->header->is_kernel && search_read_kept(s, &ret->symtab);
+		if (!s->header->is_kernel)
+			(void)search_read_kept(s, &ret->symtab, &ret->kept);
 		return;
 	}
 	s->read_path = xstrdup(elffile_path(s->ef));

@@ -18,10 +18,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct binaries;
 struct elffile;
 struct gather;
+struct lines;
 struct sfile_header;
 struct symcache;
 struct symtab;
@@ -48,8 +50,10 @@ struct binary {
 	struct elffile *file, *debug;
 	const char
 		*no_code; /* of a kernel: why there is no file with code, if requested; or NULL */
-	bool gone;	  /* there is no such file any more: ->symtab is what was kept of it */
-	bool is_kept;	  /* belongs to the binaries: binary_close() leaves it open */
+	/* The path of the functions that were kept of it (function_store.h), which are ->symtab and
+	 * hold this; NULL: they are of the file. */
+	const char *kept;
+	bool is_kept; /* belongs to the binaries: binary_close() leaves it open */
 };
 
 /* Creates the state shared by all images of a report. @g and the strings of @config are borrowed.
@@ -81,6 +85,11 @@ bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uin
 /* Whether it has a symbol at @offset and its code, which a compact archive need not have. @b must
  * have symbols, and not be the kernel. */
 bool binary_has_code(const struct binary *b, uint64_t offset);
+/* Looks up lines in the open file of @b or, if it is gone, among those that were kept of it. There
+ * may be none. Caller frees, before it closes @b. */
+struct lines *binary_lines(const struct binary *b);
+/* The user whose file it is, for sources_open(); (uid_t)-1, nobody in particular, if it is gone. */
+uid_t binary_owner(const struct binary *b);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
 /* The root of image number @image: its archive, or that of the configuration; or NULL. Borrowed. */

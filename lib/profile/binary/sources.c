@@ -173,9 +173,14 @@ FILE *sources_open(const char *path, uid_t owner)
 		return NULL;
 	}
 	if (geteuid() == 0 && owner != 0 && st.st_uid != owner && !(st.st_mode & S_IROTH)) {
-		log_warn("%s: not shown: uid %u, who owns the binary that names this source, may "
-			 "not read it",
-			 path, owner);
+		if (owner == (uid_t)-1)
+			log_warn("%s: not shown: not everybody may read it, and the binary that "
+				 "names this source is gone",
+				 path);
+		else
+			log_warn("%s: not shown: uid %u, who owns the binary that names this "
+				 "source, may not read it",
+				 path, owner);
 		return NULL;
 	}
 	if (holes_prevail(fd, (uint64_t)st.st_size)) {

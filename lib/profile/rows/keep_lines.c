@@ -12,16 +12,11 @@
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
 #include "profile/select/samples.h"
+#include "symbol/function_lines.h"
 #include "symbol/function_store.h"
-#include "symbol/kept_lines.h"
 #include "symbol/symtab.h"
 
 #include <string.h>
-
-enum {
-	FUNCTION_MAX = 256 << 10, /* bytes of the code of a function: longer ones are left out */
-	ROWS_MAX = 1 << 18,	  /* of a file */
-};
 
 struct keeping {
 	const struct gather *gather;
@@ -29,14 +24,6 @@ struct keeping {
 	struct binaries *binaries;
 	uint64_t end_ns; /* when time is up */
 	size_t kept;
-};
-
-/* The file of an image whose lines are kept. */
-struct image_lines {
-	const struct keeping *k;
-	struct lines *lines;
-	struct line_texts *texts;
-	struct kept_lines kept;
 };
 
 /* Marks the functions that have samples, by the number of their first piece; the caller frees. */
@@ -62,41 +49,9 @@ static bool *sampled_functions(const struct keeping *k, uint32_t image, const st
 	return is_sampled;
 }
 
-/* Adds the lines of a piece of a function. */
-static void add_piece(struct image_lines *l, const struct symbol *sym)
+static uint32_t find_text(void *texts, const char *file, unsigned int line)
 {
-	uint64_t address = sym->address, end = address + (sym->end - sym->offset);
-
-	for (; address < end; address++) {
-		struct lines_place at;
-
-		if (lines_find(l->lines, address, &at) && at.line)
-			kept_lines_add(&l->kept, address, at.file, at.line,
-				       line_texts_find(l->texts, at.file, at.line));
-		else
-			kept_lines_add(&l->kept, address, NULL, 0, 0);
-	}
-	kept_lines_add(&l->kept, end, NULL, 0, 0);
-}
-
-/* Adds the lines of the functions with samples, until time is up. */
-static void add_functions(struct image_lines *l, uint32_t image, const struct symtab *st)
-{
-	_cleanup_free_ bool *is_sampled = sampled_functions(l->k, image, st);
-	uint64_t end = 0;
-	size_t i;
-
-	for (i = 0; i < symtab_count(st) && l->kept.count < ROWS_MAX; i++) {
-		const struct symbol *sym = symtab_at(st, i);
-
-		if (!is_sampled[sym->whole] || sym->end - sym->offset > FUNCTION_MAX ||
-		    sym->address < end)
-			continue;
-		if (clock_now_ns() > l->k->end_ns)
-			return;
-		add_piece(l, sym);
-		end = sym->address + (sym->end - sym->offset);
-	}
+	return line_texts_find(texts, file, line);
 }
 
 /* Keeps the lines of an image, whose functions are in the file @path. */
@@ -105,19 +60,23 @@ static void keep_image(struct keeping *k, uint32_t image, const struct binary *b
 	_cleanup_(lines_freep) struct lines *lines = lines_new(b->file, b->debug);
 	_cleanup_(line_texts_freep) struct line_texts *texts =
 		line_texts_new(binaries_root(k->binaries, image), b->file);
-	struct image_lines l = { .k = k, .lines = lines, .texts = texts };
+	_cleanup_free_ bool *is_sampled = NULL;
+	struct function_lines found = {
+		.lines = lines, .text = find_text, .data = texts, .end_ns = k->end_ns
+	};
 	struct error err = ERROR_INIT;
 
 	if (!lines_exist(lines))
 		return;
-	add_functions(&l, image, b->symtab);
-	if (l.kept.file_count) {
-		if (function_store_add_lines(path, &l.kept, &err) < 0)
+	is_sampled = sampled_functions(k, image, b->symtab);
+	(void)function_lines_add(&found, b->symtab, is_sampled);
+	if (found.kept.file_count) {
+		if (function_store_add_lines(path, &found.kept, &err) < 0)
 			log_debug("lines are not kept: %s", err.text);
 		else
 			k->kept++;
 	}
-	kept_lines_done(&l.kept);
+	function_lines_done(&found);
 }
 
 static void take(uint32_t image, const struct binary *b, void *data)

@@ -285,7 +285,7 @@ static void open_binary(struct populate *p, struct current *cur)
 	if (p->job->config->lines || p->job->config->inlines || p->job->config->line)
 		cur->placer = placer_open(p->job->out, p->job->binaries, cur->image, &cur->binary,
 					  p->job->config->line);
-	if (p->job->config->inlines && cur->placer && placer_lines(cur->placer))
+	if (p->job->config->inlines && cur->placer)
 		cur->inlined = inline_rows_new(p->job->out, placer_lines(cur->placer),
 					       p->job->config->lines);
 }

@@ -94,8 +94,8 @@ static void read_view(struct annotate_places *s, unsigned int side, size_t view)
 	const struct annotate_view *v = &s->pair->views[side][view];
 	const struct samples *samples = &v->image->samples;
 	uint32_t *line_of = xcalloc(samples->count + 1, sizeof(*line_of));
-	struct lines *table = v->binary.symtab && v->binary.file
-				      ? lines_new(v->binary.file, v->binary.debug)
+	struct lines *table = v->binary.symtab && (v->binary.file || v->binary.kept)
+				      ? binary_lines(&v->binary)
 				      : NULL;
 	struct lines_place at;
 	size_t i;
@@ -113,7 +113,7 @@ static void read_view(struct annotate_places *s, unsigned int side, size_t view)
 		file = &s->files[side][number];
 		file->is_sampled = true;
 		if (file->owner)
-			file->owner = elffile_owner(v->binary.file);
+			file->owner = binary_owner(&v->binary);
 		line_of[i] = annotate_files_line(s, side, number, at.line);
 	}
 	add_lost(s, side, view);

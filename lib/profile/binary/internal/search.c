@@ -12,6 +12,7 @@
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 #include "symbol/function_store.h"
+#include "symbol/symtab.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -222,7 +223,7 @@ char *search_kept(const struct search *s)
 	return access(path, F_OK) == 0 ? STEAL(path) : NULL;
 }
 
-bool search_read_kept(const struct search *s, struct symtab **ret)
+bool search_read_kept(const struct search *s, struct symtab **ret, const char **ret_path)
 {
 	_cleanup_free_ char *path = search_kept(s);
 	const char *name = path_base(s->image->display);
@@ -235,6 +236,8 @@ bool search_read_kept(const struct search *s, struct symtab **ret)
 		return false;
 	}
 	s->bs->outcomes[s->number] = GONE;
+	*ret_path = path;
+	symtab_hold(*ret, STEAL(path), free);
 	return true;
 }
 

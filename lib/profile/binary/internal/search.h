@@ -101,8 +101,9 @@ bool search_find(struct search *s);
 /* The path of the functions that were kept of the file when it was sampled; caller frees. NULL if
  * there are none. */
 char *search_kept(const struct search *s);
-/* Makes a table of them, which the caller frees; false if they cannot be read. */
-bool search_read_kept(const struct search *s, struct symtab **ret);
+/* Makes a table of them, which the caller frees, and which holds their path, *@ret_path; false if
+ * they cannot be read. */
+bool search_read_kept(const struct search *s, struct symtab **ret, const char **ret_path);
 /* As search_find(), but warns about a file that is not the profiled one, unless its functions were
  * kept, and closes s->changed. Returns false with the reason in *@ret. */
 bool search_file(struct search *s, enum binary_why *ret);

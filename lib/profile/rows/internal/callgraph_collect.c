@@ -55,8 +55,8 @@ static void open_place(struct collect *c, uint32_t image, const struct sfile_hea
 	binary_open(c->job->binaries, image, header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
 	p->slots = xcalloc(p->symbol_count + 2, sizeof(*p->slots));
-	if (c->job->config->lines && p->binary.file)
-		p->placer = placer_new(c->job->out, p->binary.file, p->binary.debug);
+	if (c->job->config->lines)
+		p->placer = placer_open(c->job->out, c->job->binaries, image, &p->binary, false);
 }
 
 /* Rows of cut chains are in no slot. What is rare is in the last one, code in no symbol in the one

@@ -121,8 +121,8 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	p->is_kernel = header.is_kernel;
 	binary_open(f->config.binaries, image, &header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	if (f->config.inlines && p->binary.file) {
-		p->lines = lines_new(p->binary.file, p->binary.debug);
+	if (f->config.inlines && (p->binary.file || p->binary.kept)) {
+		p->lines = binary_lines(&p->binary);
 		p->inlined = inline_rows_new(f->config.rows, p->lines, false);
 	}
 	return p;

@@ -21,13 +21,13 @@ struct placer;
  * files are closed. */
 struct placer *placer_new(struct container *c, const struct elffile *ef,
 			  const struct elffile *debug);
-/* Looks up lines of image number @image in @b, its binary; with @texts, finds their texts, too, and
- * looks in what was kept of a binary that is gone (function_store.h). NULL: there are none. */
+/* Looks up lines of image number @image in @b, its binary (binary_lines()); with @texts, finds
+ * their texts, too. NULL: there are none. */
 struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t image,
 			   const struct binary *b, bool texts);
 /* NULL is fine. */
 void placer_free(struct placer *p);
-/* The line table that it reads; borrowed. NULL if it looks in what was kept. */
+/* The line table that it reads; borrowed. */
 struct lines *placer_lines(const struct placer *p);
 /* The line that the code at @address was compiled from; ->file is NULL if that is not known. */
 struct row_place placer_find(struct placer *p, uint64_t address);
