@@ -16,7 +16,6 @@
 struct knot {
 	uint32_t parent; /* 0: it is a root */
 	uint32_t place;	 /* 0: not known */
-	uint32_t outer;	 /* the outermost frame of its chain; of a root itself; 0: it is invalid */
 	/* Where it was added to the tree last; 0: nowhere. Which code an offset means depends on
 	 * its role, and a chain has its end at its root, so it can be at several places: that is
 	 * right for these, and others are added again. */
@@ -24,20 +23,28 @@ struct knot {
 	uint8_t role; /* enum code_role */
 	uint8_t end;
 };
-static_assert(sizeof(struct knot) == 20, "there are millions");
+static_assert(sizeof(struct knot) == 16, "there are millions");
 
-/* What is known of a place of a part, of which there are much fewer than of nodes. It is small, so
- * that those of a part stay in the cache. */
-struct place {
-	/* By role: id of its row + 1; 0: unknown, or there are several. */
-	uint32_t functions[CODE_ROLE_COUNT_];
-	enum { UNCHECKED, BAD, GOOD, KNOWN } state : 8;
+/* What nodes have instead of the outermost frame of their chain. */
+enum { INVALID = 0 };
+static const uint32_t ROOT = UINT32_MAX;
+
+/* What is known of a place of a part, of which there are much fewer than of nodes. Each node asks
+ * for it, so it is one byte: those of all places stay in the cache. */
+enum place_state { UNCHECKED, BAD, GOOD, KNOWN, STATE = 0x3 };
+enum {
 	/* If it is known: */
-	bool is_region; /* memory of a process: whose it is may be learned each time */
-	bool in_kernel;
+	IS_REGION = 0x4, /* memory of a process: whose it is may be learned each time */
+	IN_KERNEL = 0x8
 };
 
-/* More of a place that was looked at. */
+/* The functions of a place that was looked at: by role, id of the row + 1; 0: unknown, or there are
+ * several. */
+struct place {
+	uint32_t functions[CODE_ROLE_COUNT_];
+};
+
+/* More of it. */
 struct origin {
 	struct chain_frame frame; /* of the reader */
 	uint32_t image;		  /* of the gather */
@@ -52,11 +59,13 @@ struct plant {
 	/* The nodes that are looked at now, those of one file, and what is known of their places,
 	 * by number in the part. Place 0 is that of a node whose place has no number. */
 	struct chain_reader_part part;
-	struct knot *knots;
+	struct knot *knots; /* NULL: only the applications of chains are wanted */
+	uint32_t *outer;    /* by knot: the outermost frame of its chain, ROOT or INVALID */
+	uint8_t *states;    /* enum place_state, with what else is known */
 	struct place *places;
 	struct origin *origins;
 	/* The chain that was looked at last: many next to each other have these in common. */
-	uint32_t outer, context; /* of its outermost frame: */
+	uint32_t last, context; /* its outermost frame, and of that: */
 	struct chain_frame outermost;
 };
 
@@ -68,77 +77,85 @@ static uint32_t node_at(const struct plant *p, uint32_t knot)
 
 static bool is_bad(struct plant *p, uint32_t node, uint32_t number)
 {
-	struct place *place = &p->places[number];
+	uint8_t *state = &p->states[number];
 	struct chain_frame frame;
 
-	if (!number || place->state == UNCHECKED)
-		place->state = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
-	return place->state == BAD;
+	if (!number || *state == UNCHECKED)
+		*state = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
+	return *state == BAD;
 }
 
-/* What is known of a node that was read, if that of its parent is. */
-static struct knot knot_of(struct plant *p, uint32_t i, const struct chain_reader_node *n)
+static struct knot knot_of(const struct plant *p, const struct chain_reader_node *n)
 {
 	const struct chain_reader_part *part = &p->part;
-	struct knot k = { .outer = i };
 
-	if (!n->parent)
-		return k;
-	k.parent = n->parent - part->first + 1;
-	k.place = n->place ? n->place - part->first_place + 1 : 0;
-	if (!p->knots[k.parent].outer || is_bad(p, node_at(p, i), k.place))
-		k.outer = 0;
-	else if (p->knots[k.parent].parent)
-		k.outer = p->knots[k.parent].outer;
-	return k;
+	return (struct knot){ .parent = n->parent ? n->parent - part->first + 1 : 0,
+			      .place = n->place ? n->place - part->first_place + 1 : 0 };
+}
+
+/* The outermost frame of the chain of a node, if that of its parent is known. */
+static uint32_t outer_of(struct plant *p, uint32_t i, const struct knot *k)
+{
+	uint32_t outer = k->parent ? p->outer[k->parent] : ROOT;
+
+	if (!k->parent || outer == INVALID)
+		return outer;
+	if (is_bad(p, node_at(p, i), k->place))
+		return INVALID;
+	return outer == ROOT ? i : outer;
 }
 
 /* Looks at the place of a valid node. Without a number, it is that of the node until the next call.
  */
-static void look(struct plant *p, uint32_t knot)
+static void look(struct plant *p, uint32_t knot, uint32_t number)
 {
-	const uint32_t number = p->knots[knot].place;
 	struct chains *c = p->collect->out;
-	struct place *place = &p->places[number];
 	struct origin *o = &p->origins[number];
 
 	*o = (struct origin){ 0 };
 	(void)chain_reader_frame(p->reader, node_at(p, knot), &o->frame);
 	o->image = p->source->images[o->frame.image];
-	*place = (struct place){ .state = KNOWN };
-	place->is_region = c->gather->images[o->image].id.kind == SNAME_ANON;
-	place->in_kernel = c->is_kernel[o->image] =
-		chain_frames_is_kernel(p->collect->functions, o->image);
+	p->places[number] = (struct place){ 0 };
+	c->is_kernel[o->image] = chain_frames_is_kernel(p->collect->functions, o->image);
+	p->states[number] =
+		(uint8_t)(KNOWN | (c->is_kernel[o->image] ? IN_KERNEL : 0) |
+			  (c->gather->images[o->image].id.kind == SNAME_ANON ? IS_REGION : 0));
 }
 
-/* The place of a valid node, which is looked at if it was not before. */
-static struct place *place_at(struct plant *p, uint32_t knot)
+/* What is known of the place of a valid node, which is looked at if it was not before. */
+static uint8_t state_at(struct plant *p, uint32_t knot, uint32_t number)
 {
-	const uint32_t number = p->knots[knot].place;
+	if (!number || (p->states[number] & STATE) != KNOWN)
+		look(p, knot, number);
+	return p->states[number];
+}
 
-	if (!number || p->places[number].state != KNOWN)
-		look(p, knot);
+/* Its functions. */
+static const struct place *place_at(struct plant *p, uint32_t knot, uint32_t number)
+{
+	(void)state_at(p, knot, number);
 	return &p->places[number];
 }
 
 /* More of it. */
-static struct origin *origin_at(struct plant *p, uint32_t knot)
+static struct origin *origin_at(struct plant *p, uint32_t knot, uint32_t number)
 {
-	(void)place_at(p, knot);
-	return &p->origins[p->knots[knot].place];
+	(void)state_at(p, knot, number);
+	return &p->origins[number];
 }
 
 /* Finds the outermost frame of a valid node's chain, and its context. */
 static void find_outermost(struct plant *p, uint32_t knot)
 {
-	const uint32_t outer = p->knots[knot].outer;
+	const uint32_t outer = p->outer[knot];
 	struct chain_reader_node root;
 
-	if (p->outer == outer)
+	if (p->last == outer)
 		return;
-	p->outer = outer;
+	p->last = outer;
 	(void)chain_reader_frame(p->reader, node_at(p, outer), &p->outermost);
-	(void)chain_reader_node(p->reader, node_at(p, p->knots[outer].parent), &root);
+	(void)chain_reader_node(p->reader, node_at(p, outer), &root);
+	(void)chain_reader_node(p->reader, root.parent, &root);
 	p->context = root.context;
 }
 
@@ -162,12 +179,13 @@ struct step {
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	const struct origin *o = origin_at(p, s->knot);
+	const uint32_t place = p->knots[s->knot].place;
+	const struct origin *o = origin_at(p, s->knot, place);
 	const struct chain_frame frame = { o->image, o->frame.offset };
 	const size_t n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 
 	if (n == 1)
-		p->places[p->knots[s->knot].place].functions[s->role] = **ret + 1;
+		p->places[place].functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -175,8 +193,9 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, uint32_t at)
 {
 	struct call_merge *merge = &p->collect->merge;
-	const uint32_t known = place_at(p, s->knot)->functions[s->role];
 	struct knot *knot = &p->knots[s->knot];
+	const struct place *place = place_at(p, s->knot, knot->place);
+	const uint32_t known = place->functions[s->role];
 	const uint32_t *ids;
 	size_t n = known ? 0 : find_functions(p, s, &ids);
 
@@ -210,14 +229,16 @@ static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_lin
 
 	for (; !at && p->knots[knot].parent; knot = p->knots[knot].parent) {
 		struct step *s = &way[depth];
-		const struct place *place = place_at(p, knot);
+		const uint32_t number = p->knots[knot].place;
+		const uint8_t state = state_at(p, knot, number);
 
 		if (depth == CHAIN_FRAMES_MAX)
 			return 0;
 		was_in_kernel = in_kernel;
-		in_kernel = place->in_kernel;
-		if (place->is_region)
-			(void)chains_take_image(p->collect, origin_at(p, knot)->image, line->app);
+		in_kernel = state & IN_KERNEL;
+		if (state & IS_REGION)
+			(void)chains_take_image(p->collect, origin_at(p, knot, number)->image,
+						line->app);
 		*s = (struct step){ knot, chain_frames_role(!depth, in_kernel, was_in_kernel) };
 		at = known_spot(p, s, line->end);
 		depth += !at;
@@ -267,11 +288,12 @@ static int is_wanted(const struct plant *p, struct origin *o)
 }
 
 /* Adds the chain that ends at a node, which is no root. */
-static int plant_chain(struct plant *p, uint32_t knot, const struct chain_reader_node *n)
+static int plant_chain(struct plant *p, uint32_t knot, uint32_t place,
+		       const struct chain_reader_node *n)
 {
 	struct chains_collect *c = p->collect;
 	const uint32_t node = node_at(p, knot);
-	struct origin *o = origin_at(p, knot);
+	struct origin *o = origin_at(p, knot, place);
 	struct chain_frame ends[2] = { o->frame }; /* all that the counting looks at */
 	const struct chain chain = { ends, ARRAY_SIZE(ends), n->samples, n->is_function, node };
 	struct chains_line line;
@@ -299,23 +321,52 @@ static int plant_chain(struct plant *p, uint32_t knot, const struct chain_reader
 	return 0;
 }
 
+/* A node that was read. */
+struct ahead {
+	struct chain_reader_node node;
+	struct knot knot;
+	bool is_valid;
+};
+
+/* Reads a node, whose parent is anywhere: what is known of that is fetched meanwhile. */
+static void read_ahead(const struct plant *p, uint32_t i, struct ahead *ret)
+{
+	ret->is_valid = chain_reader_node(p->reader, node_at(p, i), &ret->node);
+	if (!ret->is_valid)
+		return;
+	ret->knot = knot_of(p, &ret->node);
+	__builtin_prefetch(&p->outer[ret->knot.parent]);
+	if (ret->node.samples)
+		__builtin_prefetch(&p->origins[ret->knot.place]);
+}
+
+/* Adds the chain that ends at a node, if there is one. */
+static int plant_node(struct plant *p, uint32_t i, const struct ahead *a)
+{
+	p->outer[i] = a->is_valid ? outer_of(p, i, &a->knot) : INVALID;
+	if (p->outer[i] == INVALID)
+		return 0;
+	if (p->knots)
+		p->knots[i] = a->knot;
+	return a->node.parent && a->node.samples ? plant_chain(p, i, a->knot.place, &a->node) : 0;
+}
+
 /* Reads all nodes, and adds the chains that end at them: parents come first. */
 static int plant_chains(struct plant *p)
 {
-	enum { FORGET_EVERY = 1 << 16 };
-	struct chain_reader_node n;
-	uint32_t i;
+	enum { AHEAD = 32, FORGET_EVERY = 1 << 16 };
+	struct ahead nodes[AHEAD];
+	uint32_t i, k, count;
 	int r = 0;
 
-	for (i = 1; i <= p->part.count && r == 0; i++) {
-		if (i % FORGET_EVERY == 0)
+	for (i = 1; i <= p->part.count && r == 0; i += count) {
+		count = MIN(p->part.count - i + 1, (uint32_t)AHEAD);
+		if (i % FORGET_EVERY == 1)
 			chain_reader_forget_before(p->reader, node_at(p, i));
-		p->knots[i] = (struct knot){ 0 };
-		if (!chain_reader_node(p->reader, node_at(p, i), &n))
-			continue;
-		p->knots[i] = knot_of(p, i, &n);
-		if (p->knots[i].outer && n.parent && n.samples)
-			r = plant_chain(p, i, &n);
+		for (k = 0; k < count; k++)
+			read_ahead(p, i + k, &nodes[k]);
+		for (k = 0; k < count && r == 0; k++)
+			r = plant_node(p, i + k, &nodes[k]);
 	}
 	return r;
 }
@@ -326,8 +377,8 @@ static int plant_part(struct plant *p, size_t i)
 	int r;
 
 	p->part = chain_reader_part(p->reader, i);
-	p->outer = 0;
-	memset(p->places, 0, ((size_t)p->part.place_count + 1) * sizeof(*p->places));
+	p->last = 0;
+	memset(p->states, 0, (size_t)p->part.place_count + 1);
 	r = plant_chains(p);
 	chain_reader_forget_part(p->reader, i);
 	return r;
@@ -344,7 +395,10 @@ static void make_room(struct plant *p)
 		nodes = MAX(nodes, (size_t)part.count);
 		places = MAX(places, (size_t)part.place_count);
 	}
-	p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
+	if (!p->collect->out->apps_only)
+		p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
+	p->outer = xcalloc(nodes + 1, sizeof(*p->outer));
+	p->states = xcalloc(places + 1, sizeof(*p->states));
 	p->places = xcalloc(places + 1, sizeof(*p->places));
 	p->origins = xcalloc(places + 1, sizeof(*p->origins));
 }
@@ -352,6 +406,8 @@ static void make_room(struct plant *p)
 static void plant_done(struct plant *p)
 {
 	free(p->knots);
+	free(p->outer);
+	free(p->states);
 	free(p->places);
 	free(p->origins);
 }
@@ -380,85 +436,4 @@ int chains_plant(struct chains_collect *collect)
 		r = plant_part(&p, i);
 	plant_done(&p);
 	return r;
-}
-
-/* --- the end --- */
-
-/* Merges the chains, and gives what refers to them the numbers of nodes of the tree. */
-static void merge(struct chains_collect *collect)
-{
-	struct chains *c = collect->out;
-	struct call_merge *m = &collect->merge;
-	uint32_t count, i;
-	size_t k;
-
-	call_merge_end(m, (uint32_t)c->rows.count);
-	for (k = 0; k < c->part_count; k++)
-		c->parts[k].line = call_merge_node(m, c->parts[k].line);
-	for (k = 0; k < c->source_count; k++) {
-		const struct chains_source *s = &c->sources[k];
-
-		count = s->leaf ? chain_reader_nodes(s->reader) : 0;
-		for (i = 0; i < count; i++)
-			s->leaf[i] = call_merge_node(m, s->leaf[i]);
-	}
-}
-
-static bool is_row(const struct call_node *node)
-{
-	return !(node->what & (CHAINS_NODE_APP | CHAINS_NODE_END));
-}
-
-/* The group that the row of a node is in. */
-static uint32_t group_of(const struct call_node *node, const uint32_t *groups)
-{
-	return groups ? groups[node->what] : node->what;
-}
-
-uint64_t *chains_tree_totals(const struct chains *c, const uint32_t *groups)
-{
-	const struct call_tree *t = &c->tree;
-	_cleanup_free_ uint64_t *totals = call_tree_totals(t);
-	_cleanup_free_ uint32_t *open = xcalloc(c->rows.count + 1, sizeof(*open));
-	uint64_t *sums = xcalloc(c->rows.count + 1, sizeof(*sums));
-	uint32_t at = 0, i;
-
-	/* In preorder; ->open has how often each group is among the callers of the next node. */
-	for (i = call_tree_next(t, 0); i; i = call_tree_next(t, i)) {
-		const struct call_node *n = &t->nodes[i];
-
-		for (; at != n->parent; at = t->nodes[at].parent)
-			if (is_row(&t->nodes[at]))
-				open[group_of(&t->nodes[at], groups)]--;
-		at = i;
-		if (is_row(n) && !open[group_of(n, groups)]++)
-			sums[group_of(n, groups)] += totals[i];
-	}
-	return sums;
-}
-
-static void set_totals(struct chains *c)
-{
-	_cleanup_free_ uint64_t *totals = chains_tree_totals(c, NULL);
-	size_t i;
-
-	for (i = 0; i < c->rows.count; i++)
-		c->rows.rows[i].counts[CHAINS_INCLUSIVE] = totals[i];
-}
-
-void chains_plant_end(struct chains_collect *collect)
-{
-	struct chains *c = collect->out;
-	const struct call_tree *t = &c->tree;
-	_cleanup_free_ uint64_t *own = xcalloc(c->rows.count + 1, sizeof(*own));
-	size_t i;
-
-	merge(collect);
-	for (i = 1; i < t->count; i++)
-		if (is_row(&t->nodes[i]))
-			own[t->nodes[i].what] += t->nodes[i].self;
-	for (i = 0; i < c->rows.count; i++)
-		c->rows.rows[i].counts[CHAINS_SELF] = own[i];
-	if (!c->own_only)
-		set_totals(c);
 }
