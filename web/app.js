@@ -1097,11 +1097,12 @@ function open(found) {
 async function start() {
 	readState();
 	setTheme(state.theme || preferredTheme());
-	const whole = load(state.e), early = loadApplications(state.e).catch(() => null);
-	const first = await Promise.race([whole.then(() => null, () => early), early]);
+	const early = loadApplications(state.e).catch(() => null);
 	let isDamaged = false;
 	makeTabs();
 	makeGraphs();
+	const first = await early, whole = load(state.e); // in turn: what is shown first is there sooner
+	whole.catch(() => {}); // which is noticed below
 	if (first) {
 		open(first);
 		listen();

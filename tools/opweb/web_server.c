@@ -42,6 +42,7 @@ struct web_server {
 	struct visit *visits;
 	uint64_t data_tag; /* of the data that were sent last */
 	bool was_asked;	   /* for data */
+	bool is_due;	   /* to ask for the data, before a browser does */
 	int64_t asked_ms;  /* the last request */
 };
 
@@ -290,6 +291,10 @@ static bool serve_some(struct web_server *s, struct MHD_Daemon *daemon)
 		if (!made)
 			return false;
 		wake(s, made);
+		if (s->is_due && !strcmp(made->question, WEB_APPLICATIONS_QUESTION)) {
+			s->is_due = false;
+			(void)web_answers_ask(s->answers, WEB_DATA_QUESTION, -1);
+		}
 	}
 	return MHD_run(daemon) == MHD_YES;
 }
@@ -307,10 +312,10 @@ int web_server_run(const struct web_server_config *config, const volatile sig_at
 	if (!daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	r = web_confine_enter(err);
-	if (r == 0 && config->is_early) { /* a browser will ask for them soon */
-		(void)web_answers_ask(answers, WEB_APPLICATIONS_QUESTION, -1);
-		(void)web_answers_ask(answers, WEB_DATA_QUESTION, -1);
-	}
+	/* A browser will ask for applications soon, and shows them before it asks for the data. To
+	 * make both at the same time would take longer for what is shown first. */
+	if (r == 0 && config->is_early)
+		s.is_due = web_answers_ask(answers, WEB_APPLICATIONS_QUESTION, -1) != NULL;
 	while (r == 0 && !*is_over && !is_late(config->lasts_ms, begin_ms) &&
 	       (s.visits || !is_late(config->idle_ms, s.asked_ms)))
 		if (!serve_some(&s, daemon))
