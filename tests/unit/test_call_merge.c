@@ -126,6 +126,70 @@ static void chains_share_what_they_begin_with(void)
 	call_tree_done(&t);
 }
 
+/* Adds the chain @whats, the last one first, below @base in both trees. */
+static void add_both(struct call_merge *m, struct call_tree *wanted, const uint32_t whats[3],
+		     uint64_t samples)
+{
+	uint32_t base = call_merge_base(m, call_tree_child(m->tree, 0, 100));
+	uint32_t at = call_tree_child(wanted, 0, 100), i;
+
+	call_merge_count(m, call_merge_chain(m, base, whats, 3), samples);
+	for (i = 3; i > 0; i--)
+		at = call_tree_child(wanted, at, whats[i - 1]);
+	wanted->nodes[at].self += samples;
+}
+
+static void merging_several_times_makes_the_same_tree(void)
+{
+	enum { CHAINS = 3000, WHATS = 12 };
+	struct call_tree t, wanted;
+	struct call_merge m = { .tree = &t };
+	uint64_t state = 1;
+	uint32_t i;
+
+	call_tree_init(&t, 0);
+	call_tree_init(&wanted, 0);
+	for (i = 0; i < CHAINS; i++) {
+		const uint32_t whats[3] = { draw(&state, WHATS), draw(&state, WHATS),
+					    draw(&state, WHATS) };
+
+		add_both(&m, &wanted, whats, i);
+		if (i % 7 == 0)
+			call_merge_end(&m, WHATS);
+	}
+	call_merge_end(&m, WHATS);
+	CHECK_EQ(t.count, wanted.count);
+	CHECK(same_below(&t, 0, &wanted, 0));
+	call_merge_done(&m);
+	call_tree_done(&t);
+	call_tree_done(&wanted);
+}
+
+static void what_is_below_a_base_is_merged_however_often(void)
+{
+	struct call_tree t;
+	struct call_merge m = { .tree = &t };
+	uint32_t base, node, inner;
+
+	call_tree_init(&t, 0);
+	base = call_tree_child(&t, 0, 100);
+	inner = call_tree_child(&t, base, 101);
+	node = call_merge_add(&m, call_merge_base(&m, base), 3);
+	call_merge_end(&m, 4);
+	node = call_merge_node(&m, node);
+	CHECK_EQ(t.nodes[node].parent, base);
+	call_merge_count(&m, call_merge_add(&m, call_merge_base(&m, inner), 3), 1);
+	call_merge_count(&m, call_merge_add(&m, call_merge_base(&m, base), 3), 2);
+	call_merge_end(&m, 4);
+	CHECK_EQ(t.count, 5);
+	CHECK_EQ(t.nodes[node].self, 2);
+	call_merge_end(&m, 4);
+	CHECK_EQ(t.nodes[node].self, 2);
+	CHECK(!call_merge_is_full(&m));
+	call_merge_done(&m);
+	call_tree_done(&t);
+}
+
 static void nothing_is_a_tree_as_well(void)
 {
 	struct call_tree t;
@@ -138,5 +202,6 @@ static void nothing_is_a_tree_as_well(void)
 	call_tree_done(&t);
 }
 
-TESTS(T(chains_share_what_they_begin_with), T(nodes_that_are_the_same_become_one),
+TESTS(T(chains_share_what_they_begin_with), T(merging_several_times_makes_the_same_tree),
+      T(what_is_below_a_base_is_merged_however_often), T(nodes_that_are_the_same_become_one),
       T(it_is_the_tree_that_looking_for_each_child_makes), T(nothing_is_a_tree_as_well))

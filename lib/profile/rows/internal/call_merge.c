@@ -5,7 +5,6 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Until the end, ->sibling is the child that was added last: what is next to each other in a file
  * often is the same function. */
@@ -23,16 +22,28 @@ uint32_t call_merge_add(struct call_merge *m, uint32_t parent, uint32_t what)
 	return (uint32_t)m->count;
 }
 
+/* What was merged is not needed any more. */
+static void begin(struct call_merge *m)
+{
+	m->is_ended = false;
+	m->count = m->samples_count = m->base_count = m->way_count = 0;
+	map_done(&m->by_base);
+}
+
 uint32_t call_merge_base(struct call_merge *m, uint32_t base)
 {
-	size_t had = m->base_room;
+	uintptr_t known;
 
-	array_grow(&m->bases, (size_t)base + 1, &m->base_room);
-	if (m->base_room > had)
-		memset(m->bases + had, 0, (m->base_room - had) * sizeof(*m->bases));
-	if (!m->bases[base])
-		m->bases[base] = call_merge_add(m, 0, base);
-	return m->bases[base];
+	if (m->is_ended)
+		begin(m);
+	known = (uintptr_t)map_get(&m->by_base, base);
+	if (known)
+		return (uint32_t)known;
+	known = call_merge_add(m, 0, base);
+	(void)map_set(&m->by_base, base, (void *)known);
+	array_grow(&m->bases, m->base_count + 1, &m->base_room);
+	m->bases[m->base_count++] = (struct call_merge_step){ base, (uint32_t)known };
+	return (uint32_t)known;
 }
 
 uint32_t call_merge_chain(struct call_merge *m, uint32_t base, const uint32_t *whats, size_t count)
@@ -78,98 +89,162 @@ static void find_children(struct call_merge *m)
 	}
 }
 
-/* What becomes one node is a group, a list by ->parent, which nothing else needs any more. Of a
- * node of the tree whose group was not taken yet, ->child is its first member, ->sibling the last
- * one. */
+/* What becomes a part of one node of the tree: a list by ->parent, which nothing else needs any
+ * more. */
+struct group {
+	uint32_t node;	      /* of the tree */
+	uint32_t first, last; /* 0: nothing does */
+};
+
+/* The group of a child of the current node, by ->what. */
+struct newest {
+	uint32_t of, group; /* ->of: what the current node was numbered when it was there */
+};
+
 struct merging {
 	struct call_merge *m;
 	struct call_tree *tree;
-	/* By ->what, the newest node of the tree: it is a child of the current one if it is not
-	 * older than the first of these. */
-	uint32_t *newest;
+	size_t had; /* nodes of the tree that were there before */
+	struct newest *newest;
+	uint32_t current;     /* number of the current node */
+	struct group *groups; /* that are left to take, the next one last */
+	size_t count, room;
+	uint32_t limit;
 };
 
-/* Adds a node to the group of a child of the current node, whose children begin with @first. */
-static void join(struct merging *g, uint32_t node, uint32_t parent, uint32_t first)
+static void add_group(struct merging *g, uint32_t node, uint32_t what, uint32_t first)
 {
-	struct call_merge_item *n = &g->m->nodes[node];
-	struct call_node *of_tree;
-	struct call_tree *t = g->tree;
-	uint32_t *newest = &g->newest[n->what];
-
-	n->parent = 0;
-	if (*newest >= first) {
-		of_tree = &t->nodes[*newest];
-		g->m->nodes[of_tree->sibling].parent = node;
-		of_tree->sibling = node;
-		return;
-	}
-	if (t->count == t->room)
-		array_grow(&t->nodes, t->count + 1, &t->room);
-	*newest = (uint32_t)t->count;
-	t->nodes[t->count++] = (struct call_node){ n->what, parent, node, node, 0 };
+	if (g->count == g->room)
+		array_grow(&g->groups, g->count + 1, &g->room);
+	g->newest[what] = (struct newest){ g->current, (uint32_t)g->count };
+	g->groups[g->count++] = (struct group){ node, first, first };
 }
 
-/* Takes the group of a node of the tree that begins with @member: joins its children. Returns the
- * first child. */
-static uint32_t take_group(struct merging *g, uint32_t at, uint32_t member)
+/* Makes groups of the children that a node has already. */
+static void add_known(struct merging *g, uint32_t node)
 {
-	const uint32_t first = (uint32_t)g->tree->count;
+	const struct call_node *nodes = g->tree->nodes;
+	uint32_t i;
 
+	for (i = node < g->had ? nodes[node].child : 0; i; i = nodes[i].sibling)
+		if (nodes[i].what < g->limit) /* else it is a base */
+			add_group(g, i, nodes[i].what, 0);
+}
+
+static uint32_t add_node(struct call_tree *t, uint32_t parent, uint32_t what)
+{
+	const uint32_t node = (uint32_t)t->count;
+
+	if (t->count == t->room)
+		array_grow(&t->nodes, t->count + 1, &t->room);
+	t->nodes[t->count++] = (struct call_node){ what, parent, 0, t->nodes[parent].child, 0 };
+	t->nodes[parent].child = node;
+	return node;
+}
+
+/* Adds a node to the group of a child of the current node, @parent. */
+static void join(struct merging *g, uint32_t node, uint32_t parent)
+{
+	struct call_merge_item *n = &g->m->nodes[node];
+	const struct newest *newest = &g->newest[n->what];
+	struct group *group;
+
+	n->parent = 0;
+	if (newest->of != g->current) {
+		add_group(g, add_node(g->tree, parent, n->what), n->what, node);
+		return;
+	}
+	group = &g->groups[newest->group];
+	if (group->first)
+		g->m->nodes[group->last].parent = node;
+	else
+		group->first = node;
+	group->last = node;
+}
+
+/* The group that was added first is taken first. */
+static void turn_groups(struct merging *g, size_t first)
+{
+	size_t i, k;
+
+	for (i = first, k = g->count; i + 1 < k; i++) {
+		const struct group other = g->groups[--k];
+
+		g->groups[k] = g->groups[i];
+		g->groups[i] = other;
+	}
+}
+
+/* Takes a group: joins the children of its members. */
+static void take_group(struct merging *g, const struct group *group)
+{
+	const size_t first = g->count;
+	uint32_t member = group->first;
+
+	if (!member)
+		return;
+	g->current++;
+	add_known(g, group->node);
 	while (member) {
 		struct call_merge_item *n = &g->m->nodes[member];
 		uint32_t child = n->child, next;
 
 		for (; child; child = next) {
 			next = g->m->nodes[child].sibling;
-			join(g, child, at, first);
+			join(g, child, group->node);
 		}
-		n->child = at; /* for call_merge_node() */
+		n->child = group->node; /* for call_merge_node() */
 		member = n->parent;
 	}
-	return first;
+	turn_groups(g, first);
 }
 
-/* Takes what is below a base, whose group begins with @member, in preorder. */
-static void merge_below(struct merging *g, uint32_t base, uint32_t member)
+/* Takes what is below a base, in preorder. */
+static void merge_below(struct merging *g, const struct call_merge_step *base)
 {
-	struct call_tree *t = g->tree;
-	uint32_t before = t->nodes[base].child, first = take_group(g, base, member), at = first;
+	struct group group = { base->what, base->node, base->node };
 
-	if (t->count == first)
-		return;
-	t->nodes[base].child = (uint32_t)t->count - 1;
-	while (at != base) {
-		member = t->nodes[at].child;
-		t->nodes[at].child = 0;
-		t->nodes[at].sibling = before;
-		first = take_group(g, at, member);
-		before = 0;
-		if (t->count > first) {
-			t->nodes[at].child = (uint32_t)t->count - 1;
-			at = first;
-			continue;
-		}
-		while (at != base && at == t->nodes[t->nodes[at].parent].child)
-			at = t->nodes[at].parent;
-		if (at != base)
-			before = at++;
+	take_group(g, &group);
+	while (g->count) {
+		group = g->groups[--g->count];
+		take_group(g, &group);
 	}
+}
+
+static int compare_bases(const void *pa, const void *pb)
+{
+	const struct call_merge_step *a = pa, *b = pb;
+
+	return (a->what > b->what) - (a->what < b->what);
 }
 
 void call_merge_end(struct call_merge *m, uint32_t limit)
 {
-	_cleanup_free_ uint32_t *newest = xcalloc((size_t)limit + 1, sizeof(*newest));
-	struct merging g = { .m = m, .tree = m->tree, .newest = newest };
+	_cleanup_free_ struct newest *newest = xcalloc((size_t)limit + 1, sizeof(*newest));
+	struct merging g = {
+		.m = m, .tree = m->tree, .had = m->tree->count, .newest = newest, .limit = limit
+	};
 	size_t i;
 
+	if (m->is_ended)
+		begin(m);
 	if (m->count)
 		find_children(m);
-	for (i = 0; i < m->base_room; i++)
-		if (m->bases[i])
-			merge_below(&g, (uint32_t)i, m->bases[i]);
+	if (m->base_count)
+		qsort(m->bases, m->base_count, sizeof(*m->bases), compare_bases);
+	for (i = 0; i < m->base_count; i++)
+		merge_below(&g, &m->bases[i]);
+	free(g.groups);
 	for (i = 0; i < m->samples_count; i++)
 		m->tree->nodes[call_merge_node(m, m->samples[i].node)].self += m->samples[i].count;
+	m->is_ended = true;
+}
+
+bool call_merge_is_full(const struct call_merge *m)
+{
+	enum { LEAST = 1 << 20 };
+
+	return m->count >= LEAST && m->count >= m->tree->count;
 }
 
 uint32_t call_merge_node(const struct call_merge *m, uint32_t node)
@@ -183,5 +258,6 @@ void call_merge_done(struct call_merge *m)
 	free(m->samples);
 	free(m->bases);
 	free(m->way);
+	map_done(&m->by_base);
 	*m = (struct call_merge){ 0 };
 }

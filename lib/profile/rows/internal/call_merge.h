@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Adds chains to a call tree, all of them in linear time. Nodes are added without looking for a
- * child of their parent that is the same; at the end, what is the same is merged. The tree is
- * borrowed, and must not get other nodes below a base before that.
+ * child of their parent that is the same; at the end, what is the same is merged. That can be
+ * done several times, so that what was added and not merged does not grow large. The tree is
+ * borrowed, and must not get other nodes below a base that are what is added there.
  *
  *	struct call_tree tree;
  *	struct call_merge m = { .tree = &tree };
@@ -15,11 +16,13 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "profile/rows/call_tree.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* A node that was added, of the last whole chain. */
+/* A node that was added: of the last whole chain, or a base. */
 struct call_merge_step {
 	uint32_t what, node;
 };
@@ -42,10 +45,12 @@ struct call_merge {
 	size_t count, room;
 	struct call_merge_samples *samples;
 	size_t samples_count, samples_room;
-	uint32_t *bases; /* by node of the tree: what is added below it; 0: nothing */
-	size_t base_room;
+	struct call_merge_step *bases; /* what is added below nodes of the tree */
+	size_t base_count, base_room;
+	struct map by_base;	     /* the same: the node that was added */
 	struct call_merge_step *way; /* of the last whole chain, from its base on */
 	size_t way_count, way_room;
+	bool is_ended; /* all that was added was merged */
 };
 
 /* Returns what stands for the node @base of the tree, below which nodes are added. */
@@ -57,10 +62,12 @@ uint32_t call_merge_add(struct call_merge *m, uint32_t parent, uint32_t what);
 uint32_t call_merge_chain(struct call_merge *m, uint32_t base, const uint32_t *whats, size_t count);
 /* Adds samples to those of a node that was returned by a call. */
 void call_merge_count(struct call_merge *m, uint32_t node, uint64_t samples);
-/* Adds all nodes to the tree, in which call_tree_child() finds no nodes after that. Each ->what is
- * below @limit. */
+/* Whether so much was added that it should be merged now. */
+bool call_merge_is_full(const struct call_merge *m);
+/* Merges what was added into the tree, in which call_tree_child() finds none of these nodes after
+ * that. Each ->what is below @limit. More can be added, from its base on. */
 void call_merge_end(struct call_merge *m, uint32_t limit);
-/* After that: the node of the tree that a node became a part of. */
+/* After that, until more is added: the node of the tree that a node became a part of. */
 uint32_t call_merge_node(const struct call_merge *m, uint32_t node);
 /* Frees all but the tree. */
 void call_merge_done(struct call_merge *m);
