@@ -28,7 +28,7 @@ struct chain {
 	size_t count;
 	uint64_t samples;
 	bool is_function; /* the innermost offset is that of its function: its own was too rare */
-	uint32_t node;	  /* of chains that are read by slice: see struct chain_reader_node */
+	uint32_t node;	  /* of chains that are read by slice: see chain_reader_nodes() */
 };
 
 /* A caller and callee, adjacent frames in chains of one context. The outermost frame is a callee,

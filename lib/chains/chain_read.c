@@ -43,8 +43,10 @@ int chain_reader_each(struct chain_reader *r,
 	int status;
 
 	for (k = 0; k < r->count; k++) {
-		const struct chain_generation *g = &r->generations[k];
+		struct chain_generation *g = &r->generations[k];
 
+		if (!chain_generation_read(g))
+			continue;
 		for (at = 0; (i = chain_generation_sampled(g, at)); at++) {
 			chain.samples = chain_generation_count(g, i);
 			if (!chain.samples)
@@ -177,7 +179,7 @@ static int report_steps(struct chain_reader *r, const struct chain_generation *g
 }
 
 /* Reports the steps of segments from @first on; sets *@ret to how many. */
-static int each_of_segments(struct chain_reader *r, const struct chain_generation *first,
+static int each_of_segments(struct chain_reader *r, struct chain_generation *first,
 			    const struct chain_visitor *v, size_t *ret)
 {
 	const size_t most = 2 * (size_t)parallel_threads();
@@ -187,7 +189,7 @@ static int each_of_segments(struct chain_reader *r, const struct chain_generatio
 	size_t i;
 
 	while (b.count < most && first + b.count < r->generations + r->count &&
-	       first[b.count].segment)
+	       first[b.count].segment && (v->nodes_only || chain_generation_read(&first[b.count])))
 		b.count++;
 	parallel_each(b.count, read_steps, &b);
 	for (i = 0; i < b.count; i++) {
@@ -229,22 +231,30 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 	return status;
 }
 
+/* Reports the slices of a source, or of several; sets *@ret to how many. */
+static int each_of_source(struct chain_reader *r, struct chain_generation *g,
+			  const struct chain_visitor *v, size_t *ret)
+{
+	_cleanup_(slices_freep) struct slices *slices = NULL;
+
+	*ret = 1;
+	if (g->segment && !v->nodes_only && !chain_generation_read(g))
+		return 0;
+	if (g->segment && v->steps)
+		return each_of_segments(r, g, v, ret);
+	if (g->segment)
+		return each_of_segment(r, g, v);
+	return chain_past_open(r->dir, g->number, &slices, NULL) == 0 ? each_slice(r, g, slices, v)
+								      : 0;
+}
+
 int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v)
 {
 	int status = 0;
 	size_t i, visited;
 
-	for (i = 0; i < r->count && status == 0; i += visited) {
-		_cleanup_(slices_freep) struct slices *slices = NULL;
-
-		visited = 1;
-		if (r->generations[i].segment && v->steps)
-			status = each_of_segments(r, &r->generations[i], v, &visited);
-		else if (r->generations[i].segment)
-			status = each_of_segment(r, &r->generations[i], v);
-		else if (chain_past_open(r->dir, r->generations[i].number, &slices, NULL) == 0)
-			status = each_slice(r, &r->generations[i], slices, v);
-	}
+	for (i = 0; i < r->count && status == 0; i += visited)
+		status = each_of_source(r, &r->generations[i], v, &visited);
 	return status;
 }
 
@@ -281,7 +291,7 @@ struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 	return sum;
 }
 
-uint64_t chain_reader_folded(const struct chain_reader *r)
+uint64_t chain_reader_folded(struct chain_reader *r)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -291,7 +301,7 @@ uint64_t chain_reader_folded(const struct chain_reader *r)
 	return sum;
 }
 
-void chain_reader_arcs(const struct chain_reader *r,
+void chain_reader_arcs(struct chain_reader *r,
 		       void (*each)(const struct chain_arc *arc, void *data), void *data)
 {
 	size_t k;

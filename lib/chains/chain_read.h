@@ -45,36 +45,36 @@ int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
 
-/* A node of the trees that chains are stored in. The nodes of all files have numbers, from 1 on,
- * parents before their children; ->node of a chain is that of its innermost frame. */
-struct chain_reader_node {
-	uint32_t parent;  /* 0: a root, which has a context and no frame */
-	uint32_t context; /* of a root; 0: it is invalid */
-	uint32_t place;	  /* of others: nodes with the same one have the same frame; 0: not known */
-	uint64_t samples; /* of the chain that ends there */
-	bool is_function; /* as in struct chain, if there are samples */
-};
-/* The number of nodes, including 0, which is none. */
+/* The number of nodes of all files, including 0, which is none. They are numbered from 1 on; ->node
+ * of a chain is that of its innermost frame. */
 uint32_t chain_reader_nodes(const struct chain_reader *r);
-/* The nodes of one file, which come one after the other, as all their places do. */
-struct chain_reader_part {
-	uint32_t first, count; /* nodes */
-	uint32_t first_place, place_count;
+/* The tree of one file, whose nodes come one after the other; here they are numbered from 1 on.
+ * Parents come before their children. */
+struct chain_reader_tree {
+	uint32_t before; /* nodes of other files that come before these */
+	uint32_t nodes, places;
+	/* By node: 0 for a root, which has a context and no frame. */
+	const uint32_t *parents;
+	/* By node: nodes with the same place have the same frame, or the same context. 0: it is
+	 * invalid, and so is what is below it. */
+	const uint32_t *place_of;
+	const uint64_t *counts; /* by node: the samples of the chain that ends there */
 };
-/* The number of parts. */
-size_t chain_reader_parts(const struct chain_reader *r);
-/* Part number @i. */
-struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t i);
-/* Frees what is only needed for the nodes of a part, which must not be asked for any more: then it
+/* The number of trees. */
+size_t chain_reader_trees(const struct chain_reader *r);
+/* How many nodes and places tree number @i has, without reading it. */
+struct chain_reader_tree chain_reader_size(const struct chain_reader *r, size_t i);
+/* Reads tree number @i, which is borrowed until it is forgotten. */
+struct chain_reader_tree chain_reader_tree(struct chain_reader *r, size_t i);
+/* Frees what is only needed for the nodes of a tree, which must not be asked for any more: then it
  * still has its slices, for visitors that want nodes only. */
-void chain_reader_forget_part(struct chain_reader *r, size_t i);
-/* Frees memory of the nodes of a part before a node; asking for one takes it again. */
-void chain_reader_forget_before(struct chain_reader *r, uint32_t node);
-/* Gets a node; false if it is invalid: then, or without a frame. It is fastest if the last call was
- * for the same file. */
-bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret);
-/* Gets the frame of a node that has a parent; false if it has none. */
-bool chain_reader_frame(struct chain_reader *r, uint32_t node, struct chain_frame *ret);
+void chain_reader_forget_tree(struct chain_reader *r, size_t i);
+/* Gets the frame of nodes with a place of tree number @i; false if there is none. It is of a whole
+ * function if *@ret_is_function is set, as in struct chain. */
+bool chain_reader_frame(const struct chain_reader *r, size_t i, uint32_t place,
+			struct chain_frame *ret, bool *ret_is_function);
+/* The context of roots with a place of tree number @i; 0: there is none. */
+uint32_t chain_reader_context(const struct chain_reader *r, size_t i, uint32_t place);
 /* Gets the chain of a node and its context; its frames are valid until the next call. False if the
  * node is invalid, or one above it. */
 bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_context,
@@ -111,12 +111,12 @@ struct chain_skipped {
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r);
 /* The samples whose chains were too rare to be kept: they end in a frame with the offset
  * HISTORY_RARE, which is called by the last frame that was kept. */
-uint64_t chain_reader_folded(const struct chain_reader *r);
+uint64_t chain_reader_folded(struct chain_reader *r);
 
 /* Calls @each for the arcs of all chains that chain_reader_each() reports. Arcs between frames that
  * chains share in the tree are reported once, with the samples added up; others can occur more than
  * once. The arc is borrowed for the call. */
-void chain_reader_arcs(const struct chain_reader *r,
+void chain_reader_arcs(struct chain_reader *r,
 		       void (*each)(const struct chain_arc *arc, void *data), void *data);
 
 /* Damage found in the files. */

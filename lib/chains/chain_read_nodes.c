@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_read.h"
+
+#include "base/macro.h"
+#include "base/parallel.h"
 #include "chains/internal/chain_reader.h"
 
 size_t chain_reader_collect(struct chain_reader *r, const struct chain_generation *g, uint32_t i,
@@ -34,35 +37,65 @@ uint32_t chain_reader_nodes(const struct chain_reader *r)
 	return chain_reader_nodes_before(r, r->generations + r->count) + 1;
 }
 
-/* How many places the generations before a generation have. */
-static uint32_t places_before(const struct chain_reader *r, const struct chain_generation *g)
-{
-	const struct chain_generation *i;
-	uint32_t sum = 0;
-
-	for (i = r->generations; i < g; i++)
-		sum += chain_generation_places(i);
-	return sum;
-}
-
-size_t chain_reader_parts(const struct chain_reader *r)
+size_t chain_reader_trees(const struct chain_reader *r)
 {
 	return r->count;
 }
 
-struct chain_reader_part chain_reader_part(const struct chain_reader *r, size_t i)
+struct chain_reader_tree chain_reader_size(const struct chain_reader *r, size_t i)
 {
 	const struct chain_generation *g = &r->generations[i];
 
 	/* Neither has a number 0 of its own. */
-	return (struct chain_reader_part){ chain_reader_nodes_before(r, g) + 1,
-					   chain_generation_nodes(g) - 1, places_before(r, g) + 1,
-					   chain_generation_places(g) - 1 };
+	return (struct chain_reader_tree){ .before = chain_reader_nodes_before(r, g),
+					   .nodes = chain_generation_nodes(g) - 1,
+					   .places = chain_generation_places(g) - 1 };
 }
 
-void chain_reader_forget_part(struct chain_reader *r, size_t i)
+static void read_tree(size_t i, unsigned int thread _unused_, void *data)
+{
+	struct chain_generation *first = data;
+
+	(void)chain_generation_read(&first[i]);
+}
+
+/* Reads a tree, and some of those after it at the same time. */
+static void read_trees(struct chain_reader *r, size_t i)
+{
+	enum { MOST = 4 };
+	const size_t wanted = MIN((size_t)parallel_threads(), (size_t)MOST);
+
+	if (chain_generation_is_read(&r->generations[i]))
+		return;
+	parallel_each(MIN(r->count - i, wanted), read_tree, &r->generations[i]);
+}
+
+struct chain_reader_tree chain_reader_tree(struct chain_reader *r, size_t i)
+{
+	struct chain_generation *g = &r->generations[i];
+	struct chain_reader_tree tree = chain_reader_size(r, i);
+
+	read_trees(r, i);
+
+	if (!chain_generation_arrays(g, &tree.parents, &tree.place_of, &tree.counts))
+		tree.nodes = 0;
+	return tree;
+}
+
+void chain_reader_forget_tree(struct chain_reader *r, size_t i)
 {
 	chain_generation_forget_nodes(&r->generations[i]);
+}
+
+bool chain_reader_frame(const struct chain_reader *r, size_t i, uint32_t place,
+			struct chain_frame *ret, bool *ret_is_function)
+{
+	return chain_generation_frame_at(&r->generations[i], place, ret, ret_is_function);
+}
+
+uint32_t chain_reader_context(const struct chain_reader *r, size_t i, uint32_t place)
+{
+	return chain_generation_context_at(&r->generations[i], place);
 }
 
 /* Finds the generation with a node, whose number becomes that in the generation. Remembers it, so
@@ -80,52 +113,11 @@ static const struct chain_generation *generation_of(struct chain_reader *r, uint
 				break;
 			r->first += r->last_nodes;
 		}
-		r->first_place = places_before(r, &r->generations[r->last]);
 		if (i == r->count)
 			return NULL;
 	}
 	*node -= r->first;
 	return *node ? &r->generations[r->last] : NULL;
-}
-
-void chain_reader_forget_before(struct chain_reader *r, uint32_t node)
-{
-	const struct chain_generation *g = generation_of(r, &node);
-
-	if (g && !g->segment)
-		chain_table_forget(&g->nodes, node);
-}
-
-bool chain_reader_node(struct chain_reader *r, uint32_t node, struct chain_reader_node *ret)
-{
-	uint32_t i = node;
-	const struct chain_generation *g = generation_of(r, &i);
-
-	if (!g)
-		return false;
-	ret->parent = chain_generation_parent(g, i);
-	ret->samples = chain_generation_count(g, i);
-	ret->is_function = ret->samples && chain_generation_is_function(g, i);
-	if (!ret->parent) {
-		ret->context = chain_generation_context(g, i);
-		return ret->context != 0;
-	}
-	if (ret->parent >= i)
-		return false;
-	ret->parent += node - i;
-	ret->place = chain_generation_place(g, i);
-	ret->place = ret->place && ret->place < chain_generation_places(g)
-			     ? ret->place + r->first_place
-			     : 0;
-	return true;
-}
-
-bool chain_reader_frame(struct chain_reader *r, uint32_t node, struct chain_frame *ret)
-{
-	uint32_t i = node;
-	const struct chain_generation *g = generation_of(r, &i);
-
-	return g && chain_generation_frame(g, i, ret);
 }
 
 bool chain_reader_chain(struct chain_reader *r, uint32_t node, uint32_t *ret_context,

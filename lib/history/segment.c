@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "file/holes.h"
 #include "file/open_regular.h"
+#include "history/internal/segment_block.h"
 #include "history/internal/segment_columns.h"
 #include "history/internal/segment_format.h"
 #include "history/internal/segment_shape.h"
@@ -22,10 +23,8 @@
 #define TIME_MAX (INT64_C(1) << 45)
 
 struct segment {
-	char *name;	      /* for messages */
-	int fd;		      /* or -1: ->bytes */
-	const uint8_t *bytes; /* borrowed */
-	uint64_t size;
+	char *name; /* for messages */
+	struct segment_bytes from;
 	struct segment_header header;
 	struct segment_about about;
 	struct segment_entry *index;
@@ -43,47 +42,6 @@ struct segment {
 	struct segment_made *made; /* it has the lines, nodes and counts; NULL: it is a file */
 };
 
-/* --- blocks --- */
-
-static int read_at(const struct segment *s, uint64_t offset, void *to, size_t size)
-{
-	ssize_t got;
-
-	if (offset > s->size || size > s->size - offset)
-		return -EBADMSG;
-	if (s->fd < 0) {
-		memcpy(to, s->bytes + offset, size);
-		return 0;
-	}
-	got = pread(s->fd, to, size, (off_t)offset);
-	return got < 0 ? -errno : got == (ssize_t)size ? 0 : -EBADMSG;
-}
-
-/* Reads and decompresses a block into *@ret, with a NUL after it; the caller frees. 0, or -EBADMSG
- * if it is damaged. */
-static int read_block(struct segment *s, const struct segment_block *b, uint8_t **ret)
-{
-	_cleanup_free_ uint8_t *stored = NULL, *raw = NULL;
-	size_t got;
-	int r;
-
-	if (b->size > SEGMENT_BLOCK_MAX || b->stored > s->size)
-		return -EBADMSG;
-	stored = xmalloc((size_t)b->stored + 1);
-	r = read_at(s, b->offset, stored, b->stored);
-	if (r < 0)
-		return r;
-	if ((uint32_t)crc32_z(0, stored, b->stored) != b->crc)
-		return -EBADMSG;
-	raw = xmalloc((size_t)b->size + 1);
-	got = ZSTD_decompressDCtx(s->zstd, raw, b->size, stored, b->stored);
-	if (ZSTD_isError(got) || got != b->size)
-		return -EBADMSG;
-	raw[b->size] = '\0';
-	*ret = STEAL(raw);
-	return 0;
-}
-
 static struct slice_numbers numbers_of(const uint8_t *raw, const struct segment_block *b)
 {
 	return (struct slice_numbers){ raw, raw + b->size, false };
@@ -94,7 +52,7 @@ static struct slice_numbers numbers_of(const uint8_t *raw, const struct segment_
 static int read_header(struct segment *s)
 {
 	struct segment_header *h = &s->header;
-	int r = read_at(s, 0, h, sizeof(*h));
+	int r = segment_bytes_copy(&s->from, 0, h, sizeof(*h));
 
 	if (r < 0)
 		return r;
@@ -112,7 +70,8 @@ static int read_header(struct segment *s)
 					   .places = h->places,
 					   .lines = h->lines,
 					   .samples = h->samples,
-					   .counts = h->counts };
+					   .counts = h->counts,
+					   .bytes = s->from.size };
 	return 0;
 }
 
@@ -140,7 +99,7 @@ static int read_index(struct segment *s)
 	struct window span = { 0, 0 };
 	uint8_t *raw = NULL;
 	size_t i;
-	int r = read_block(s, b, &raw);
+	int r = segment_block_read(&s->from, s->zstd, b, &raw);
 
 	if (r < 0)
 		return r;
@@ -180,13 +139,13 @@ int segment_open(const char *path, struct segment **ret, struct error *err)
 	int r;
 
 	s->name = xstrdup(path);
-	s->fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
-	if (s->fd < 0)
-		return error_set(err, s->fd, "%s: %s", path, open_regular_why(s->fd));
-	if (fstat(s->fd, &st) < 0)
+	s->from.fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
+	if (s->from.fd < 0)
+		return error_set(err, s->from.fd, "%s: %s", path, open_regular_why(s->from.fd));
+	if (fstat(s->from.fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
-	s->size = (uint64_t)st.st_size;
-	if (holes_prevail(s->fd, s->size))
+	s->from.size = (uint64_t)st.st_size;
+	if (holes_prevail(s->from.fd, s->from.size))
 		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
 	r = begin(s, err);
 	if (r == 0)
@@ -200,9 +159,9 @@ int segment_open_bytes(const void *bytes, size_t size, struct segment **ret, str
 	int r;
 
 	s->name = xstrdup("segment");
-	s->fd = -1;
-	s->bytes = bytes;
-	s->size = size;
+	s->from.fd = -1;
+	s->from.bytes = bytes;
+	s->from.size = size;
 	r = begin(s, err);
 	if (r == 0)
 		*ret = STEAL(s);
@@ -214,7 +173,7 @@ struct segment *segment_of(struct segment_made *m)
 	struct segment *s = xcalloc(1, sizeof(*s));
 
 	segment_tree_end(&m->tree);
-	s->fd = -1;
+	s->from.fd = -1;
 	s->made = xmemdup(m, sizeof(*m));
 	*m = (struct segment_made){ 0 };
 	s->lines = s->made->tree.lines;
@@ -226,12 +185,19 @@ struct segment *segment_of(struct segment_made *m)
 	return s;
 }
 
-void segment_unload(struct segment *s)
+void segment_unload_names(struct segment *s)
 {
 	if (s->made)
 		return;
 	free(STEAL(s->text));
 	free(STEAL(s->lines));
+}
+
+void segment_unload(struct segment *s)
+{
+	if (s->made)
+		return;
+	segment_unload_names(s);
 	free(STEAL(s->nodes));
 	segment_shape_done(&s->shape);
 	free(STEAL(s->totals));
@@ -251,8 +217,8 @@ void segment_free(struct segment *s)
 	}
 	if (!s)
 		return;
-	if (s->fd >= 0)
-		(void)close(s->fd);
+	if (s->from.fd >= 0)
+		(void)close(s->from.fd);
 	(void)ZSTD_freeDCtx(s->zstd);
 	free(s->name);
 	free(s->index);
@@ -284,7 +250,7 @@ static int load_lines(struct segment *s)
 	uint8_t *raw = NULL;
 	char *at, *end;
 	size_t i;
-	int r = read_block(s, b, &raw);
+	int r = segment_block_read(&s->from, s->zstd, b, &raw);
 
 	if (r < 0)
 		return r;
@@ -309,7 +275,7 @@ static int load_block(struct segment *s, enum segment_block_kind kind,
 {
 	const struct segment_block *b = &s->header.blocks[kind];
 	_cleanup_free_ uint8_t *raw = NULL;
-	int r = read_block(s, b, &raw);
+	int r = segment_block_read(&s->from, s->zstd, b, &raw);
 
 	return r < 0 ? r : read(&s->shape, numbers_of(raw, b)) ? 0 : -EBADMSG;
 }
@@ -325,16 +291,45 @@ static int load_nodes(struct segment *s)
 	return r < 0 ? r : load_block(s, SEGMENT_NODES, segment_shape_read);
 }
 
+static int load_tree(struct segment *s)
+{
+	return s->shape.parents || s->made ? 0 : load_nodes(s);
+}
+
+/* Unloads all if the status is bad. */
+static int end_load(struct segment *s, int status, struct error *err)
+{
+	if (status == 0)
+		return 0;
+	segment_unload(s);
+	return error_set(err, status, "%s: the names are damaged", s->name);
+}
+
 int segment_load(struct segment *s, struct error *err)
 {
 	int r = s->lines || s->made ? 0 : load_lines(s);
 
-	if (r == 0 && !s->shape.parents && !s->made)
-		r = load_nodes(s);
-	if (r == 0)
-		return 0;
-	segment_unload(s);
-	return error_set(err, r, "%s: the names are damaged", s->name);
+	return end_load(s, r < 0 ? r : load_tree(s), err);
+}
+
+int segment_load_names(struct segment *s, struct error *err)
+{
+	static const enum segment_block_kind others[] = { SEGMENT_PLACES, SEGMENT_NODES,
+							  SEGMENT_TOTALS };
+	int r = s->lines || s->made ? 0 : load_lines(s);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others) && r == 0 && !s->made; i++) {
+		_cleanup_free_ uint8_t *stored = NULL;
+
+		r = segment_block_stored(&s->from, &s->header.blocks[others[i]], &stored);
+	}
+	return end_load(s, r, err);
+}
+
+int segment_load_nodes(struct segment *s, struct error *err)
+{
+	return end_load(s, load_tree(s), err);
 }
 
 const char *segment_line(const struct segment *s, uint32_t i)
@@ -374,6 +369,21 @@ uint32_t segment_place(const struct segment *s, uint32_t i)
 	return s->made ? 0 : s->shape.place_of[i];
 }
 
+const uint32_t *segment_parents(const struct segment *s)
+{
+	return s->shape.parents;
+}
+
+const uint32_t *segment_places(const struct segment *s)
+{
+	return s->shape.place_of;
+}
+
+struct segment_node segment_place_at(const struct segment *s, uint32_t place)
+{
+	return s->shape.at[place];
+}
+
 /* --- counts --- */
 
 int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
@@ -382,7 +392,7 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 	_cleanup_free_ uint8_t *raw = NULL;
 	struct slice_numbers n;
 	size_t i;
-	int r = s->totals ? 0 : read_block(s, b, &raw);
+	int r = s->totals ? 0 : segment_block_read(&s->from, s->zstd, b, &raw);
 
 	if (r < 0 || (raw && b->size < s->header.nodes))
 		return error_set(err, r ?: -EBADMSG, "%s: the totals are damaged", s->name);
@@ -444,7 +454,7 @@ int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
 	}
 	r = find_columns(s);
 	if (r == 0)
-		r = read_block(s, &e->block, &raw);
+		r = segment_block_read(&s->from, s->zstd, &e->block, &raw);
 	if (r == 0)
 		r = decode(s, raw, e->block.size, e->counts);
 	if (r == 0)

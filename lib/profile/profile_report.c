@@ -149,6 +149,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->by_task |= c->tasks.by_comm;
 	c->by_source = r->view->by_host;
 	c->wants_tree |= sums_suffice(r->view);
+	c->own_only |= c->wants_tree && r->view->chains == CHAINS_FOLDED;
 	c->apps_only = r->view->apps_only;
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);

@@ -411,23 +411,28 @@ static void damage_is_found_and_repaired(void)
 	check_listing(dir, strchr(two, '\n') + 1);
 }
 
-/* Readers have arrays with the numbers of places. */
-static void places_that_do_not_exist_have_no_number(void)
+/* Readers have arrays with the numbers of places, and of nodes. */
+static void places_and_parents_that_do_not_exist_are_none(void)
 {
 	static const uint32_t far = UINT32_MAX - 5;
 	_cleanup_directory_ char *dir = test_directory();
 	struct chain_reader *r = NULL;
-	struct chain_reader_node node;
+	struct chain_reader_tree tree;
 	struct chain_frame frame;
+	bool is_function;
 
 	made(dir);
 	scribble(dir, "nodes.0", &far, sizeof(far), 32 + 12 * 3 + 4);
+	scribble(dir, "nodes.0", &far, sizeof(far), 32 + 12 * 4);
 	CHECK_EQ(chain_reader_open(dir, NULL, &r, NULL), 0);
-	CHECK(chain_reader_node(r, 3, &node));
-	CHECK_EQ(node.place, 0);
-	CHECK(!chain_reader_frame(r, 3, &frame));
-	CHECK(chain_reader_node(r, 2, &node));
-	CHECK(node.place);
+	tree = chain_reader_tree(r, 0);
+	CHECK_EQ(tree.place_of[3], 0);
+	CHECK(!chain_reader_frame(r, 0, tree.place_of[3], &frame, &is_function));
+	CHECK(tree.place_of[2]);
+	CHECK(chain_reader_frame(r, 0, tree.place_of[2], &frame, &is_function));
+	CHECK_EQ(tree.parents[4], 0);
+	CHECK_EQ(chain_reader_context(r, 0, tree.place_of[4]), 0);
+	CHECK(chain_reader_context(r, 0, tree.place_of[1]));
 	chain_reader_close(r);
 }
 
@@ -598,7 +603,7 @@ TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_satura
       T(arcs_shared_by_chains_are_reported_once), T(sessions_are_merged_by_addition),
       T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
-      T(places_that_do_not_exist_have_no_number), T(files_cut_short_keep_what_is_left),
+      T(places_and_parents_that_do_not_exist_are_none), T(files_cut_short_keep_what_is_left),
       T(empty_files_have_no_chains), T(a_line_cut_short_is_taken_back),
       T(only_a_pair_of_an_older_version_shares_its_names), T(other_files_are_refused),
       T(no_byte_leads_astray), T(too_many_images_are_refused))

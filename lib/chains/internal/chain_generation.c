@@ -8,11 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
+static void forget_arrays(struct chain_generation *g)
+{
+	free(STEAL(g->parents));
+	free(STEAL(g->place_of));
+	free(STEAL(g->own_counts));
+}
+
 void chain_generation_close(struct chain_generation *g)
 {
 	chain_table_close(&g->places);
 	chain_table_close(&g->nodes);
 	chain_past_done(&g->past);
+	forget_arrays(g);
 	segment_free(g->segment);
 	free(g->wanted);
 	free(g->sums);
@@ -23,12 +31,14 @@ void chain_generation_close(struct chain_generation *g)
 void chain_generation_forget_nodes(struct chain_generation *g)
 {
 	if (!g->segment) {
+		forget_arrays(g);
 		chain_table_forget(&g->nodes, g->nodes.count);
 		return;
 	}
 	segment_unload(g->segment);
 	free(STEAL(g->sums));
 	g->counts = NULL;
+	g->is_read = false;
 }
 
 /* --- pairs --- */
@@ -163,12 +173,6 @@ static void add_slices(struct chain_generation *g)
 	}
 }
 
-/* Takes the sums of all slices; false if they cannot be read. */
-static bool take_totals(struct chain_generation *g)
-{
-	return segment_totals(g->segment, &g->counts, NULL) == 0;
-}
-
 /* Finds which slices are wanted; returns how many. */
 static size_t choose_slices(struct chain_generation *g, const struct window *window,
 			    chain_generation_is_taken *is_taken, const void *data)
@@ -201,10 +205,12 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 	wanted = choose_slices(g, window, is_taken, data);
 	if (!wanted)
 		return 0;
-	r = segment_load(g->segment, NULL);
+	r = segment_load_names(g->segment, NULL);
 	if (r < 0)
 		return r;
-	if (wanted < segment_about(g->segment)->slices || !take_totals(g))
+	g->is_part = wanted < segment_about(g->segment)->slices;
+	/* What is damaged is to be known now. */
+	if (g->is_part)
 		add_slices(g);
 	return 1;
 }
@@ -212,14 +218,49 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names)
 {
 	take_lines(g, names);
+	segment_unload_names(g->segment);
+}
+
+/* Takes out a tree that cannot be read. */
+static void take_none(struct chain_generation *g)
+{
+	if (!g->is_bad)
+		g->damaged += segment_about(g->segment)->bytes;
+	g->is_bad = true;
+	free(STEAL(g->sums));
+	g->counts = NULL;
+}
+
+bool chain_generation_read(struct chain_generation *g)
+{
+	if (!g->segment || g->is_read)
+		return true;
+	if (g->is_bad || segment_load_nodes(g->segment, NULL) < 0) {
+		take_none(g);
+		return false;
+	}
+	if (!g->counts && (g->is_part || segment_totals(g->segment, &g->counts, NULL) < 0))
+		add_slices(g);
+	g->is_read = true;
+	return true;
 }
 
 /* --- nodes --- */
 
+/* The place of a node, from 1 on; of a root of a pair, the number of its context. */
+static uint32_t place_of(const struct chain_generation *g, uint32_t i)
+{
+	return g->segment ? segment_place(g->segment, i) : chain_generation_stored(g, i).place;
+}
+
 uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i)
 {
-	uint32_t number = g->segment ? segment_node_at(g->segment, i).line
-				     : chain_generation_stored(g, i).place;
+	return chain_generation_context_at(g, place_of(g, i));
+}
+
+uint32_t chain_generation_context_at(const struct chain_generation *g, uint32_t place)
+{
+	uint32_t number = g->segment ? segment_place_at(g->segment, place).line : place;
 
 	return number && number <= g->context_count ? g->contexts[number] : 0;
 }
@@ -244,22 +285,79 @@ static bool frame_at(const struct chain_generation *g, uint32_t i, struct chain_
 
 bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct chain_frame *ret)
 {
+	bool is_function;
+
+	return chain_generation_frame_at(g, place_of(g, i), ret, &is_function);
+}
+
+bool chain_generation_frame_at(const struct chain_generation *g, uint32_t place,
+			       struct chain_frame *ret, bool *ret_is_function)
+{
 	struct segment_node node;
 
+	*ret_is_function = false;
 	if (!g->segment)
-		return frame_at(g, chain_generation_stored(g, i).place, ret);
-	node = segment_node_at(g->segment, i);
-	*ret = (struct chain_frame){ g->images[node.line], segment_is_function(node.key)
-								   ? node.key & ~SEGMENT_FUNCTION
-								   : node.key };
+		return frame_at(g, place, ret);
+	node = segment_place_at(g->segment, place);
+	*ret_is_function = segment_is_function(node.key);
+	*ret = (struct chain_frame){ g->images[node.line],
+				     *ret_is_function ? node.key & ~SEGMENT_FUNCTION : node.key };
 	return ret->image != 0;
 }
 
-uint64_t chain_generation_folded(const struct chain_generation *g)
+/* --- arrays --- */
+
+/* The nodes of a pair are where they are in memory once only. A parent that is not before a node is
+ * none, and there is no such place. */
+static void copy_nodes(struct chain_generation *g)
+{
+	enum { FORGET_EVERY = 1 << 16 };
+	const uint32_t count = g->nodes.count;
+	uint32_t i;
+
+	g->parents = xcalloc((size_t)count + 1, sizeof(*g->parents));
+	g->place_of = xcalloc((size_t)count + 1, sizeof(*g->place_of));
+	g->own_counts = xcalloc((size_t)count + 1, sizeof(*g->own_counts));
+	for (i = 1; i < count; i++) {
+		const struct chain_node n = chain_generation_stored(g, i);
+		const uint32_t places = n.parent ? g->places.count : g->context_count + 1;
+
+		if (i % FORGET_EVERY == 0)
+			chain_table_forget(&g->nodes, i);
+		g->own_counts[i] = g->past.counts ? g->past.counts[i] : n.count;
+		if (n.parent >= i || n.place >= places)
+			continue;
+		g->parents[i] = n.parent;
+		g->place_of[i] = n.place;
+	}
+}
+
+bool chain_generation_arrays(struct chain_generation *g, const uint32_t **ret_parents,
+			     const uint32_t **ret_place_of, const uint64_t **ret_counts)
+{
+	if (!chain_generation_read(g))
+		return false;
+	if (g->segment) {
+		*ret_parents = segment_parents(g->segment);
+		*ret_place_of = segment_places(g->segment);
+		*ret_counts = g->counts;
+		return true;
+	}
+	if (!g->parents)
+		copy_nodes(g);
+	*ret_parents = g->parents;
+	*ret_place_of = g->place_of;
+	*ret_counts = g->own_counts;
+	return true;
+}
+
+uint64_t chain_generation_folded(struct chain_generation *g)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
+	if (!chain_generation_read(g))
+		return 0;
 	for (i = 1; g->segment && i < chain_generation_nodes(g); i++)
 		if (g->counts[i] && segment_node_at(g->segment, i).key == HISTORY_RARE)
 			sum += g->counts[i];
@@ -325,10 +423,10 @@ static void add_up(const struct chain_names *names, const struct chain_generatio
 	}
 }
 
-void chain_generation_arcs(const struct chain_generation *g, const struct chain_names *names,
+void chain_generation_arcs(struct chain_generation *g, const struct chain_names *names,
 			   void (*each)(const struct chain_arc *arc, void *data), void *data)
 {
-	uint32_t count = chain_generation_nodes(g), i;
+	uint32_t count = chain_generation_read(g) ? chain_generation_nodes(g) : 0, i;
 	_cleanup_free_ uint32_t *contexts = xcalloc((size_t)count + 1, sizeof(*contexts));
 	_cleanup_free_ uint64_t *samples = xcalloc((size_t)count + 1, sizeof(*samples));
 	_cleanup_free_ uint64_t *returns = xcalloc((size_t)count + 1, sizeof(*returns));

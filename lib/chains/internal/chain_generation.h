@@ -30,13 +30,20 @@ struct chain_generation {
 	/* A pair of files. */
 	struct chain_table places, nodes;
 	struct chain_past past; /* if a window is wanted */
+	/* Its nodes as arrays, from chain_generation_arrays() on; else NULL. */
+	uint32_t *parents, *place_of;
+	uint64_t *own_counts;
 
 	/* A segment; NULL: it is a pair. */
 	struct segment *segment;
-	bool *wanted;		/* by slice: it is in the window, and nowhere else */
-	const uint64_t *counts; /* by node, of these slices: the segment's totals, or: */
+	bool *wanted; /* by slice: it is in the window, and nowhere else */
+	bool is_part; /* not all are */
+	bool is_read; /* the nodes and their counts are there */
+	bool is_bad;  /* they cannot be read: there are none */
+	/* By node, of these slices: the segment's totals, or ->sums. NULL: not read. */
+	const uint64_t *counts;
 	uint64_t *sums;
-	size_t damaged; /* bytes of slices */
+	size_t damaged; /* bytes of slices, and of nodes */
 
 	/* The reader's number for each of a pair's, or for each line of a segment; 0: none. A
 	 * context of a segment has the image of its application, too. */
@@ -59,13 +66,22 @@ int chain_generation_open_pair(const struct chain_generation_from *from, uint32_
 
 /* Whether the counts of the pair with number @pair are taken from elsewhere. */
 typedef bool chain_generation_is_taken(uint32_t pair, const void *data);
-/* Opens the segment at @path, without the slices of pairs that @is_taken says, and reads all but
- * its names. Returns as above; -EBADMSG if it is damaged. Several threads may do so. */
+/* Opens the segment at @path, without the slices of pairs that @is_taken says, and reads its names.
+ * Returns as above; -EBADMSG if it is damaged. Several threads may do so. */
 int chain_generation_load_segment(const char *path, const struct window *window,
 				  chain_generation_is_taken *is_taken, const void *data,
 				  struct chain_generation *ret);
 /* Adds the names of a segment that was opened to @names. */
 void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names);
+/* Reads the nodes of a segment and their counts, unless they are there: they are needed by all
+ * functions below but chain_generation_nodes() and _places(). False if they are damaged; it then
+ * has none. Several threads may do so with one generation each. */
+bool chain_generation_read(struct chain_generation *g);
+/* Whether there is nothing left to read. */
+static inline bool chain_generation_is_read(const struct chain_generation *g)
+{
+	return !g->segment || g->is_bad || g->is_read;
+}
 void chain_generation_close(struct chain_generation *g);
 /* Frees the nodes of a segment and their sums, and what those of a pair need besides their file;
  * its slices can still be read. */
@@ -96,12 +112,6 @@ static inline uint32_t chain_generation_places(const struct chain_generation *g)
 	return g->segment ? (uint32_t)segment_about(g->segment)->places + 1 : g->places.count;
 }
 
-/* The place of a node that is no root, from 1 on; 0: not known. */
-static inline uint32_t chain_generation_place(const struct chain_generation *g, uint32_t i)
-{
-	return g->segment ? segment_place(g->segment, i) : chain_generation_stored(g, i).place;
-}
-
 /* The samples of the window whose chain ends in a node. */
 static inline uint64_t chain_generation_count(const struct chain_generation *g, uint32_t i)
 {
@@ -128,8 +138,16 @@ static inline bool chain_generation_is_function(const struct chain_generation *g
 uint32_t chain_generation_context(const struct chain_generation *g, uint32_t i);
 /* Gets the frame of a node that is no root; false if there is no such place or image. */
 bool chain_generation_frame(const struct chain_generation *g, uint32_t i, struct chain_frame *ret);
+/* The same by the place of nodes. *@ret_is_function: it is a whole function, as above. */
+bool chain_generation_frame_at(const struct chain_generation *g, uint32_t place,
+			       struct chain_frame *ret, bool *ret_is_function);
+uint32_t chain_generation_context_at(const struct chain_generation *g, uint32_t place);
+/* Sets what struct chain_reader_tree has, until the nodes are forgotten. False if they cannot be
+ * read. */
+bool chain_generation_arrays(struct chain_generation *g, const uint32_t **ret_parents,
+			     const uint32_t **ret_place_of, const uint64_t **ret_counts);
 /* The samples of what is rare. */
-uint64_t chain_generation_folded(const struct chain_generation *g);
+uint64_t chain_generation_folded(struct chain_generation *g);
 /* Calls @each for all arcs, as chain_reader_arcs() does. */
-void chain_generation_arcs(const struct chain_generation *g, const struct chain_names *names,
+void chain_generation_arcs(struct chain_generation *g, const struct chain_names *names,
 			   void (*each)(const struct chain_arc *arc, void *data), void *data);

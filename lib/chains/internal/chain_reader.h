@@ -16,10 +16,9 @@ struct chain_reader {
 	size_t count, room;
 	bool has_sources; /* in any window */
 	size_t damaged;	  /* bytes of segments that cannot be read */
-	/* The generation that a node was read of last, its nodes, and the nodes and places of those
-	 * before it. */
+	/* The generation that a node was read of last, its nodes, and those of the ones before. */
 	size_t last;
-	uint32_t last_nodes, first, first_place;
+	uint32_t last_nodes, first;
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 };
 

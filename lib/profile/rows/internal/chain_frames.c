@@ -17,15 +17,19 @@
 
 #include <string.h>
 
+/* What a frame has instead of the number of a symbol. */
+#define UNKNOWN	   CHAIN_FRAMES_UNKNOWN
+#define IS_IN_NONE (CHAIN_FRAMES_UNKNOWN - 1)
+#define IS_RARE	   (CHAIN_FRAMES_UNKNOWN - 2)
+
 /* An image of the gather that frames are in. */
 struct place {
 	bool is_open, is_kernel;
 	struct binary binary;
-	size_t symbol_count;
 	uint32_t file; /* index + 1 of its first sample file; 0: it has none */
-	/* By number of a symbol that was met: id + 1 of its row; then, of that for code in no
-	 * symbol, and of that for what is rare. Most symbols are never met. */
-	struct map rows;
+	/* Ids + 1 of rows, 0 if there is none yet: by number of the symbol, of whose zeros most are
+	 * never touched; NULL: none has one. Of code in no symbol, and of what is rare. */
+	uint32_t *rows, unnamed, rare;
 	/* By role: index + 1 of a frame's functions in ->ids, their number, then the functions; by
 	 * offset. NULL: none was looked for yet. */
 	struct map *by_offset;
@@ -63,7 +67,7 @@ static void done_place(struct place *p)
 	for (i = 0; p->by_offset && i < CODE_ROLE_COUNT_; i++)
 		map_done(&p->by_offset[i]);
 	free(p->by_offset);
-	map_done(&p->rows);
+	free(p->rows);
 	inline_rows_free(p->inlined);
 	lines_free(p->lines);
 	if (p->is_open)
@@ -120,7 +124,6 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	header = header_of(f, image);
 	p->is_kernel = header.is_kernel;
 	binary_open(f->config.binaries, image, &header, &p->binary);
-	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
 	if (f->config.inlines && (p->binary.file || p->binary.kept)) {
 		p->lines = binary_lines(&p->binary);
 		p->inlined = inline_rows_new(f->config.rows, p->lines, false);
@@ -211,17 +214,43 @@ static struct code code_at(const struct place *p, uint64_t offset, enum code_rol
 	return code;
 }
 
+/* The row of code in a symbol, by number, of an image that is open. */
+static uint32_t row_of_symbol(struct chain_frames *f, uint32_t image, uint32_t number)
+{
+	struct place *p = &f->places[image];
+	const struct symtab *st = p->binary.symtab;
+	uint32_t whole;
+
+	if (!p->rows)
+		p->rows = xcalloc(symtab_count(st) + 1, sizeof(*p->rows));
+	if (p->rows[number])
+		return p->rows[number] - 1;
+	whole = symtab_at(st, number)->whole;
+	if (!p->rows[whole])
+		p->rows[whole] = add_row(f, image, symtab_at(st, whole), ROW_UNNAMED) + 1;
+	p->rows[number] = p->rows[whole];
+	return p->rows[number] - 1;
+}
+
+/* The same of code in no symbol. */
+static uint32_t row_without(struct chain_frames *f, uint32_t image, bool is_rare)
+{
+	struct place *p = &f->places[image];
+	uint32_t *row = is_rare ? &p->rare : &p->unnamed;
+
+	if (!*row)
+		*row = add_row(f, image, NULL, is_rare ? ROW_RARE : ROW_UNNAMED) + 1;
+	return *row - 1;
+}
+
 /* Adds the functions of the code at @offset to ->ids: their number, then the functions. */
 static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset, enum code_role role)
 {
 	struct place *p = open_place(f, image);
-	const struct symtab *st = p->binary.symtab;
-	const bool is_rare = offset == SAMPLE_RARE;
 	const struct code code = code_at(p, offset, role);
 	const struct symbol *sym = code.symbol;
-	size_t slot = sym ? sym->whole : p->symbol_count + is_rare, i, n = 0;
 	struct inline_rows_call *const *calls;
-	uintptr_t row = (uintptr_t)map_get(&p->rows, slot);
+	size_t i, n = 0;
 
 	if (sym && p->inlined)
 		n = inline_rows_find(p->inlined, sym->address + (code.offset - sym->offset),
@@ -229,13 +258,48 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset, enu
 	add_id(f, (uint32_t)n + 1);
 	for (i = 0; i < n; i++)
 		add_id(f, inlined_row(f, image, calls[i], sym));
-	if (!row) {
-		row = (uintptr_t)add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL,
-					 is_rare ? ROW_RARE : ROW_UNNAMED) +
-		      1;
-		(void)map_set(&p->rows, slot, (void *)row);
-	}
-	add_id(f, (uint32_t)row - 1);
+	add_id(f, sym ? row_of_symbol(f, image, sym->whole)
+		      : row_without(f, image, offset == SAMPLE_RARE));
+}
+
+/* Whether @offset is in a symbol, and none of its functions is inlined. */
+static bool is_in(const struct place *p, size_t symbol, uint64_t offset)
+{
+	const struct symtab *st = p->binary.symtab;
+	const struct symbol *sym;
+
+	if (p->inlined || symbol >= symtab_count(st))
+		return false;
+	sym = symtab_at(st, symbol);
+	return sym->offset <= offset && offset < sym->end;
+}
+
+void chain_frames_seek(struct chain_frames *f, const struct chain_frame *frame,
+		       struct chain_frames_code *code)
+{
+	struct place *p = open_place(f, frame->image);
+	const struct symtab *st = p->binary.symtab;
+	const uint64_t offset = frame->offset;
+	const uint32_t from = code->offset <= offset ? code->from : 0;
+
+	*code = (struct chain_frames_code){ UNKNOWN, UNKNOWN, from, offset };
+	if (offset == SAMPLE_RARE)
+		code->called = code->sampled = IS_RARE;
+	else if (!st)
+		code->called = code->sampled = IS_IN_NONE;
+	if (!st || !offset || offset == SAMPLE_RARE)
+		return;
+	code->from = (uint32_t)symtab_seek(st, from, offset - 1);
+	if (is_in(p, code->from, offset - 1))
+		code->called = code->from;
+	if (is_in(p, code->from, offset))
+		code->sampled = code->from;
+}
+
+uint32_t chain_frames_row(struct chain_frames *f, uint32_t image, uint32_t code)
+{
+	return code < IS_RARE ? row_of_symbol(f, image, code)
+			      : row_without(f, image, code == IS_RARE);
 }
 
 size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset,

@@ -44,6 +44,20 @@ size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset
  * of the gather. */
 size_t chain_frames_look(struct chain_frames *f, const struct chain_frame *frame,
 			 enum code_role role, const uint32_t **ret);
+/* What a frame is by its role, if that is one function, for chain_frames_row(). */
+#define CHAIN_FRAMES_UNKNOWN UINT32_MAX
+struct chain_frames_code {
+	uint32_t called, sampled;
+	/* Where the search for the next frame of the image begins, which is fast if that has a
+	 * higher offset than this one. */
+	uint32_t from;
+	uint64_t offset;
+};
+/* Finds that; @code is of the last frame of the same image that was looked for, or zeroed. */
+void chain_frames_seek(struct chain_frames *f, const struct chain_frame *frame,
+		       struct chain_frames_code *code);
+/* The id of the row of a frame that is not unknown. */
+uint32_t chain_frames_row(struct chain_frames *f, uint32_t image, uint32_t code);
 /* The role of a frame that is the innermost if @is_leaf, in the kernel or not, as is the one that
  * it called. */
 static inline enum code_role chain_frames_role(bool is_leaf, bool in_kernel, bool callee_in_kernel)

@@ -56,7 +56,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 {
 	struct chains_collect *c = data;
 	struct chains *out = c->out;
-	struct chains_line line = chains_take_line(c, context, chain);
+	struct chains_line line = chains_take_line(c, context, chain->samples);
 	int r = chains_take_want(c, context, chain->frames[0].image);
 
 	if (r != CHAINS_TAKE_YES)
@@ -83,7 +83,7 @@ static int take_moment(uint32_t context, const struct chain *chain, void *data)
 {
 	struct chains_collect *c = data;
 	struct chains *out = c->out;
-	struct chains_line line = chains_take_line(c, context, chain);
+	struct chains_line line = chains_take_line(c, context, chain->samples);
 	const struct chains_line *known;
 	int r = chains_take_want(c, context, chain->frames[0].image);
 
@@ -162,6 +162,7 @@ static void collect_done(struct chains_collect *c)
 	chain_frames_free(c->functions);
 	chain_filter_done(&c->filter);
 	call_merge_done(&c->merge);
+	map_done(&c->bases);
 	map_done(&c->lines_by_hash);
 	map_done(&c->quality_by_key);
 	free(c->seen);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/rows/internal/chains_plant.h"
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "profile/rows/internal/chain_frames.h"
@@ -12,26 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node of a file, whose numbers are those of the part, from 1 on. There can be millions. */
+/* Where a node of a file was added to the tree last; 0: nowhere. Which code an offset means depends
+ * on its role, and a chain has its end at its root, so it can be at several places: that is right
+ * for these, and others are added again. */
 struct knot {
-	uint32_t parent; /* 0: it is a root */
-	uint32_t place;	 /* 0: not known */
-	/* Where it was added to the tree last; 0: nowhere. Which code an offset means depends on
-	 * its role, and a chain has its end at its root, so it can be at several places: that is
-	 * right for these, and others are added again. */
 	uint32_t in_tree;
 	uint8_t role; /* enum code_role */
 	uint8_t end;
 };
-static_assert(sizeof(struct knot) == 16, "there are millions");
+static_assert(sizeof(struct knot) == 8, "there are millions");
 
 /* What nodes have instead of the outermost frame of their chain. */
 enum { INVALID = 0 };
 static const uint32_t ROOT = UINT32_MAX;
 
-/* What is known of a place of a part, of which there are much fewer than of nodes. Each node asks
+/* What is known of a place of a tree, of which there are much fewer than of nodes. Each node asks
  * for it, so it is one byte: those of all places stay in the cache. */
-enum place_state { UNCHECKED, BAD, GOOD, KNOWN, STATE = 0x3 };
+enum place_state { BAD, GOOD, KNOWN, STATE = 0x3 };
 enum {
 	/* If it is known: */
 	IS_REGION = 0x4, /* memory of a process: whose it is may be learned each time */
@@ -48,7 +46,13 @@ struct place {
 struct origin {
 	struct chain_frame frame; /* of the reader */
 	uint32_t image;		  /* of the gather */
-	uint32_t context;	  /* of the chains that ->want was asked for last */
+	uint32_t called, sampled; /* as in struct chain_frames_code */
+	bool is_function;
+};
+
+/* Whether chains are wanted whose innermost frame is in an image. */
+struct verdict {
+	uint32_t context; /* that was asked for last */
 	int want;
 };
 
@@ -56,118 +60,152 @@ struct plant {
 	struct chains_collect *collect;
 	struct chain_reader *reader;
 	struct chains_source *source;
-	/* The nodes that are looked at now, those of one file, and what is known of their places,
-	 * by number in the part. Place 0 is that of a node whose place has no number. */
-	struct chain_reader_part part;
+	/* The tree that is looked at now, its nodes, and its places, by number. */
+	size_t number;
+	struct chain_reader_tree tree;
 	struct knot *knots; /* NULL: only the applications of chains are wanted */
-	uint32_t *outer;    /* by knot: the outermost frame of its chain, ROOT or INVALID */
+	uint32_t *outer;    /* by node: the outermost frame of its chain, ROOT or INVALID */
 	uint8_t *states;    /* enum place_state, with what else is known */
 	struct place *places;
 	struct origin *origins;
+	struct verdict *verdicts; /* by image of the reader */
 	/* The chain that was looked at last: many next to each other have these in common. */
 	uint32_t last, context; /* its outermost frame, and of that: */
 	struct chain_frame outermost;
+	struct chains_line line; /* without samples, and with the end that was recorded */
+	uint32_t function;	 /* that was found last */
+	/* The root of chains of an application with an end, which was used last; 0: none was. */
+	uint32_t base, base_app, base_end;
 };
 
-/* The number of a node of the part, for the reader. */
-static uint32_t node_at(const struct plant *p, uint32_t knot)
+/* --- places --- */
+
+/* Reads all places. */
+static void read_places(struct plant *p)
 {
-	return p->part.first + knot - 1;
+	uint32_t i;
+
+	p->states[0] = BAD;
+	for (i = 1; i <= p->tree.places; i++) {
+		struct origin *o = &p->origins[i];
+
+		p->states[i] =
+			chain_reader_frame(p->reader, p->number, i, &o->frame, &o->is_function)
+				? GOOD
+				: BAD;
+	}
 }
 
-static bool is_bad(struct plant *p, uint32_t node, uint32_t number)
+/* Whether a place has an image of the reader, and was not looked at. */
+static bool is_of(const struct plant *p, uint32_t number, uint32_t image)
 {
-	uint8_t *state = &p->states[number];
-	struct chain_frame frame;
-
-	if (!number || *state == UNCHECKED)
-		*state = chain_reader_frame(p->reader, node, &frame) ? GOOD : BAD;
-	return *state == BAD;
+	return p->states[number] == GOOD && p->origins[number].frame.image == image;
 }
 
-static struct knot knot_of(const struct plant *p, const struct chain_reader_node *n)
-{
-	const struct chain_reader_part *part = &p->part;
-
-	return (struct knot){ .parent = n->parent ? n->parent - part->first + 1 : 0,
-			      .place = n->place ? n->place - part->first_place + 1 : 0 };
-}
-
-/* The outermost frame of the chain of a node, if that of its parent is known. */
-static uint32_t outer_of(struct plant *p, uint32_t i, const struct knot *k)
-{
-	uint32_t outer = k->parent ? p->outer[k->parent] : ROOT;
-
-	if (!k->parent || outer == INVALID)
-		return outer;
-	if (is_bad(p, node_at(p, i), k->place))
-		return INVALID;
-	return outer == ROOT ? i : outer;
-}
-
-/* Looks at the place of a valid node. Without a number, it is that of the node until the next call.
- */
-static void look(struct plant *p, uint32_t knot, uint32_t number)
+static void look(struct plant *p, uint32_t number, struct chain_frames_code *code)
 {
 	struct chains *c = p->collect->out;
 	struct origin *o = &p->origins[number];
 
-	*o = (struct origin){ 0 };
-	(void)chain_reader_frame(p->reader, node_at(p, knot), &o->frame);
 	o->image = p->source->images[o->frame.image];
-	p->places[number] = (struct place){ 0 };
 	c->is_kernel[o->image] = chain_frames_is_kernel(p->collect->functions, o->image);
 	p->states[number] =
 		(uint8_t)(KNOWN | (c->is_kernel[o->image] ? IN_KERNEL : 0) |
 			  (c->gather->images[o->image].id.kind == SNAME_ANON ? IS_REGION : 0));
+	if (c->apps_only)
+		return;
+	p->places[number] = (struct place){ 0 };
+	chain_frames_seek(p->collect->functions, &(struct chain_frame){ o->image, o->frame.offset },
+			  code);
+	o->called = code->called;
+	o->sampled = code->sampled;
+}
+
+/* Looks at a place of a valid node, and at those of its image next to it: in a segment all of an
+ * image are, by offset. */
+static void look_around(struct plant *p, uint32_t number)
+{
+	const uint32_t image = p->origins[number].frame.image;
+	struct chain_frames_code code = { 0 };
+
+	while (number > 1 && is_of(p, number - 1, image))
+		number--;
+	for (; number <= p->tree.places && is_of(p, number, image); number++)
+		look(p, number, &code);
 }
 
 /* What is known of the place of a valid node, which is looked at if it was not before. */
-static uint8_t state_at(struct plant *p, uint32_t knot, uint32_t number)
+static uint8_t state_at(struct plant *p, uint32_t knot)
 {
-	if (!number || (p->states[number] & STATE) != KNOWN)
-		look(p, knot, number);
+	const uint32_t number = p->tree.place_of[knot];
+
+	if ((p->states[number] & STATE) != KNOWN)
+		look_around(p, number);
 	return p->states[number];
 }
 
-/* Its functions. */
-static const struct place *place_at(struct plant *p, uint32_t knot, uint32_t number)
-{
-	(void)state_at(p, knot, number);
-	return &p->places[number];
-}
-
 /* More of it. */
-static struct origin *origin_at(struct plant *p, uint32_t knot, uint32_t number)
+static const struct origin *origin_at(struct plant *p, uint32_t knot)
 {
-	(void)state_at(p, knot, number);
-	return &p->origins[number];
+	(void)state_at(p, knot);
+	return &p->origins[p->tree.place_of[knot]];
 }
 
-/* Finds the outermost frame of a valid node's chain, and its context. */
+/* --- nodes --- */
+
+/* The outermost frame of the chain of a node, if that of its parent is known. */
+static uint32_t outer_of(const struct plant *p, uint32_t i)
+{
+	const uint32_t parent = p->tree.parents[i], number = p->tree.place_of[i];
+	uint32_t outer;
+
+	if (!parent)
+		return chain_reader_context(p->reader, p->number, number) ? ROOT : INVALID;
+	outer = p->outer[parent];
+	if (outer == INVALID || p->states[number] == BAD)
+		return INVALID;
+	return outer == ROOT ? i : outer;
+}
+
+/* Finds the outermost frame of a valid node's chain, its context, and what its line is. */
 static void find_outermost(struct plant *p, uint32_t knot)
 {
-	const uint32_t outer = p->outer[knot];
-	struct chain_reader_node root;
+	const uint32_t outer = p->outer[knot], root = p->tree.parents[outer];
 
 	if (p->last == outer)
 		return;
 	p->last = outer;
-	(void)chain_reader_frame(p->reader, node_at(p, outer), &p->outermost);
-	(void)chain_reader_node(p->reader, node_at(p, outer), &root);
-	(void)chain_reader_node(p->reader, root.parent, &root);
-	p->context = root.context;
+	p->outermost = p->origins[p->tree.place_of[outer]].frame;
+	p->context = chain_reader_context(p->reader, p->number, p->tree.place_of[root]);
+	p->line = chains_take_line(p->collect, p->context, 0);
 }
 
-/* The place of the root of chains of an application with an end. */
-static uint32_t base_of(struct chains_collect *c, uint32_t app, uint32_t end)
+/* Finds the place of the root of chains of an application with an end. What is merged is not found
+ * in the tree any more, so they are kept. */
+static uint32_t find_base(struct chains_collect *c, uint32_t app, uint32_t end)
 {
+	const uint64_t key = (uint64_t)app << 32 | end;
 	struct call_tree *t = &c->out->tree;
-	uint32_t at = call_tree_child(t, 0, CHAINS_NODE_APP | app);
+	uintptr_t at = (uintptr_t)map_get(&c->bases, key);
 
-	if (c->out->ends[end].mark && !c->out->apps_only)
-		at = call_tree_child(t, at, CHAINS_NODE_END | end);
-	return call_merge_base(&c->merge, at);
+	if (!at) {
+		at = call_tree_child(t, 0, CHAINS_NODE_APP | app);
+		if (c->out->ends[end].mark && !c->out->apps_only)
+			at = call_tree_child(t, (uint32_t)at, CHAINS_NODE_END | end);
+		(void)map_set(&c->bases, key, (void *)at);
+	}
+	return call_merge_base(&c->merge, (uint32_t)at);
+}
+
+/* The same, which is mostly that of the last chain. */
+static uint32_t base_of(struct plant *p, uint32_t app, uint32_t end)
+{
+	if (p->base && p->base_app == app && p->base_end == end)
+		return p->base;
+	p->base_app = app;
+	p->base_end = end;
+	p->base = find_base(p->collect, app, end);
+	return p->base;
 }
 
 /* A frame on the way inwards. */
@@ -176,16 +214,33 @@ struct step {
 	enum code_role role;
 };
 
+/* Finds the only function of a frame, if it is simple. */
+static bool find_function(struct plant *p, const struct origin *o, enum code_role role,
+			  uint32_t *ret)
+{
+	const uint32_t code = role == CODE_CALLED    ? o->called
+			      : role == CODE_SAMPLED ? o->sampled
+						     : CHAIN_FRAMES_UNKNOWN;
+
+	if (code == CHAIN_FRAMES_UNKNOWN)
+		return false;
+	*ret = chain_frames_row(p->collect->functions, o->image, code);
+	return true;
+}
+
 /* Finds the functions of a frame, as chain_frames_find() does. */
 static size_t find_functions(struct plant *p, const struct step *s, const uint32_t **ret)
 {
-	const uint32_t place = p->knots[s->knot].place;
-	const struct origin *o = origin_at(p, s->knot, place);
+	const struct origin *o = origin_at(p, s->knot);
 	const struct chain_frame frame = { o->image, o->frame.offset };
-	const size_t n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
+	size_t n = 1;
 
+	if (find_function(p, o, s->role, &p->function))
+		*ret = &p->function;
+	else
+		n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 	if (n == 1)
-		p->places[place].functions[s->role] = **ret + 1;
+		p->places[p->tree.place_of[s->knot]].functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -194,11 +249,13 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 {
 	struct call_merge *merge = &p->collect->merge;
 	struct knot *knot = &p->knots[s->knot];
-	const struct place *place = place_at(p, s->knot, knot->place);
-	const uint32_t known = place->functions[s->role];
 	const uint32_t *ids;
-	size_t n = known ? 0 : find_functions(p, s, &ids);
+	uint32_t known;
+	size_t n;
 
+	(void)state_at(p, s->knot);
+	known = p->places[p->tree.place_of[s->knot]].functions[s->role];
+	n = known ? 0 : find_functions(p, s, &ids);
 	if (known)
 		at = call_merge_add(merge, at, known - 1);
 	while (n-- > 0)
@@ -227,24 +284,22 @@ static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_lin
 	uint32_t at = 0;
 	size_t depth = 0;
 
-	for (; !at && p->knots[knot].parent; knot = p->knots[knot].parent) {
+	for (; !at && p->tree.parents[knot]; knot = p->tree.parents[knot]) {
 		struct step *s = &way[depth];
-		const uint32_t number = p->knots[knot].place;
-		const uint8_t state = state_at(p, knot, number);
+		const uint8_t state = state_at(p, knot);
 
 		if (depth == CHAIN_FRAMES_MAX)
 			return 0;
 		was_in_kernel = in_kernel;
 		in_kernel = state & IN_KERNEL;
 		if (state & IS_REGION)
-			(void)chains_take_image(p->collect, origin_at(p, knot, number)->image,
-						line->app);
+			(void)chains_take_image(p->collect, origin_at(p, knot)->image, line->app);
 		*s = (struct step){ knot, chain_frames_role(!depth, in_kernel, was_in_kernel) };
 		at = known_spot(p, s, line->end);
 		depth += !at;
 	}
 	if (!at)
-		at = base_of(p->collect, line->app, line->end);
+		at = base_of(p, line->app, line->end);
 	while (depth-- > 0)
 		at = add_frame(p, &way[depth], line->end, at);
 	return at;
@@ -252,12 +307,14 @@ static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_lin
 
 /* The place of a chain whose functions must be known to know its end, or whether it is chosen; 0 if
  * it is not. */
-static uint32_t place_of_frames(struct chains_collect *c, const struct chain *chain,
+static uint32_t place_of_frames(struct plant *p, const struct chain *chain,
 				struct chains_line *line)
 {
+	struct chains_collect *c = p->collect;
+
 	if (!chains_take_frames(c, chain, line))
 		return 0;
-	return call_merge_chain(&c->merge, base_of(c, line->app, line->end),
+	return call_merge_chain(&c->merge, base_of(p, line->app, line->end),
 				c->out->frames + line->first, line->count);
 }
 
@@ -269,43 +326,45 @@ static uint32_t find_place(struct plant *p, uint32_t knot, struct chains_line *l
 	uint32_t context;
 
 	if (c->out->apps_only)
-		return base_of(c, line->app, line->end);
+		return base_of(p, line->app, line->end);
 	if (!chain_filter_is_set(&c->filter) && !chain_ends_in_doubt(line->end))
 		return place_of(p, knot, line);
-	return chain_reader_chain(p->reader, node_at(p, knot), &context, &chain)
-		       ? place_of_frames(c, &chain, line)
+	return chain_reader_chain(p->reader, p->tree.before + knot, &context, &chain)
+		       ? place_of_frames(p, &chain, line)
 		       : 0;
 }
 
-/* Whether the chain of a node is selected, whose innermost frame is that of @o; or -errno. */
-static int is_wanted(const struct plant *p, struct origin *o)
+/* Whether the chain of a node is selected, whose innermost frame is in @image; or -errno. */
+static int is_wanted(const struct plant *p, uint32_t image)
 {
-	if (o->context != p->context) {
-		o->context = p->context;
-		o->want = chains_take_want(p->collect, p->context, o->frame.image);
-	}
-	return o->want;
+	struct verdict *v = &p->verdicts[image];
+
+	if (v->context != p->context)
+		*v = (struct verdict){ p->context,
+				       chains_take_want(p->collect, p->context, image) };
+	return v->want;
 }
 
 /* Adds the chain that ends at a node, which is no root. */
-static int plant_chain(struct plant *p, uint32_t knot, uint32_t place,
-		       const struct chain_reader_node *n)
+static int plant_chain(struct plant *p, uint32_t knot)
 {
 	struct chains_collect *c = p->collect;
-	const uint32_t node = node_at(p, knot);
-	struct origin *o = origin_at(p, knot, place);
+	const uint32_t node = p->tree.before + knot;
+	const struct origin *o = origin_at(p, knot);
 	struct chain_frame ends[2] = { o->frame }; /* all that the counting looks at */
-	const struct chain chain = { ends, ARRAY_SIZE(ends), n->samples, n->is_function, node };
+	const struct chain chain = { ends, ARRAY_SIZE(ends), p->tree.counts[knot], o->is_function,
+				     node };
 	struct chains_line line;
 	uint32_t at;
 	int r;
 
 	find_outermost(p, knot);
 	ends[1] = p->outermost;
-	r = is_wanted(p, o);
+	r = is_wanted(p, o->frame.image);
 	if (r != CHAINS_TAKE_YES)
 		return MIN(r, 0);
-	line = chains_take_line(c, p->context, &chain);
+	line = p->line;
+	line.samples = chain.samples;
 	at = find_place(p, knot, &line);
 	if (p->source->leaf)
 		p->source->leaf[node] = at;
@@ -321,79 +380,59 @@ static int plant_chain(struct plant *p, uint32_t knot, uint32_t place,
 	return 0;
 }
 
-/* A node that was read. */
-struct ahead {
-	struct chain_reader_node node;
-	struct knot knot;
-	bool is_valid;
-};
+/* --- trees --- */
 
-/* Reads a node, whose parent is anywhere: what is known of that is fetched meanwhile. */
-static void read_ahead(const struct plant *p, uint32_t i, struct ahead *ret)
-{
-	ret->is_valid = chain_reader_node(p->reader, node_at(p, i), &ret->node);
-	if (!ret->is_valid)
-		return;
-	ret->knot = knot_of(p, &ret->node);
-	__builtin_prefetch(&p->outer[ret->knot.parent]);
-	if (ret->node.samples)
-		__builtin_prefetch(&p->origins[ret->knot.place]);
-}
-
-/* Adds the chain that ends at a node, if there is one. */
-static int plant_node(struct plant *p, uint32_t i, const struct ahead *a)
-{
-	p->outer[i] = a->is_valid ? outer_of(p, i, &a->knot) : INVALID;
-	if (p->outer[i] == INVALID)
-		return 0;
-	if (p->knots)
-		p->knots[i] = a->knot;
-	return a->node.parent && a->node.samples ? plant_chain(p, i, a->knot.place, &a->node) : 0;
-}
-
-/* Reads all nodes, and adds the chains that end at them: parents come first. */
+/* Adds the chains that end at the nodes of the tree: parents come first. In a pair of files, these
+ * are anywhere, and fetched while other nodes are looked at. */
 static int plant_chains(struct plant *p)
 {
-	enum { AHEAD = 32, FORGET_EVERY = 1 << 16 };
-	struct ahead nodes[AHEAD];
-	uint32_t i, k, count;
+	enum { AHEAD = 32 };
+	const uint32_t count = p->tree.nodes;
+	uint32_t i;
 	int r = 0;
 
-	for (i = 1; i <= p->part.count && r == 0; i += count) {
-		count = MIN(p->part.count - i + 1, (uint32_t)AHEAD);
-		if (i % FORGET_EVERY == 1)
-			chain_reader_forget_before(p->reader, node_at(p, i));
-		for (k = 0; k < count; k++)
-			read_ahead(p, i + k, &nodes[k]);
-		for (k = 0; k < count && r == 0; k++)
-			r = plant_node(p, i + k, &nodes[k]);
+	for (i = 1; i <= count && r == 0; i++) {
+		__builtin_prefetch(&p->outer[p->tree.parents[MIN(i + AHEAD, count)]]);
+		p->outer[i] = outer_of(p, i);
+		if (p->knots)
+			p->knots[i] = (struct knot){ 0 };
+		if (p->outer[i] != INVALID && p->tree.parents[i] && p->tree.counts[i])
+			r = plant_chain(p, i);
 	}
 	return r;
 }
 
 /* Adds the chains of one file. */
-static int plant_part(struct plant *p, size_t i)
+static int plant_tree(struct plant *p, size_t i)
 {
+	struct chains_collect *c = p->collect;
 	int r;
 
-	p->part = chain_reader_part(p->reader, i);
+	p->number = i;
+	p->tree = chain_reader_tree(p->reader, i);
 	p->last = 0;
-	memset(p->states, 0, (size_t)p->part.place_count + 1);
+	read_places(p);
 	r = plant_chains(p);
-	chain_reader_forget_part(p->reader, i);
+	chain_reader_forget_tree(p->reader, i);
+	c->nodes = p->tree.before + p->tree.nodes + 1;
+	if (call_merge_is_full(&c->merge)) {
+		chains_plant_merge(c);
+		p->base = 0;
+	}
 	return r;
 }
 
-/* Makes room for the largest part: new memory for each would take longer. */
+/* Makes room for the largest tree: new memory for each would take longer. */
 static void make_room(struct plant *p)
 {
+	const struct chain_names *names = chain_reader_names(p->reader);
 	size_t nodes = 0, places = 0, i;
 
-	for (i = 0; i < chain_reader_parts(p->reader); i++) {
-		const struct chain_reader_part part = chain_reader_part(p->reader, i);
+	for (i = 0; i < chain_reader_trees(p->reader); i++) {
+		const struct chain_reader_tree tree = chain_reader_size(p->reader, i);
 
-		nodes = MAX(nodes, (size_t)part.count);
-		places = MAX(places, (size_t)part.place_count);
+		nodes = MAX(nodes, (size_t)tree.nodes);
+		places = MAX(places, (size_t)tree.places);
 	}
 	if (!p->collect->out->apps_only)
 		p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
@@ -401,6 +440,7 @@ static void make_room(struct plant *p)
 	p->states = xcalloc(places + 1, sizeof(*p->states));
 	p->places = xcalloc(places + 1, sizeof(*p->places));
 	p->origins = xcalloc(places + 1, sizeof(*p->origins));
+	p->verdicts = xcalloc((size_t)chain_names_images(names) + 1, sizeof(*p->verdicts));
 }
 
 static void plant_done(struct plant *p)
@@ -410,6 +450,7 @@ static void plant_done(struct plant *p)
 	free(p->states);
 	free(p->places);
 	free(p->origins);
+	free(p->verdicts);
 }
 
 /* Makes room for where each chain ends. */
@@ -423,17 +464,30 @@ static void make_leaves(struct plant *p, uint32_t count)
 		p->source->leaf_tasks = xcalloc(count, sizeof(*p->source->leaf_tasks));
 }
 
+/* Reports what turned out to be damaged since @before. */
+static void warn_damaged(const struct chain_reader *reader, size_t before)
+{
+	const size_t damaged = chain_reader_skipped(reader).bytes;
+
+	if (damaged > before)
+		log_warn("%zu damaged bytes of call chains are skipped", damaged - before);
+}
+
 int chains_plant(struct chains_collect *collect)
 {
 	struct chain_reader *reader = collect->source->reader;
 	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
+	const size_t damaged = chain_reader_skipped(reader).bytes;
 	int r = 0;
 	size_t i;
 
 	make_leaves(&p, chain_reader_nodes(reader));
 	make_room(&p);
-	for (i = 0; i < chain_reader_parts(reader) && r == 0; i++)
-		r = plant_part(&p, i);
+	for (i = 0; i < chain_reader_trees(reader) && r == 0; i++)
+		r = plant_tree(&p, i);
 	plant_done(&p);
+	warn_damaged(reader, damaged);
+	chains_plant_merge(collect);
+	collect->nodes = collect->merged_nodes = 0;
 	return r;
 }

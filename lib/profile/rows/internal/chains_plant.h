@@ -11,8 +11,11 @@
 struct chains;
 struct chains_collect;
 
-/* Adds the chains of ->source to ->merge; if there are steps of time, notes where each ends. 0 or
+/* Adds the chains of ->source to the tree; if there are steps of time, notes where each ends. 0 or
  * -errno. */
 int chains_plant(struct chains_collect *collect);
-/* Makes the tree of what was added, and adds up the samples of the functions. */
+/* Merges the chains of ->source that were added into the tree, and gives what refers to them the
+ * numbers of nodes of that. */
+void chains_plant_merge(struct chains_collect *collect);
+/* Adds up the samples of the functions. */
 void chains_plant_end(struct chains_collect *collect);

@@ -3,28 +3,25 @@
 
 #include "base/mem.h"
 #include "profile/rows/internal/chains_take.h"
-#include "chains/chain_read.h"
 
 #include <stdlib.h>
 
-/* Merges the chains, and gives what refers to them the numbers of nodes of the tree. */
-static void merge(struct chains_collect *collect)
+void chains_plant_merge(struct chains_collect *collect)
 {
 	struct chains *c = collect->out;
 	struct call_merge *m = &collect->merge;
-	uint32_t count, i;
-	size_t k;
+	const struct chains_source *s = collect->source;
+	uint32_t i;
 
 	call_merge_end(m, (uint32_t)c->rows.count);
-	for (k = 0; k < c->part_count; k++)
-		c->parts[k].line = call_merge_node(m, c->parts[k].line);
-	for (k = 0; k < c->source_count; k++) {
-		const struct chains_source *s = &c->sources[k];
+	for (; collect->merged_parts < c->part_count; collect->merged_parts++) {
+		struct chains_moment *part = &c->parts[collect->merged_parts];
 
-		count = s->leaf ? chain_reader_nodes(s->reader) : 0;
-		for (i = 0; i < count; i++)
-			s->leaf[i] = call_merge_node(m, s->leaf[i]);
+		part->line = call_merge_node(m, part->line);
 	}
+	for (i = collect->merged_nodes; s->leaf && i < collect->nodes; i++)
+		s->leaf[i] = call_merge_node(m, s->leaf[i]);
+	collect->merged_nodes = collect->nodes;
 }
 
 static bool is_row(const struct call_node *node)
@@ -76,7 +73,6 @@ void chains_plant_end(struct chains_collect *collect)
 	_cleanup_free_ uint64_t *own = xcalloc(c->rows.count + 1, sizeof(*own));
 	size_t i;
 
-	merge(collect);
 	for (i = 1; i < t->count; i++)
 		if (is_row(&t->nodes[i]))
 			own[t->nodes[i].what] += t->nodes[i].self;

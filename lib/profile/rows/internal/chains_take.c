@@ -54,22 +54,34 @@ static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 	return complete ? CHAIN_END_COMPLETE : line->end;
 }
 
+/* The number of what is known about chains that end in an image for a reason, from 1 on. */
+static uintptr_t quality_of(struct chains_collect *c, uint32_t image, uint32_t end)
+{
+	struct chains *out = c->out;
+	const struct chains_quality *last = &out->quality[c->last_quality];
+	const uint64_t key = (uint64_t)image << 8 | end;
+	uintptr_t known;
+
+	if (out->quality_count && last->image == image && last->end == end) /* most often */
+		return c->last_quality + 1;
+	known = (uintptr_t)map_get(&c->quality_by_key, key);
+	if (known)
+		return known;
+	array_grow(&out->quality, out->quality_count + 1, &out->quality_room);
+	out->quality[out->quality_count] = (struct chains_quality){ .image = image, .end = end };
+	known = ++out->quality_count;
+	(void)map_set(&c->quality_by_key, key, (void *)known);
+	return known;
+}
+
 static void add_quality(struct chains_collect *c, uint32_t image, uint32_t end, uint64_t samples)
 {
 	struct chains *out = c->out;
-	uint64_t key = (uint64_t)image << 8 | end;
-	uintptr_t known = (uintptr_t)map_get(&c->quality_by_key, key);
 
+	c->last_quality = quality_of(c, image, end) - 1;
 	out->ends[end].samples += samples;
 	out->samples += samples;
-	if (!known) {
-		array_grow(&out->quality, out->quality_count + 1, &out->quality_room);
-		out->quality[out->quality_count] =
-			(struct chains_quality){ .image = image, .end = end };
-		known = ++out->quality_count;
-		(void)map_set(&c->quality_by_key, key, (void *)known);
-	}
-	out->quality[known - 1].samples += samples;
+	out->quality[c->last_quality].samples += samples;
 }
 
 static int several_events(const char *a, const char *b, struct error *err)
@@ -155,7 +167,7 @@ bool chains_take_frames(struct chains_collect *c, const struct chain *chain,
 }
 
 struct chains_line chains_take_line(const struct chains_collect *c, uint32_t context,
-				    const struct chain *chain)
+				    uint64_t samples)
 {
 	const struct chain_names *names = chain_reader_names(c->source->reader);
 
@@ -165,7 +177,7 @@ struct chains_line chains_take_line(const struct chains_collect *c, uint32_t con
 			c->source->images[chain_names_context_at(names, context)->app]),
 		.end = c->source->ends[context],
 		.first = (uint32_t)c->out->frame_count,
-		.samples = chain->samples,
+		.samples = samples,
 	};
 }
 

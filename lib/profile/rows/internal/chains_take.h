@@ -26,9 +26,14 @@ struct chains_collect {
 	struct chains_source *source;
 	struct chain_frames *functions;
 	struct chain_filter filter;
-	struct call_merge merge;   /* of the tree */
+	struct call_merge merge; /* of the tree */
+	struct map bases;	 /* by application and end: their node there */
+	/* Nodes of the source, and parts, that were added to the tree, and of these merged. */
+	uint32_t nodes, merged_nodes;
+	size_t merged_parts;
 	struct map lines_by_hash;  /* index + 1 */
 	struct map quality_by_key; /* index + 1 */
+	size_t last_quality;	   /* index of the one that was looked for last */
 	struct map wanted;	   /* by context and image of the source: CHAINS_TAKE_ */
 	struct error *err;
 	uint32_t *seen; /* by row: the last chain that contained it */
@@ -41,9 +46,9 @@ struct chains_collect {
 
 /* Returns whether chains of the context with a sample in the image are selected; or -errno. */
 int chains_take_want(struct chains_collect *c, uint32_t context, uint32_t image);
-/* A line of the chain, without frames and with the end that was recorded. */
+/* A line of chains of the context, without frames and with the end that was recorded. */
 struct chains_line chains_take_line(const struct chains_collect *c, uint32_t context,
-				    const struct chain *chain);
+				    uint64_t samples);
 /* Gives the line its frames and its true end; false if the chain is not chosen. */
 bool chains_take_frames(struct chains_collect *c, const struct chain *chain,
 			struct chains_line *line);
