@@ -95,10 +95,22 @@ function shape(hidden) {
 	return reshaped.get(key);
 }
 
+function sumOf(numbers) {
+	let sum = 0;
+	for (let i = 0; i < numbers.length; i++) sum += numbers[i];
+	return sum;
+}
+
 /** The samples of a window of a profile as a tree, with its functions. */
 function view(p, window, chosen) {
-	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f);
-	const mask = p.taskMask(chosenTasks()), all = p.window(window, mask), self = p.choose(all, of('focus'), of('drop'));
+	const mask = p.taskMask(chosenTasks()), isPlain = (window || mask) && !chosen.length && !hasOption('merge');
+	const found = isPlain ? p.ofWindow(window, mask) : filtered(p, window, mask, chosen), { self, tree } = found;
+	return { ...found, mask, blocks: new Blocks(p, window, { self, tree, map: found.map, mask }), n: tree.total[0], before: found.before ?? tree.total[0] };
+}
+
+/** The samples of a window with filters: { self, tree, functions, map (of the nodes of the data to those of the tree), before (the samples without filters that reject some) }. */
+function filtered(p, window, mask, chosen) {
+	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f), all = p.window(window, mask), self = p.choose(all, of('focus'), of('drop'));
 	const form = shape(of('hide'));
 	let tree;
 	if (form) {
@@ -106,10 +118,7 @@ function view(p, window, chosen) {
 		self.forEach((v, i) => { projected[form.map[i]] += v; });
 		tree = form.tree.withSelf(projected);
 	} else tree = self === p.base.self ? p.base : p.base.withSelf(self);
-	const isWhole = tree === p.base;
-	return { self, tree, mask, blocks: new Blocks(p, window, { self, tree, map: form?.map, mask }), n: tree.total[0],
-		before: all.reduce((a, b) => a + b, 0),
-		functions: isWhole ? p.allFunctions() : p.functions(tree) };
+	return { self, tree, map: form?.map, before: self === all ? undefined : sumOf(all), functions: tree === p.base ? p.allFunctions() : p.functions(tree) };
 }
 
 const remembered = new Map(), VIEWS_KEPT = 3;
@@ -182,9 +191,9 @@ function momentsIn(window) {
 function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
-	const window = state.a ? parseWindow(state.a) : null, other = state.b ? parseWindow(state.b, second ?? profile) : null;
+	const window = state.a ? parseWindow(state.a) : null, shown = viewOf(profile, window, chosen), other = state.b ? parseWindow(state.b, second ?? profile) : null;
 	page = { profile, palette: colours(), events: eventsInView(), window, other, second, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, ...viewOf(profile, window, chosen), ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
 		open: f => { if (!profile.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
@@ -672,14 +681,22 @@ async function chooseSecond() {
 	render();
 }
 
+/** The tree whose nodes have the sum of their shares in two views, as totals. It is kept. */
+function treeOfBoth(view, B) {
+	if (view.both?.B !== B) {
+		const shares = new Float64Array(view.tree.n), { total: a } = view.tree, { total: b } = B.tree, { n } = view, { n: m } = B;
+		for (let i = 0; i < shares.length; i++) if (a[i] || b[i]) shares[i] = a[i] / n + b[i] / m;
+		view.both = { B, tree: view.tree.withSelf(null, shares) };
+	}
+	return view.both.tree;
+}
+
 function renderDifference() {
 	$('diff-none').hidden = Boolean(page.B);
 	$('diff-some').hidden = !page.B;
 	if (!page.B) return offerWindows();
-	const both = new Float64Array(page.tree.n);
-	for (let i = 0; i < both.length; i++) both[i] = page.tree.self[i] / page.n + page.B.tree.self[i] / page.B.n;
 	graphs.diff.turn(hasOption('flame'));
-	graphs.diff.set(page.tree.withSelf(both), graphs.diff.tree?.func === page.tree.func);
+	graphs.diff.set(treeOfBoth(page.view, page.B), graphs.diff.tree?.func === page.tree.func);
 	showDifference(page, $('diff-table'), $('diff-note'));
 }
 
@@ -826,7 +843,21 @@ function render() {
 	document.title = `${VIEWS[state.v]} · ${$('what').textContent || 'OProfile'}`;
 	if (!page.n) say('No samples in this window with these filters.');
 	document.body.dataset.second = second ? secondOf.session || 'given' : '';
-	if (!profile.head.applications_only) document.body.dataset.ready = state.v;
+	if (profile.head.applications_only) return;
+	document.body.dataset.ready = state.v;
+	prepareSoon();
+}
+
+/** What two windows need. */
+const ARRAYS_PREPARED = 4;
+let preparing = 0;
+
+/** Takes memory for the next windows while nothing else is to be done. */
+function prepareSoon() {
+	const { zeros } = profile;
+	if (!window.requestIdleCallback) return; // in Safari
+	cancelIdleCallback(preparing);
+	preparing = requestIdleCallback(() => { if (!zeros.prepare(ARRAYS_PREPARED)) prepareSoon(); });
 }
 
 // --- beginning ---

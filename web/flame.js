@@ -205,7 +205,7 @@ export class Flame {
 	/** Makes node i as wide as the view. */
 	zoom(i, isRestored = false) {
 		const t = this.tree, all = t.total[0] || 1, a0 = this.a, b0 = this.b, began = performance.now();
-		const a = t.x[i] / all, b = a + t.total[i] / all;
+		const a = t.leftOf(i) / all, b = a + t.total[i] / all;
 		this.zoomed = i;
 		if (!isRestored) this.o.onZoom?.(i);
 		if (isRestored || matchMedia('(prefers-reduced-motion: reduce)').matches) return this.view(a, b);
@@ -244,12 +244,12 @@ export class Flame {
 		if (!all) return -1;
 		const depth = Math.floor((this.o.flip ? this.full - 1 - y : y - 1) / this.rowHeight) + this.o.first;
 		const u = (this.a + px / this.w * (this.b - this.a)) * all;
-		let i = 0;
+		let i = 0, left = 0;
 		if (depth < this.o.first || depth > t.maxDepth) return -1;
 		for (let d = 0; d < depth; d++) {
 			let k = i + 1;
-			while (k < t.end[i] && t.x[k] + t.total[k] <= u) k = t.end[k];
-			if (k >= t.end[i] || t.x[k] > u) return -1;
+			for (; k < t.end[i] && left + t.total[k] <= u; k = t.end[k]) left += t.total[k];
+			if (k >= t.end[i] || left > u) return -1;
 			i = k;
 		}
 		return t.total[i] / all / (this.b - this.a) * this.w >= 0.5 ? i : -1;
@@ -296,7 +296,7 @@ export class Flame {
 	/** Scrolls and pans so that node i can be seen. */
 	reveal(i) {
 		const t = this.tree, all = t.total[0] || 1, span = this.b - this.a;
-		const a = t.x[i] / all, b = a + t.total[i] / all, y = this.y(t.depth[i]);
+		const a = t.leftOf(i) / all, b = a + t.total[i] / all, y = this.y(t.depth[i]);
 		if (b - a > span) this.view(a - (b - a) * 0.1, b + (b - a) * 0.1);
 		else if (a < this.a) this.view(a, a + span);
 		else if (b > this.b) this.view(b - span, b);
@@ -324,28 +324,30 @@ export class Flame {
 		const t = this.tree, r = this.r, width = this.canvas.width, height = this.canvas.height;
 		const k = this.w / (t.total[0] * (this.b - this.a)), left = this.a * t.total[0];
 		const right = this.b * t.total[0], least = 0.5 / k, gap = r > 1 ? 2 : 1, rows = Math.round(this.rowHeight * r);
-		const drawn = { count: 0, small: 0, labels: [], slivers: new Map() };
+		const scrolled = this.host.scrollTop, drawn = { count: 0, small: 0, labels: [], slivers: new Map(), scrolled };
 		if (this.image?.width !== width || this.image?.height !== height)
 			this.image = this.c.createImageData(width, height);
 		const px = new Uint32Array(this.image.data.buffer).fill(pixel(p.bg));
-		const used = new Set(), scrolled = this.host.scrollTop;
+		const used = new Set(), { n, total, depth, end } = t, next = new Float64Array(t.maxDepth + 2); // left edges, by depth
 		const tops = Float64Array.from({ length: t.maxDepth + 1 }, (_, d) => this.y(d, scrolled));
-		for (let i = 0; i < t.n;) {
-			const w = t.total[i], x = t.x[i], d = t.depth[i], top = tops[d];
+		for (let i = 0; i < n;) {
+			const w = total[i], d = depth[i], x = next[d], top = tops[d];
+			next[d] = x + w;
+			next[d + 1] = x;
 			if (d < this.o.first) {
 				i++;
 				continue;
 			}
 			const below = this.o.flip ? top < -this.rowHeight : top > this.h;
 			if (x + w <= left || x >= right || !w || below) {
-				i = t.end[i];
+				i = end[i];
 				continue;
 			}
 			const x0 = Math.max(0, (x - left) * k), x1 = Math.min(this.w, (x + w - left) * k);
 			if (w < least) {
-				drawn.small += t.end[i] - i;
+				drawn.small += end[i] - i;
 				this.addSliver(drawn.slivers, d, x0, x1);
-				i = t.end[i];
+				i = end[i];
 				continue;
 			}
 			const y = Math.round(Math.max(0, top) * r), from = Math.round(x0 * r);
@@ -387,7 +389,7 @@ export class Flame {
 		this.c.fillStyle = p.small;
 		for (const [depth, runs] of drawn.slivers)
 			for (const [x0, x1] of runs)
-				this.c.fillRect(x0, this.y(depth) + 6, Math.max(1, x1 - x0), this.rowHeight - 13);
+				this.c.fillRect(x0, this.y(depth, drawn.scrolled) + 6, Math.max(1, x1 - x0), this.rowHeight - 13);
 	}
 
 	drawLabels(drawn, p) {
@@ -404,7 +406,7 @@ export class Flame {
 
 	box(i, colour, line) {
 		const t = this.tree, k = this.w / (t.total[0] * (this.b - this.a)), c = this.c;
-		const x = (t.x[i] - this.a * t.total[0]) * k, end = Math.min(this.w, x + Math.max(3, t.total[i] * k - 1));
+		const x = (t.leftOf(i) - this.a * t.total[0]) * k, end = Math.min(this.w, x + Math.max(3, t.total[i] * k - 1));
 		const begin = Math.max(0, x);
 		c.strokeStyle = colour;
 		c.lineWidth = line;

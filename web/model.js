@@ -6,6 +6,46 @@ import { KIND_APPLICATION, KINDS } from './color.js';
 /** What separates samples, if it was recorded: the parts of head.tasks, in their order. */
 export const TASK_PARTS = ['cgroup', 'process', 'thread', 'cpu'];
 
+function mostOf(numbers) {
+	let most = 0;
+	for (let i = 0; i < numbers.length; i++) if (numbers[i] > most) most = numbers[i];
+	return most;
+}
+
+/** Makes arrays of n zeros for sums up to most. For large ones, to get new memory from the system takes longer than what is done with
+ * it: some are made while nothing else is to be done. */
+class Zeros {
+	constructor(n, most) {
+		this.n = n;
+		this.Type = most < 2 ** 32 ? Uint32Array : Float64Array;
+		this.spare = /** @type {any[]} */ ([]);
+	}
+
+	/** The same of another length. */
+	of(n) {
+		return Object.assign(new Zeros(n, 0), { Type: this.Type });
+	}
+
+	take() {
+		return this.spare.pop() ?? new this.Type(this.n);
+	}
+
+	/** Makes one if there are fewer than wanted. Returns whether there are enough. */
+	prepare(wanted) {
+		if (this.spare.length < wanted) this.spare.push(new this.Type(this.n).fill(0)); // to write zeros takes the memory
+		return this.spare.length >= wanted;
+	}
+}
+
+/** The numbers of a list of nodes, which are less than n, in the order of the nodes. */
+export function orderOf(nodes, n) {
+	const next = new Uint32Array(n + 1), order = new Uint32Array(nodes.length);
+	for (let i = 0; i < nodes.length; i++) next[nodes[i] + 1]++;
+	for (let i = 0; i < n; i++) next[i + 1] += next[i];
+	for (let i = 0; i < nodes.length; i++) order[next[nodes[i]]++] = i;
+	return order;
+}
+
 /** A tree as parallel arrays; the subtree of node i is [i, end[i]). */
 export class Tree {
 	constructor(func, depth, self) {
@@ -31,26 +71,60 @@ export class Tree {
 		this.sum();
 	}
 
-	/** Computes the totals, and the left edge of each node in units of samples. */
+	/** Computes the totals. */
 	sum() {
-		const { n, parent, depth } = this, total = new Float64Array(this.self), x = new Float64Array(n);
-		const next = new Float64Array(this.maxDepth + 2);
+		const { n, parent } = this, total = new Float64Array(this.self);
 		for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
+		this.total = total;
+		this.left = /** @type {Float64Array | null} */ (null);
+		return this;
+	}
+
+	/** The left edge of each node in units of samples: only a tree that is drawn needs them. */
+	get x() {
+		return (this.left ??= this.edges());
+	}
+
+	edges() {
+		const { n, depth, total } = this, x = new Float64Array(n), next = new Float64Array(this.maxDepth + 2);
 		for (let i = 0; i < n; i++) {
 			const d = depth[i], left = x[i] = next[d];
 			next[d] = left + total[i];
 			next[d + 1] = left;
 		}
-		this.total = total;
-		this.x = x;
-		return this;
+		return x;
+	}
+
+	/** The left edge of one node. */
+	leftOf(i) {
+		const { parent, end, total } = this;
+		let left = 0;
+		for (; i > 0; i = parent[i])
+			for (let k = parent[i] + 1; k < i; k = end[k]) left += total[k];
+		return left;
+	}
+
+	/** Which nodes, but the root, have no caller of the same function: 1. Together they have all samples with the function in their
+	 * chain, each once. */
+	outermost() {
+		const { n, func, depth, maxDepth, sorted } = this;
+		if (sorted.outermost) return sorted.outermost;
+		const open = new Uint32Array(mostOf(func) + 1), path = new Uint32Array(maxDepth + 1), found = new Uint8Array(n);
+		let deep = 0;
+		for (let i = 1; i < n; i++) {
+			const f = func[i], d = depth[i];
+			while (deep >= d) open[path[deep--]]--;
+			found[i] = open[f]++ ? 0 : 1;
+			path[deep = d] = f;
+		}
+		return (sorted.outermost = found);
 	}
 
 	/** The nodes sorted by function: those of f are nodes[starts[f]] to nodes[starts[f + 1] - 1], in their order. */
 	byFunction() {
 		const shared = this.sorted;
 		if (shared.nodes) return shared;
-		const { func, n } = this, most = func.reduce((a, b) => Math.max(a, b), 0);
+		const { func, n } = this, most = mostOf(func);
 		const starts = new Uint32Array(most + 2), nodes = new Uint32Array(n);
 		for (let i = 0; i < n; i++) starts[func[i] + 1]++;
 		for (let f = 0; f <= most; f++) starts[f + 1] += starts[f];
@@ -59,11 +133,10 @@ export class Tree {
 		return Object.assign(shared, { starts, nodes });
 	}
 
-	/** The same nodes with other samples. */
-	withSelf(self) {
-		const t = Object.assign(Object.create(Tree.prototype), this);
-		t.self = self;
-		return t.sum();
+	/** The same nodes with other samples, and their totals, if they are known. */
+	withSelf(self, total = null) {
+		const t = Object.assign(Object.create(Tree.prototype), this, { self, total, left: null });
+		return total ? t : t.sum();
 	}
 }
 
@@ -134,6 +207,7 @@ export class Profile {
 		/** @type {Float64Array | null} */
 		this.shedByStep = null;
 		this.base = new Tree(columns.func, columns.depth, columns.self);
+		this.zeros = new Zeros(this.base.n, head.samples);
 		this.trimSteps();
 		this.distinguish();
 	}
@@ -234,8 +308,9 @@ export class Profile {
 	/** The group that each node's own samples are in: the application (a function), or the image or kind of its
 	 * function. */
 	groups(t, by) {
-		const of = new Uint32Array(t.n), list = this.func[by];
-		for (let i = 1; i < t.n; i++) of[i] = list ? list[t.func[i]] : t.depth[i] === 1 ? t.func[i] : of[t.parent[i]];
+		const { n, func, end } = t, of = new Uint32Array(n), list = this.func[by];
+		if (list) for (let i = 1; i < n; i++) of[i] = list[func[i]];
+		else for (let i = 1; i < n; i = end[i]) of.fill(func[i], i, end[i]);
 		return of;
 	}
 
@@ -271,12 +346,36 @@ export class Profile {
 		return self;
 	}
 
+	/** A window of the whole tree: { self (as of window()), tree, functions (of that) }. A window has few of the nodes, and only those are
+	 * looked at: moments are in the order of nodes, so that a node is done when the first one after its subtree comes. */
+	ofWindow(window, mask = null) {
+		const { at, step, count, task } = this.columns, { n, func, end, parent, depth, maxDepth } = this.base, isOutermost = this.base.outermost();
+		const self = this.zeros.take(), total = this.zeros.take(), path = new Uint32Array(maxDepth + 1), last = at.length;
+		const ofSelf = new Float64Array(this.count), ofTotal = new Float64Array(this.count), [from, to] = window ?? [0, Infinity];
+		for (let k = 0, deep = -1; k <= last; k++) {
+			const node = k < last ? at[k] : n;
+			if (k < last && (step[k] < from || step[k] >= to || (mask && !mask[task[k]]))) continue;
+			for (; deep >= 0 && node >= end[path[deep]]; deep--) {
+				const i = path[deep];
+				if (deep) total[path[deep - 1]] += total[i];
+				if (i) ofSelf[func[i]] += self[i];
+				if (isOutermost[i]) ofTotal[func[i]] += total[i];
+			}
+			if (k === last) break;
+			for (let i = node, d = depth[node]; d > deep; i = parent[i]) path[d--] = i;
+			deep = depth[node];
+			self[node] += count[k];
+			total[node] += count[k];
+		}
+		return { self, tree: this.base.withSelf(self, total), functions: { self: ofSelf, total: ofTotal } };
+	}
+
 	/** The own samples of each group that has some. Those by image or kind are exact if self, those of each
 	 * function, are: it also has what was too small for the tree. */
-	sumsOf(t, of, self, by) {
-		const sums = new Map();
+	sumsOf(t, self, by) {
+		const sums = new Map(), { n, func, end, total } = t;
 		if (this.func[by]) this.groupSums(self, by).forEach((k, g) => { if (k) sums.set(g, k); });
-		else t.self.forEach((k, i) => { if (i && k) sums.set(of[i], (sums.get(of[i]) || 0) + k); });
+		else for (let i = 1; i < n; i = end[i]) if (total[i]) sums.set(func[i], (sums.get(func[i]) || 0) + total[i]);
 		return sums;
 	}
 
@@ -297,7 +396,7 @@ export class Profile {
 	series(most, by) {
 		const { step, count } = this.columns, groupOf = this.groupsOfMoments(by);
 		const sums = this.taskGroups(by) ? this.taskSums(by, () => true) :
-			this.sumsOf(this.base, this.groups(this.base, by), this.func[by] ? this.allFunctions().self : null, by);
+			this.sumsOf(this.base, this.func[by] ? this.allFunctions().self : null, by);
 		const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(e => e[0]), place = new Map(top.map((g, k) => [g, k]));
 		const rows = Array.from({ length: top.length + 1 }, () => new Float64Array(this.steps));
 		for (let i = 0; i < count.length; i++) rows[place.get(groupOf(i)) ?? top.length][step[i]] += count[i];
@@ -336,18 +435,26 @@ export class Profile {
 	/** Self and total of each function, or of each group of functions if a list has them; a sample counts once,
 	 * however often the function or group is in its chain. */
 	functions(t, groups = null) {
-		const of = groups ? Uint32Array.from(t.func, f => groups[f]) : t.func, room = Math.max(this.count, KINDS.length), self = new Float64Array(room);
-		const total = new Float64Array(room), open = new Uint32Array(room), { n, end, depth } = t, path = [];
+		const room = Math.max(this.count, KINDS.length), self = new Float64Array(room), total = new Float64Array(room);
+		const { n, func, end, depth, total: totals, self: own } = t, isOutermost = groups ? null : t.outermost();
+		for (let i = 1; isOutermost && i < n; i++) {
+			if (totals[i]) {
+				self[func[i]] += own[i];
+				if (isOutermost[i]) total[func[i]] += totals[i];
+			} else i = end[i] - 1;
+		}
+		if (isOutermost) return { self, total };
+		const of = Uint32Array.from(func, f => groups[f]), open = new Uint32Array(room), path = new Uint32Array(t.maxDepth + 1);
 		let deep = 0;
 		for (let i = 1; i < n; i++) {
-			if (!t.total[i]) {
+			if (!totals[i]) {
 				i = end[i] - 1;
 				continue;
 			}
 			const f = of[i], d = depth[i];
 			while (deep >= d) open[path[deep--]]--;
-			self[f] += t.self[i];
-			if (!open[f]++) total[f] += t.total[i];
+			self[f] += own[i];
+			if (!open[f]++) total[f] += totals[i];
 			path[deep = d] = f;
 		}
 		return { self, total };

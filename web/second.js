@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two profiles to be compared: both get the functions and the nodes of each other.
 import { KIND_APPLICATION } from './color.js';
-import { Tree } from './model.js';
+import { orderOf, Tree } from './model.js';
 
 /** Numbers of a list, by key. */
 function numbersBy(list, keyOf) {
@@ -95,8 +95,11 @@ function moved(self, to, n) {
 
 /** Gives a profile the nodes of the joined tree. */
 function moveInto(p, tree, to) {
-	p.columns = { ...p.columns, at: p.columns.at.map(node => to[node]), self: moved(p.columns.self, to, tree.n) };
+	const { at, step, count, task } = p.columns, nodes = at.map(node => to[node]), order = orderOf(nodes, tree.n);
+	const sorted = list => list.map((_, i) => list[order[i]]); // moments are in the order of nodes
+	p.columns = { ...p.columns, at: sorted(nodes), step: sorted(step), count: sorted(count), task: sorted(task), self: moved(p.columns.self, to, tree.n) };
 	p.base = tree.withSelf(p.columns.self);
+	p.zeros = p.zeros.of(tree.n);
 }
 
 /** The numbers of all functions by those of b, as numbers by the joined functions. */

@@ -2,6 +2,8 @@
 // Intervals and tests at 95 %, those of opreport (lib/profile/rows/statistics.c). How much counts vary is measured
 // between blocks of time; without them, samples are taken as independent.
 
+import { orderOf } from './model.js';
+
 const Z = 1.959963984540054, LEAST_BLOCKS = 8, MOST_BLOCKS = 64, SLICE_MS = 10000;
 
 /** The noise of the independent samples of a profile's head: { weight, factor, degrees, squares }. The variance of a
@@ -39,11 +41,13 @@ export function wilson(k, n, noise) {
 	return [k ? Math.max(0, middle - half) : 0, k < n ? Math.min(1, middle + half) : 1];
 }
 
+const GAMMA_TERMS = [76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.001208650973866179,
+	-0.000005395239384953];
+
 /** The natural logarithm of the gamma function (Lanczos). */
 function logGamma(x) {
-	const terms = [76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.001208650973866179,
-		-0.000005395239384953];
-	const sum = terms.reduce((s, t, i) => s + t / (x + 1 + i), 1.000000000190015);
+	let sum = 1.000000000190015;
+	for (let i = 0; i < GAMMA_TERMS.length; i++) sum += GAMMA_TERMS[i] / (x + 1 + i);
 	return (x + 0.5) * Math.log(x + 5.5) - (x + 5.5) + Math.log(2.5066282746310005 * sum / x);
 }
 
@@ -127,19 +131,19 @@ function wavesOf(totals) {
 	return { waves, cosines, along, sum };
 }
 
-/** Adds a count in a block along each wave. */
-function addCount(shape, sums, block, count) {
+/** Adds a count in a block along each wave, to sums from at on. */
+function addCount(shape, sums, block, count, at = 0) {
 	const { waves, cosines } = shape;
-	for (let w = 0; w < waves; w++) sums[w] += count * cosines[block * waves + w];
+	for (let w = 0; w < waves; w++) sums[at + w] += count * cosines[block * waves + w];
 }
 
-/** The noise of a share of k samples from the sums of its counts along the waves: the slowest changes show it (Lazarus
- * and others 2018). */
-function measureNoise(k, sums, shape, single) {
+/** The noise of a share of k samples from the sums of its counts along the waves, from at on: the slowest changes show it
+ * (Lazarus and others 2018). */
+function measureNoise(k, sums, shape, single, at = 0) {
 	const { waves, along, sum } = shape, share = k / sum, alone = k * (1 - share);
 	const weight = single.squares ? Math.max(1, Math.min(single.squares / sum, sum)) : single.weight;
 	let variance = 0;
-	for (let w = 0; w < waves; w++) variance += 2 * (sums[w] - share * along[w]) ** 2 / waves;
+	for (let w = 0; w < waves; w++) variance += 2 * (sums[at + w] - share * along[w]) ** 2 / waves;
 	const factor = alone > 0 ? variance / alone : 0;
 	return factor <= weight ? { weight, factor: 1, degrees: Infinity } : { weight: factor, factor: factor / weight, degrees: waves };
 }
@@ -158,6 +162,16 @@ function chooseBlocks(steps, window) {
 	return { of, count };
 }
 
+/** The samples of moments by node, in the order of nodes: { node, block, count }. There are much fewer than nodes of a
+ * large tree, and they are in that order in the data, but not after the tree was changed. */
+function sortedMoments(node, block, count, n) {
+	let isSorted = true;
+	for (let i = 1; isSorted && i < node.length; i++) isSorted = node[i - 1] <= node[i];
+	if (isSorted) return { node, block, count };
+	const order = orderOf(node, n), take = list => list.map((_, i) => list[order[i]]);
+	return { node: take(node), block: take(block), count: take(count) };
+}
+
 /** How much the counts of a view vary: its tree, and the samples of its nodes in blocks of time. */
 export class Blocks {
 	/** Of a view { self, tree, map, mask } of the profile. self: the samples of the profile's nodes in the view, 0 if
@@ -167,7 +181,7 @@ export class Blocks {
 		this.independent = independent(profile.head);
 		this.tree = view.tree;
 		this.known = new Map();
-		this.functions = /** @type {any} */ (null);
+		this.own = /** @type {any} */ (null);
 	}
 
 	/** Sorts the samples by node, when they are first asked for. Of several sessions there are no blocks: the data do
@@ -177,25 +191,34 @@ export class Blocks {
 		const { profile, window, view: { self, tree, map, mask } } = this.source;
 		const { at, step, count, task } = profile.columns, steps = profile.head.steps;
 		const blocks = steps && profile.head.session_count === 1 ? chooseBlocks(steps, window || [0, steps.count]) : { of: [], count: 0 };
-		const isIn = i => blocks.of[step[i]] >= 0 && self[at[i]] > 0 && (!mask || mask[task[i]]), node = i => (map ? map[at[i]] : at[i]);
+		const isIn = i => blocks.of[step[i]] >= 0 && self[at[i]] > 0 && (!mask || mask[task[i]]);
 		this.source = null;
 		this.totals = new Float64Array(blocks.count);
-		this.first = new Uint32Array(tree.n + 1);
 		if (blocks.count < LEAST_BLOCKS) return;
 		this.moments = { isIn, of: i => blocks.of[step[i]], count };
-		for (let i = 0; i < at.length; i++) if (isIn(i)) this.first[node(i) + 1]++;
-		for (let i = 0; i < tree.n; i++) this.first[i + 1] += this.first[i];
-		this.block = new Uint8Array(this.first[tree.n]);
-		this.count = new Float64Array(this.first[tree.n]);
-		const next = this.first.slice();
+		const node = new Uint32Array(at.length), block = new Uint8Array(at.length), counts = new Float64Array(at.length);
+		let used = 0;
 		for (let i = 0; i < at.length; i++) {
 			if (!isIn(i)) continue;
-			const place = next[node(i)]++;
-			this.block[place] = blocks.of[step[i]];
-			this.count[place] = count[i];
-			this.totals[blocks.of[step[i]]] += count[i];
+			node[used] = map ? map[at[i]] : at[i];
+			block[used] = blocks.of[step[i]];
+			this.totals[block[used]] += counts[used] = count[i];
+			used++;
 		}
+		this.byNode = sortedMoments(node.subarray(0, used), block.subarray(0, used), counts.subarray(0, used), tree.n);
 		this.shape = wavesOf(this.totals);
+	}
+
+	/** The number of the first moment of a node, or of one after it. */
+	firstOf(i) {
+		const { node } = this.byNode;
+		let low = 0, high = node.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (node[middle] < i) low = middle + 1;
+			else high = middle;
+		}
+		return low;
 	}
 
 	/** The number of blocks that show how much counts vary; 0 if there are too few. */
@@ -209,12 +232,12 @@ export class Blocks {
 	noise(ranges) {
 		this.prepare();
 		if (!this.shape) return this.independent;
-		const sums = new Float64Array(this.shape.waves);
+		const sums = new Float64Array(this.shape.waves), { node, block, count } = this.byNode;
 		let all = 0;
 		for (const [from, to] of ranges)
-			for (let k = this.first[from]; k < this.first[to]; k++) {
-				all += this.count[k];
-				addCount(this.shape, sums, this.block[k], this.count[k]);
+			for (let k = this.firstOf(from); k < node.length && node[k] < to; k++) {
+				all += count[k];
+				addCount(this.shape, sums, block[k], count[k]);
 			}
 		return measureNoise(all, sums, this.shape, this.independent);
 	}
@@ -262,24 +285,24 @@ export class Blocks {
 
 	/** The own samples of all functions, along the waves: tables ask for those of thousands. */
 	addFunctions() {
-		const { n, func } = this.tree, { waves } = this.shape, count = func.reduce((a, b) => Math.max(a, b), 0) + 1;
-		const all = new Float64Array(count), sums = Array.from({ length: count }, () => /** @type {any} */ (null));
-		for (let i = 0; i < n; i++)
-			for (let k = this.first[i]; k < this.first[i + 1]; k++) {
-				all[func[i]] += this.count[k];
-				addCount(this.shape, sums[func[i]] ??= new Float64Array(waves), this.block[k], this.count[k]);
-			}
-		return { all, sums };
+		const { func } = this.tree, { waves } = this.shape, { node, block, count } = this.byNode;
+		let most = 0;
+		for (let k = 0; k < node.length; k++) most = Math.max(most, func[node[k]]);
+		const all = new Float64Array(most + 1), sums = new Float64Array(waves * (most + 1));
+		for (let k = 0; k < node.length; k++) {
+			const f = func[node[k]];
+			all[f] += count[k];
+			addCount(this.shape, sums, block[k], count[k], f * waves);
+		}
+		return { all, sums, known: new Array(most + 1).fill(null), none: measureNoise(0, new Float64Array(waves), this.shape, this.independent) };
 	}
 
 	/** Of a function's own samples, and of all with it in their chain. */
 	ofFunction(f) {
 		this.prepare();
 		if (!this.shape) return this.independent;
-		this.functions ||= this.addFunctions();
-		const { all, sums } = this.functions, key = `f${f}`;
-		if (!this.known.has(key)) this.known.set(key, measureNoise(all[f] ?? 0, sums[f] ?? new Float64Array(this.shape.waves), this.shape, this.independent));
-		return this.known.get(key);
+		const { all, sums, known, none } = (this.own ||= this.addFunctions());
+		return f < all.length ? known[f] ??= measureNoise(all[f], sums, this.shape, this.independent, f * this.shape.waves) : none;
 	}
 
 	ofTotal(f) {

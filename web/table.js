@@ -74,11 +74,9 @@ export class Table {
 		const { by, direction } = this;
 		for (const c of this.columns)
 			c.button.setAttribute('aria-sort', c === by ? (direction < 0 ? 'descending' : 'ascending') : 'none');
-		const keys = new Map(this.rows.map(r => [r, by.key(r)]));
-		this.rows.sort((a, b) => {
-			const x = keys.get(a), y = keys.get(b);
-			return (x < y ? -direction : x > y ? direction : 0) || a.f - b.f;
-		});
+		const keyed = this.rows.map(row => ({ row, key: by.key(row) }));
+		keyed.sort((a, b) => (a.key < b.key ? -direction : a.key > b.key ? direction : 0) || a.row.f - b.row.f);
+		this.rows = keyed.map(k => k.row);
 	}
 
 	move(i) {

@@ -312,13 +312,21 @@ function showMissing(page, grouping = page.grouping) {
 }
 
 /** The nodes of each group, as ranges. */
-function rangesOf(of) {
-	const ranges = new Map();
-	for (let i = 0, from = 0; i < of.length; i++) {
+function rangesOf(profile, tree, grouping) {
+	const ranges = new Map(), { n, func, end } = tree;
+	const add = (group, from, to) => {
+		const list = ranges.get(group);
+		if (list) list.push([from, to]);
+		else ranges.set(group, [[from, to]]);
+	};
+	if (grouping === 'application') {
+		for (let i = 1; i < n; i = end[i]) add(func[i], i, end[i]);
+		return ranges;
+	}
+	const of = profile.groups(tree, grouping);
+	for (let i = 0, from = 0; i < n; i++) {
 		if (of[i + 1] === of[i]) continue;
-		const list = ranges.get(of[i]);
-		if (list) list.push([from, i + 1]);
-		else ranges.set(of[i], [[from, i + 1]]);
+		add(of[i], from, i + 1);
 		from = i + 1;
 	}
 	return ranges;
@@ -332,8 +340,11 @@ function groupsInView(page, grouping = page.grouping) {
 		return { sums: profile.taskSums(grouping, page.isInView), noise: g => blocks.ofMoments(`${grouping}${g}`, i => groupOf(i) === g),
 			press: g => (values[g] === null ? null : () => page.onlyTask(grouping, values[g])) };
 	}
-	const of = profile.groups(tree, grouping), ranges = rangesOf(of), nodes = g => ranges.get(g) ?? [];
-	return { sums: profile.sumsOf(tree, of, page.functions.self, grouping), noise: g => blocks.remember(`${grouping}${g}`, () => nodes(g)),
+	const ranges = new Map(), nodes = g => {
+		if (!ranges.size) for (const [group, list] of rangesOf(profile, tree, grouping)) ranges.set(group, list);
+		return ranges.get(g) ?? [];
+	};
+	return { sums: profile.sumsOf(tree, page.functions.self, grouping), noise: g => blocks.remember(`${grouping}${g}`, () => nodes(g)),
 		press: g => (grouping === 'application' ? () => page.focus(g) : null) };
 }
 
@@ -397,9 +408,34 @@ export function showOverview(page, host) {
 
 let diffTable = null, diffPage = null;
 
-/** Functions of windows A and B, with the change in points, its interval, and whether it may be chance. */
-function diffRows(page) {
-	return (page.diffRows ||= makeDiffRows(page));
+/** What is known of the difference of the two views of a page, which are kept: { B, rows (functions, with the change in points, its
+ * interval, and whether it may be chance), sureAt (the largest chance that counts as none), frames (by node) }. */
+function differenceOf(page) {
+	if (page.view.difference?.B !== page.B) page.view.difference = { B: page.B, frames: new Map(), ...makeDiffRows(page) };
+	return page.view.difference;
+}
+
+/** A row, whose names are made when they are shown or compared. */
+class DiffRow {
+	constructor(profile, f, known, most, { half, change, p }) {
+		this.profile = profile;
+		this.f = f;
+		this.a = known[0];
+		this.b = known[1];
+		this.most = most;
+		this.half = half;
+		this.change = change;
+		this.p = p;
+		this.sure = this.perhaps = false;
+	}
+
+	get name() {
+		return fullName(this.profile, this.f);
+	}
+
+	get image() {
+		return imageName(this.profile, this.f);
+	}
 }
 
 /** The own samples of functions in both windows: those of the trees, unless both are whole profiles, of which all is known. */
@@ -411,26 +447,25 @@ function ownOfBoth({ profile, functions, tree, B, second, isPart, other }) {
 /** Two counts, of which one may be not known, up to the most that it can be: then as near to the other's share as it can be. */
 function nearest(page, known, most) {
 	const [a, b] = known, [mostA, mostB] = most;
+	if (!mostA && !mostB) return [a, b];
 	return [mostA ? Math.min(mostA, b / page.B.n * page.n) : a, mostB ? Math.min(mostB, a / page.n * page.B.n) : b];
 }
 
 function makeDiffRows(page) {
 	const { profile, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]), { ownA, ownB } = ownOfBoth(page);
 	for (let f = 1; f < profile.count; f++) {
-		const known = [ownA[f], ownB[f]];
-		if (!isShown(profile, f) || profile.others.has(f) || !(known[0] || known[1])) continue;
-		const most = [known[0] ? 0 : profile.unseen(f), known[1] ? 0 : page.second?.unseen(f) ?? 0];
+		if (!(ownA[f] || ownB[f]) || !isShown(profile, f) || profile.others.has(f)) continue;
+		const known = [ownA[f], ownB[f]], most = [known[0] ? 0 : profile.unseen(f), known[1] ? 0 : page.second?.unseen(f) ?? 0];
 		const [a, b] = nearest(page, known, most);
 		const { chance, half } = compareShares(a, n, page.blocks.ofFunction(f), b, m, B.blocks.ofFunction(f));
-		rows.push({ f, a: known[0], b: known[1], most, half, change: b / m - a / n, p: chance, name: fullName(profile, f),
-			image: imageName(profile, f) });
+		rows.push(new DiffRow(profile, f, known, most, { half, change: b / m - a / n, p: chance }));
 	}
-	const sure = page.sureAt = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
+	const sureAt = largestSure(rows.filter(r => r.a + r.b >= 12).map(r => r.p));
 	for (const r of rows) {
-		r.sure = r.a + r.b >= 12 && r.p <= sure;
+		r.sure = r.a + r.b >= 12 && r.p <= sureAt;
 		r.perhaps = !r.sure && r.p <= 0.05;
 	}
-	return rows;
+	return { rows, sureAt };
 }
 
 function verdict(r) {
@@ -481,7 +516,7 @@ function diffColumns() {
 }
 
 export function showDifference(page, host, note) {
-	const rows = diffRows(page).filter(r => !(page.found && !page.found.hit[r.f]));
+	const rows = differenceOf(page).rows.filter(r => !(page.found && !page.found.hit[r.f]));
 	const sure = rows.filter(r => r.sure).length, perhaps = rows.filter(r => r.perhaps).length;
 	diffPage = page;
 	page.most = rows.reduce((most, r) => Math.max(most, Math.abs(r.change) + r.half), 1e-9);
@@ -497,18 +532,17 @@ export function showDifference(page, host, note) {
 
 /** The colour and the mark of a frame in the flame graph of both windows. */
 export function frameDifference(page, i) {
-	page.differences ||= new Map();
-	if (!page.differences.has(i)) page.differences.set(i, compareFrame(page, i));
-	return page.differences.get(i);
+	const { frames, sureAt } = differenceOf(page);
+	if (!frames.has(i)) frames.set(i, compareFrame(page, i, sureAt));
+	return frames.get(i);
 }
 
-function compareFrame(page, i) {
+function compareFrame(page, i, sureAt) {
 	const known = [page.tree.total[i], page.B.tree.total[i]], most = [known[0] ? 0 : page.profile.unseenNode(i), known[1] ? 0 : page.second?.unseenNode(i) ?? 0];
 	const [a, b] = nearest(page, known, most), x = a / page.n, y = b / page.B.n;
 	if (page.tree.func[i] === page.profile.rest) return { change: 0, sure: false, differs: false };
 	const { chance } = compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i));
-	diffRows(page);
-	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))), sure: a + b >= 12 && chance <= page.sureAt, differs: chance <= 0.05 };
+	return { change: Math.max(-1, Math.min(1, (y - x) / Math.max(x, y, 1e-12))), sure: a + b >= 12 && chance <= sureAt, differs: chance <= 0.05 };
 }
 
 /** The mark of such a frame: ▲ more, ▼ less, △ and ▽ perhaps, '' chance. */
