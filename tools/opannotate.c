@@ -17,6 +17,7 @@
 #include "profile/annotate/annotate_top.h"
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
+#include "profile/rows/chain_calls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static struct {
 	bool source, assembly;
 	bool show_bytes;    /* of instructions */
 	char *disassembler; /* its options */
-	bool json;
+	bool json, children;
 	uint64_t top; /* symbols; 0: all */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
@@ -106,6 +107,8 @@ static const struct opt opts[] = {
 	  "code, with the samples of each instruction; with --source also the lines it came from" },
 	{ 0, "json", OPT_FLAG, &options.json, NULL,
 	  "functions with their instructions and source lines, for programs" },
+	{ 0, "children", OPT_FLAG, &options.children, NULL,
+	  "a second pair of columns: with the samples of what lines and instructions call" },
 	{ 'i', "include-symbols", OPT_CALL, &options.config.symbols.include, "LIST",
 	  "only samples in these symbols (NAME, PATTERN, NAME[IMAGE])", reporting_set_symbols },
 	{ 'e', "exclude-symbols", OPT_CALL, &options.config.symbols.exclude, "LIST",
@@ -169,12 +172,14 @@ static const struct opt_cmdline cmdline = {
 struct parts {
 	struct profile *profile;
 	struct sources *sources;
+	struct chain_calls *calls; /* or NULL */
 	struct annotate annotate;
 };
 
 static void parts_done(struct parts *p)
 {
 	annotate_done(&p->annotate);
+	chain_calls_free(p->calls);
 	sources_free(p->sources);
 	profile_close(p->profile);
 }
@@ -202,8 +207,22 @@ static int check_options(struct error *err)
 		return error_set(err, -EINVAL, "--objdump-params needs --assembly");
 	if (options.top > TOP_MAX)
 		return error_set(err, -EINVAL, "--top: more than %d symbols", TOP_MAX);
+	if (options.children) {
+		options.profile.chains = PROFILE_CHAINS_NEEDED;
+		options.profile.merge = CLASSES_MERGE_ALL;
+	}
 	if (options.base_dirs && !options.search_dirs)
 		return error_set(err, -EINVAL, "--base-dirs needs --search-dirs");
+	return 0;
+}
+
+/* Samples of an instruction are one number, and so are those of a call chain: those of two events
+ * cannot be added up. */
+static int check_events(const struct profile *p, struct error *err)
+{
+	if ((options.json || options.children) && p->classes.axes >> AXIS_EVENT & 1)
+		return error_set(err, -EINVAL, "--%s is of one event; select it with event:NAME",
+				 options.json ? "json" : "children");
 	return 0;
 }
 
@@ -215,6 +234,12 @@ static int collect(struct parts *parts, const struct braces *in, struct error *e
 
 	if (r < 0)
 		return r;
+	r = check_events(p, err);
+	if (r == 0 && options.children)
+		r = chain_calls_collect(&parts->profile->chains, &parts->calls, err);
+	if (r < 0)
+		return r;
+	options.config.calls = parts->calls;
 	parts->sources = profile_sources(p, options.search_dirs, options.base_dirs);
 	annotate_collect(p->gather, &p->classes, &p->by_image, &options.config, &parts->annotate);
 	if (parts->annotate.image_count == 0)
@@ -249,22 +274,11 @@ static int show_sources(struct parts *p, const char *heading, struct error *err)
 	return annotate_source_print(source, &to, err);
 }
 
-/* Samples of an instruction are one number: those of two events cannot be added up. */
-static int check_json(const struct profile *p, struct error *err)
-{
-	if (options.json && p->classes.axes >> AXIS_EVENT & 1)
-		return error_set(err, -EINVAL, "--json is of one event; select it with event:NAME");
-	return 0;
-}
-
 static int show_json(struct parts *p, struct error *err)
 {
 	const struct profile *profile = p->profile;
 	const struct annotate_json_output to = { .out = stdout, .sources = p->sources };
-	int r = check_json(profile, err);
 
-	if (r < 0)
-		return r;
 	annotate_json_print_all(&p->annotate, profile->gather, profile->binaries, &to);
 	return tool_flush(stdout, NULL, err);
 }
@@ -289,18 +303,18 @@ static void show_assembly(struct parts *p)
 /* A description of what is shown, for the heading; caller frees. */
 static char *meaning(void)
 {
-	static const char *const what = "Output annotated source file with samples";
+	struct strbuf text = STRBUF_INIT;
 
-	if (options.assembly && options.config.threshold > 0)
-		return xasprintf("Output annotated assembly listing with samples\n"
-				 "Output symbols where samples count reach %g%%",
-				 options.config.threshold);
-	if (options.assembly)
-		return xstrdup("Output annotated assembly listing with samples");
+	strbuf_addf(&text, "Output annotated %s with samples",
+		    options.assembly ? "assembly listing" : "source file");
+	if (options.children)
+		strbuf_adds(&text, "\nColumns: samples, and samples including what is called");
 	if (options.config.threshold > 0)
-		return xasprintf("%s\nOutput files where samples count reach %g%%", what,
-				 options.config.threshold);
-	return xasprintf("%s\nOutput all files", what);
+		strbuf_addf(&text, "\nOutput %s where samples count reach %g%%",
+			    options.assembly ? "symbols" : "files", options.config.threshold);
+	else if (!options.assembly)
+		strbuf_adds(&text, "\nOutput all files");
+	return strbuf_take(&text);
 }
 
 static int annotate(int argc, char **argv, const char *command_line, struct error *err)
@@ -382,10 +396,6 @@ static int compare(const struct braces in[2], const char *command_line, struct e
 
 	if (r == 0)
 		r = collect(&b, &in[1], err);
-	if (r == 0)
-		r = check_json(a.profile, err);
-	if (r == 0)
-		r = check_json(b.profile, err);
 	if (r < 0)
 		return r;
 	braces_warn_same(a.profile->gather, b.profile->gather);
@@ -413,8 +423,9 @@ static int parse_pair(struct pair *p, char **argv, struct error *err)
 {
 	unsigned int i;
 
-	if (options.output_dir)
-		return error_set(err, -EINVAL, "--output-dir cannot compare two profiles");
+	if (options.output_dir || options.children)
+		return error_set(err, -EINVAL, "%s cannot compare two profiles",
+				 options.children ? "--children" : "--output-dir");
 	options.profile.blocks = true;
 	for (i = 0; i < 2; i++)
 		reporting_tag_archives(p->words.count[i], argv + (p->words.words[i] - argv));

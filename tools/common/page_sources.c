@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "profile/annotate/annotate_json.h"
 #include "profile/binary/sources.h"
+#include "profile/rows/chain_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,10 +139,22 @@ static void take(struct job *job, struct page_sources *ret)
 	}
 }
 
+struct chain_calls *page_calls(struct profile *p)
+{
+	struct chain_calls *calls = NULL;
+	struct error none = ERROR_INIT;
+
+	if (!p->chains.source_count || p->classes.count != 1)
+		return NULL;
+	(void)chain_calls_collect(&p->chains, &calls, &none);
+	return calls;
+}
+
 int page_sources_collect(const struct profile_config *config, const struct page_words *words,
 			 struct page_report *page, struct page_sources *ret, struct error *err)
 {
-	const struct annotate_config names = { .names = page->report.view->names };
+	struct annotate_config how = { .names = page->report.view->names };
+	_cleanup_(chain_calls_freep) struct chain_calls *calls = NULL;
 	_cleanup_(profile_closep) struct profile *p = NULL;
 	_cleanup_(sources_freep) struct sources *sources = NULL;
 	_cleanup_free_ struct hot *hot = NULL;
@@ -153,6 +166,7 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 
 	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = true;
+	code.chains = PROFILE_CHAINS_IF_ANY;
 	code.binaries.symbols_only = false;
 	code.blocks = false; /* their counts are of the same samples */
 	r = reporting_open(&code, words->count, words->list, &p, err);
@@ -164,7 +178,8 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	job.count = hottest(page, &hot);
 	job.hot = hot;
 	job.json = json = xcalloc(job.count + 1, sizeof(*json));
-	annotate_collect(p->gather, &p->classes, &p->by_image, &names, &job.annotate);
+	how.calls = calls = page_calls(p);
+	annotate_collect(p->gather, &p->classes, &p->by_image, &how, &job.annotate);
 	for (i = 0; i < job.annotate.image_count; i++)
 		print_image(&job, i);
 	annotate_done(&job.annotate);

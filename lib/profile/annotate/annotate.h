@@ -25,10 +25,14 @@
 #include "profile/select/symfilter.h"
 
 struct by_image;
+struct chain_calls;
 struct strbuf;
 struct symbol;
 
 enum { ANNOTATE_NONE = UINT32_MAX };
+
+/* The class of samples in a line or function and in what it calls, if that is wanted. */
+enum { ANNOTATE_WITH_CALLS = 1 };
 
 struct annotate_config {
 	bool exclude_dependent; /* only samples in the application's own image */
@@ -39,6 +43,9 @@ struct annotate_config {
 	bool colour;	       /* numbers of hot lines in colour */
 	struct symbol_filter symbols;
 	struct patterns include_files, exclude_files;
+	/* Of the profile, which then has one class: lines, instructions and functions also have the
+	 * samples of what they call. NULL: they do not. */
+	const struct chain_calls *calls;
 };
 
 /* The samples of one image, sorted by offset. */
@@ -69,6 +76,7 @@ struct annotate {
 	struct annotate_image *images; /* most samples first */
 	size_t image_count;
 	struct container totals; /* has no rows; its arena contains the names and counts */
+	size_t own_count;	 /* classes of samples that are in a line itself: the first ones */
 	struct report report;	 /* for the header */
 	struct annotate_rest *rest;
 	size_t rest_count, rest_room;
@@ -115,6 +123,11 @@ uint64_t annotate_address(const struct annotate_view *v, size_t i);
 /* The symbol that begins at the address or, as an inlined call has an address within another one,
  * that contains it; NULL if there is none. */
 const struct annotate_symbol *annotate_symbol_at(const struct annotate_view *v, uint64_t address);
+/* Whether a view of the image @by has the samples of image number @i: its own, or those of the same
+ * code in another archive. */
+bool annotate_takes(const struct annotate *a, const struct annotate_image *by, size_t i);
+/* The samples of all own classes. */
+uint64_t annotate_sum(const struct annotate *a, const uint64_t *counts);
 /* New zero counts, one per class; they live as long as @a. */
 uint64_t *annotate_counts(struct annotate *a);
 /* The reason for samples that options left out. */

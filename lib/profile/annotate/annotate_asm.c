@@ -9,6 +9,7 @@
 #include "dwarf/lines.h"
 #include "profile/rows/container.h"
 #include "symbol/symtab.h"
+#include "profile/annotate/internal/annotate_calls.h"
 #include "profile/annotate/internal/annotate_code.h"
 #include "profile/annotate/internal/annotate_mix.h"
 #include "profile/annotate/annotate_text.h"
@@ -27,6 +28,8 @@ struct listing {
 	char *blank;		  /* the prefix of a line without samples */
 	uint64_t *no_code;	  /* samples whose code is not in the file */
 	uint64_t *counts;	  /* of one instruction */
+	uint64_t *called;	  /* by each of the symbol; NULL: not wanted */
+	size_t next;		  /* of these */
 	struct strbuf text;
 };
 
@@ -72,6 +75,9 @@ static void print_piece(struct listing *l, const struct symbol *piece)
 			memset(l->counts, 0, size);
 			i = sum_samples(s, i, piece->offset + (insn.address + insn.size - start),
 					l->counts);
+			if (l->called)
+				l->counts[ANNOTATE_WITH_CALLS] =
+					l->counts[0] + l->called[l->next++];
 			print_instruction(l, &insn);
 		}
 	}
@@ -106,9 +112,13 @@ static void print_symbol(struct listing *l, const struct annotate_symbol *sym)
 	strbuf_adds(&l->text, "\n");
 	if (l->mix)
 		annotate_mix_start(l->mix);
+	if (l->a->config->calls)
+		l->called = annotate_calls_code(l->a, l->view, sym, l->disasm);
+	l->next = 0;
 	for (i = sym->first; i <= sym->last; i++)
 		if (symtab_at(st, i)->whole == sym->first)
 			print_piece(l, symtab_at(st, i));
+	free(l->called);
 	flush(l);
 }
 
@@ -117,8 +127,8 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 	const struct annotate_symbol *a = *(const struct annotate_symbol *const *)pa;
 	const struct annotate_symbol *b = *(const struct annotate_symbol *const *)pb;
 	const struct annotate *all = data;
-	uint64_t na = container_sum(a->counts, all->totals.class_count);
-	uint64_t nb = container_sum(b->counts, all->totals.class_count);
+	uint64_t na = annotate_sum(all, a->counts);
+	uint64_t nb = annotate_sum(all, b->counts);
 
 	if (na != nb)
 		return (na < nb) - (na > nb);
@@ -178,8 +188,7 @@ static void print_file(struct annotate *a, const struct annotate_view *v,
 	l->no_code = annotate_counts(a);
 	l->counts = annotate_counts(a);
 	print_symbols(l);
-	if (container_sum(l->no_code, a->totals.class_count))
-		annotate_add_rest(a, v->image->image, "no code in the file", l->no_code);
+	annotate_add_rest(a, v->image->image, "no code in the file", l->no_code);
 	strbuf_done(&l->text);
 	free(l->section);
 }

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
+#include "profile/annotate/internal/annotate_calls.h"
 #include "profile/binary/sources.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
@@ -22,16 +23,20 @@ struct source {
 	char *path; /* as compiled */
 	unsigned int *lines;
 	size_t count, room;
+	struct map totals; /* by line: a number, with what it calls */
 };
 
 struct writer {
-	const struct annotate *a;
+	struct annotate *a;
 	const struct annotate_view *view;
 	const struct annotate_json_output *to;
 	struct disasm *disasm;
 	struct lines *lines;
 	struct source *sources;
 	size_t count, room;
+	uint64_t *called; /* by each instruction; NULL: not wanted */
+	size_t next;	  /* of these */
+	struct annotate_calls calls;
 	struct json j;
 };
 
@@ -42,8 +47,10 @@ static void writer_done(struct writer *w)
 	for (i = 0; i < w->count; i++) {
 		free(w->sources[i].path);
 		free(w->sources[i].lines);
+		map_done(&w->sources[i].totals);
 	}
 	free(w->sources);
+	free(w->called);
 	lines_free(w->lines);
 	disasm_free(w->disasm);
 }
@@ -66,6 +73,87 @@ static size_t note_line(struct writer *w, const struct lines_place *at)
 	return i;
 }
 
+/* The sum of a line, with what it calls. */
+static uint64_t *total_of(struct writer *w, const struct lines_place *at)
+{
+	const size_t file = note_line(w, at);
+	struct source *source = &w->sources[file];
+	uint64_t *total = map_get(&source->totals, at->line);
+
+	if (!total) {
+		total = annotate_counts(w->a);
+		(void)map_set(&source->totals, at->line, total);
+	}
+	return total;
+}
+
+/* The lines that code is of: its own, and those that inlined code was called from. */
+struct code_lines {
+	uint64_t **totals;
+	size_t count, room;
+};
+
+static void add_line(struct writer *w, struct code_lines *found, const struct lines_place *at)
+{
+	uint64_t *total = total_of(w, at);
+	size_t i;
+
+	for (i = 0; i < found->count; i++)
+		if (found->totals[i] == total)
+			return;
+	array_grow(&found->totals, found->count + 1, &found->room);
+	found->totals[found->count++] = total;
+}
+
+/* Finds the sums of the lines of the code at an address; caller frees ->totals. */
+static struct code_lines lines_of(struct writer *w, uint64_t address)
+{
+	struct code_lines found = { 0 };
+	const struct lines_call *calls = NULL;
+	struct lines_place at;
+	size_t i, n = lines_inlines(w->lines, address, &calls);
+
+	if (lines_find(w->lines, address, &at) && at.line)
+		add_line(w, &found, &at);
+	for (i = 0; i < n; i++)
+		if (calls[i].at.file && calls[i].at.line)
+			add_line(w, &found, &calls[i].at);
+	return found;
+}
+
+static void add_place(const struct annotate_place *place, void *data)
+{
+	struct writer *w = data;
+	struct code_lines found = lines_of(w, place->address);
+	size_t i;
+
+	for (i = 0; i < found.count; i++)
+		annotate_calls_add(&w->calls, place->number, found.totals[i]);
+	free(found.totals);
+}
+
+/* Finds what lines and instructions have with what they call. */
+static void add_totals(struct writer *w, const struct annotate_symbol *sym)
+{
+	const struct annotate_view *v = w->view;
+	const struct samples *s = &v->image->samples;
+	size_t i, k;
+
+	for (i = 0; i < s->count; i++) {
+		struct code_lines found = { 0 };
+
+		if (s->samples[i].count && v->of_sample[i] != ANNOTATE_NONE &&
+		    &v->symbols[v->of_sample[i]] == sym)
+			found = lines_of(w, annotate_address(v, i));
+		for (k = 0; k < found.count; k++)
+			*found.totals[k] += s->samples[i].count;
+		free(found.totals);
+	}
+	annotate_calls_each(w->a, v, sym, add_place, w);
+	annotate_calls_end(&w->calls);
+	w->called = annotate_calls_code(w->a, v, sym, w->disasm);
+}
+
 /* Writes the functions that were inlined at an address, the innermost first. */
 static void write_calls(struct writer *w, uint64_t address)
 {
@@ -83,7 +171,8 @@ static void write_calls(struct writer *w, uint64_t address)
 	json_close(&w->j, ']');
 }
 
-/* Writes address, text, samples, number of the file and line (0: not known), inlined calls. */
+/* Writes address, text, samples, number of the file and line (0: not known), inlined calls and, if
+ * that is wanted, samples with what it calls. */
 static void write_instruction(struct writer *w, const struct disasm_insn *insn, uint64_t samples)
 {
 	struct lines_place at;
@@ -97,6 +186,8 @@ static void write_instruction(struct writer *w, const struct disasm_insn *insn, 
 	json_u64(&w->j, NULL, has_line ? note_line(w, &at) : 0);
 	json_u64(&w->j, NULL, has_line ? at.line : 0);
 	write_calls(w, insn->address);
+	if (w->called)
+		json_u64(&w->j, NULL, samples + w->called[w->next++]);
 	json_close(&w->j, ']');
 }
 
@@ -144,7 +235,6 @@ static void write_text(struct writer *w, struct source *s, const struct sourcete
 	size_t i, size;
 	const char *at;
 
-	qsort(s->lines, s->count, sizeof(*s->lines), by_number);
 	for (i = 0; i < s->count; i++) {
 		unsigned int first = s->lines[i] > CONTEXT ? s->lines[i] - CONTEXT : 1;
 
@@ -162,6 +252,25 @@ static void write_text(struct writer *w, struct source *s, const struct sourcete
 	}
 }
 
+/* Writes line and samples, with what it calls, of each line. */
+static void write_totals(struct writer *w, const struct source *s)
+{
+	size_t i;
+
+	json_open(&w->j, "totals", '[');
+	for (i = 0; i < s->count; i++) { /* sorted */
+		const uint64_t *total = map_get(&s->totals, s->lines[i]);
+
+		if (!total || !*total || (i && s->lines[i] == s->lines[i - 1]))
+			continue;
+		json_open(&w->j, NULL, '[');
+		json_u64(&w->j, NULL, s->lines[i]);
+		json_u64(&w->j, NULL, *total);
+		json_close(&w->j, ']');
+	}
+	json_close(&w->j, ']');
+}
+
 static void write_sources(struct writer *w)
 {
 	size_t i;
@@ -172,12 +281,16 @@ static void write_sources(struct writer *w)
 		_cleanup_(sourcetext_freep) struct sourcetext *text =
 			found ? sourcetext_open(found, elffile_owner(w->view->binary.file)) : NULL;
 
+		qsort(w->sources[i].lines, w->sources[i].count, sizeof(*w->sources[i].lines),
+		      by_number);
 		json_open(&w->j, NULL, '{');
 		json_bytes(&w->j, "path", w->sources[i].path);
 		json_open(&w->j, "lines", '[');
 		if (text)
 			write_text(w, &w->sources[i], text);
 		json_close(&w->j, ']');
+		if (w->a->config->calls)
+			write_totals(w, &w->sources[i]);
 		json_close(&w->j, '}');
 	}
 	json_close(&w->j, ']');
@@ -203,7 +316,9 @@ static const char *open_code(struct writer *w, const struct annotate_symbol *sym
 void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 			 const struct annotate_symbol *sym, const struct annotate_json_output *to)
 {
-	_cleanup_(writer_done) struct writer w = { .a = a, .view = v, .to = to };
+	_cleanup_(writer_done) struct writer w = {
+		.a = a, .view = v, .to = to, .calls = { .annotate = a }
+	};
 	struct error err = ERROR_INIT;
 	const char *why = open_code(&w, sym, &err);
 
@@ -214,10 +329,14 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 	json_string(&w.j, "symbol", sym->text);
 	json_string(&w.j, "link", sym->symbol->name);
 	json_hex(&w.j, "address", sym->symbol->address);
-	json_u64(&w.j, "samples", container_sum(sym->counts, a->totals.class_count));
+	json_u64(&w.j, "samples", annotate_sum(a, sym->counts));
+	if (a->config->calls)
+		json_u64(&w.j, "total", sym->counts[ANNOTATE_WITH_CALLS]);
 	if (why) {
 		json_string(&w.j, "why", why);
 	} else {
+		if (a->config->calls)
+			add_totals(&w, sym);
 		write_instructions(&w, sym);
 		write_sources(&w);
 	}
@@ -257,7 +376,7 @@ static void print_rest(const struct annotate *a, const struct gather *names, FIL
 		if (rest->image != ANNOTATE_NONE)
 			json_bytes(&j, "image", gather_image_name(names, rest->image, true));
 		json_string(&j, "why", rest->why);
-		json_u64(&j, "samples", container_sum(rest->counts, a->totals.class_count));
+		json_u64(&j, "samples", annotate_sum(a, rest->counts));
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -270,7 +389,7 @@ void annotate_json_print_all(struct annotate *a, const struct gather *names, str
 
 	(void)fprintf(to->out,
 		      "{\"format\":\"opannotate-1\",\"samples\":%" PRIu64 ",\"functions\":[\n",
-		      container_sum(a->totals.totals, a->totals.class_count));
+		      annotate_sum(a, a->totals.totals));
 	for (i = 0; i < a->image_count; i++) {
 		struct annotate_json_output of_image = *to;
 

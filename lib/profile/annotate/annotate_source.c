@@ -2,55 +2,22 @@
 #include "profile/annotate/annotate_source.h"
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "base/text.h"
-#include "file/path.h"
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "symbol/symtab.h"
-#include "profile/annotate/annotate_text.h"
-#include "profile/annotate/internal/source_copy.h"
-#include "profile/binary/sources.h"
+#include "profile/annotate/internal/source_lines.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* A function that starts on a line, or one that was inlined at a call there. */
-struct head {
-	unsigned int line;
-	bool is_inlined;
-	const char *name;
-	uint64_t *counts;
-};
-
-struct source_file {
-	const char *path;
-	uid_t owner;	  /* of the binary that names it; root if one of root names it */
-	struct map lines; /* line: its counts */
-	uint64_t *counts;
-	uint64_t sum;
-	struct head *heads;
-	size_t head_count, head_room;
-};
-
-struct annotate_source {
-	struct annotate *a;
-	uid_t owner; /* of the open image */
-	struct source_file *files;
-	size_t count, room;
-	struct map by_hash;    /* of the path: index + 1 */
-	struct map by_pointer; /* the same for the strings of the open image */
-	struct map calls;      /* inlined calls in the open image, by hash, to their counts */
-};
 
 struct annotate_source *annotate_source_new(struct annotate *a)
 {
 	struct annotate_source *s = xcalloc(1, sizeof(*s));
 
 	s->a = a;
+	s->called.annotate = a;
 	return s;
 }
 
@@ -101,8 +68,8 @@ static struct source_file *file_called(struct annotate_source *s, const char *pa
 	return &s->files[number - 1];
 }
 
-static void add_sample(struct annotate_source *s, const struct lines_place *at,
-		       const struct sample *sample)
+/* The counts of a line. */
+static uint64_t *counts_of(struct annotate_source *s, const struct lines_place *at)
 {
 	struct source_file *file = file_called(s, at->file);
 	uint64_t *counts = map_get(&file->lines, at->line);
@@ -111,7 +78,17 @@ static void add_sample(struct annotate_source *s, const struct lines_place *at,
 		counts = annotate_counts(s->a);
 		(void)map_set(&file->lines, at->line, counts);
 	}
-	counts[sample->class] += sample->count;
+	return counts;
+}
+
+static void add_sample(struct annotate_source *s, const struct lines_place *at,
+		       const struct sample *sample)
+{
+	struct source_file *file = file_called(s, at->file);
+
+	counts_of(s, at)[sample->class] += sample->count;
+	if (s->a->config->calls)
+		counts_of(s, at)[ANNOTATE_WITH_CALLS] += sample->count;
 	file->counts[sample->class] += sample->count;
 	file->sum += sample->count;
 }
@@ -143,9 +120,8 @@ static const char *call_name(struct annotate_source *s, const char *function)
 	return arena_strdup(&s->a->totals.arena, styled ? strbuf_text(&text) : function);
 }
 
-/* Counts a sample of inlined code at the line of the call. */
-static void add_call(struct annotate_source *s, const struct lines_call *call,
-		     const struct sample *sample)
+/* The counts of inlined code at the line of the call. */
+static uint64_t *counts_of_call(struct annotate_source *s, const struct lines_call *call)
 {
 	uint64_t key =
 		hash_add(hash_add(hash_u64((uintptr_t)call->function), (uintptr_t)call->at.file),
@@ -161,7 +137,18 @@ static void add_call(struct annotate_source *s, const struct lines_call *call,
 		file->heads[file->head_count++] =
 			(struct head){ call->at.line, true, call_name(s, call->function), counts };
 	}
+	return counts;
+}
+
+/* Counts a sample of inlined code at the line of the call. */
+static void add_call(struct annotate_source *s, const struct lines_call *call,
+		     const struct sample *sample)
+{
+	uint64_t *counts = counts_of_call(s, call);
+
 	counts[sample->class] += sample->count;
+	if (s->a->config->calls)
+		counts[ANNOTATE_WITH_CALLS] += sample->count;
 }
 
 /* Whether both replace a call of one function on one line. */
@@ -189,16 +176,109 @@ static void add_calls(struct annotate_source *s, struct lines *lines, uint64_t a
 	}
 }
 
+/* --- what is called --- */
+
+static bool has_line(const struct lines_call *call)
+{
+	return call->at.file && call->at.line;
+}
+
+/* Whether one of the first @n calls, or the code itself, is at the line of call number @n. */
+static bool is_at_line(const struct lines_call *calls, size_t n, const struct lines_place *code)
+{
+	size_t i;
+
+	if (code->line == calls[n].at.line && !strcmp(code->file, calls[n].at.file))
+		return true;
+	for (i = 0; i < n; i++)
+		if (has_line(&calls[i]) && calls[i].at.line == calls[n].at.line &&
+		    !strcmp(calls[i].at.file, calls[n].at.file))
+			return true;
+	return false;
+}
+
+/* Counts a sample of inlined code for each other line that it was called from. */
+static void add_callers(struct annotate_source *s, struct lines *lines, uint64_t address,
+			const struct lines_place *at, const struct sample *sample)
+{
+	const struct lines_call *calls = NULL;
+	size_t i, n = lines_inlines(lines, address, &calls);
+
+	for (i = 0; i < n; i++) {
+		if (!has_line(&calls[i]) || is_at_line(calls, i, at))
+			continue;
+		counts_of(s, &calls[i].at)[ANNOTATE_WITH_CALLS] += sample->count;
+		file_called(s, calls[i].at.file)->has_calls = true;
+	}
+}
+
+/* An image whose places in call chains are added. */
+struct adding {
+	struct annotate_source *source;
+	struct lines *lines;
+};
+
+/* Notes which lines have a place: that of its code, and those that inlined code was called from. */
+static void add_place(const struct annotate_place *place, void *data)
+{
+	const struct adding *adding = data;
+	struct annotate_source *s = adding->source;
+	const struct lines_call *calls = NULL;
+	struct lines_place at;
+	size_t i, n;
+
+	if (!lines_find(adding->lines, place->address, &at))
+		return;
+	annotate_calls_add(&s->called, place->number, &counts_of(s, &at)[ANNOTATE_WITH_CALLS]);
+	file_called(s, at.file)->has_calls = true;
+	n = lines_inlines(adding->lines, place->address, &calls);
+	for (i = 0; i < n; i++) {
+		if (!has_line(&calls[i]))
+			continue;
+		annotate_calls_add(&s->called, place->number,
+				   &counts_of(s, &calls[i].at)[ANNOTATE_WITH_CALLS]);
+		annotate_calls_add(&s->called, place->number,
+				   &counts_of_call(s, &calls[i])[ANNOTATE_WITH_CALLS]);
+		file_called(s, calls[i].at.file)->has_calls = true;
+	}
+}
+
+/* Adds the samples of the view to their lines. Returns those that have none. */
+static const uint64_t *add_samples(struct annotate_source *s, const struct annotate_view *v,
+				   struct lines *lines)
+{
+	const struct samples *samples = &v->image->samples;
+	uint64_t *lost = annotate_counts(s->a);
+	size_t i;
+
+	for (i = 0; i < samples->count; i++) {
+		const struct sample *sample = &samples->samples[i];
+		struct lines_place at;
+
+		if (!sample->count || v->of_sample[i] == ANNOTATE_NONE ||
+		    !v->symbols[v->of_sample[i]].is_wanted)
+			continue;
+		if (!lines_find(lines, annotate_address(v, i), &at)) {
+			lost[sample->class] += sample->count;
+			continue;
+		}
+		add_sample(s, &at, sample);
+		add_calls(s, lines, annotate_address(v, i), sample);
+		if (s->a->config->calls)
+			add_callers(s, lines, annotate_address(v, i), &at, sample);
+	}
+	return lost;
+}
+
 void annotate_source_add(struct annotate_source *s, const struct annotate_view *v)
 {
 	_cleanup_(lines_freep) struct lines *lines = NULL;
-	const struct samples *samples = &v->image->samples;
-	uint64_t *lost;
-	size_t i, lost_count = 0;
+	struct adding adding = { .source = s };
+	const uint64_t *lost;
 
 	if (!v->binary.symtab)
 		return;
-	lines = binary_lines(&v->binary);
+	adding.lines = lines = binary_lines(&v->binary);
 	if (!v->binary.file && !lines_exist(lines)) {
 		annotate_give_up(s->a, v,
 				 v->binary.no_code ? v->binary.no_code
@@ -206,295 +286,13 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 		return;
 	}
 	s->owner = binary_owner(&v->binary);
-	lost = annotate_counts(s->a);
-	for (i = 0; i < samples->count; i++) {
-		struct lines_place at;
-
-		if (v->of_sample[i] == ANNOTATE_NONE || !v->symbols[v->of_sample[i]].is_wanted)
-			continue;
-		if (lines_find(lines, annotate_address(v, i), &at)) {
-			add_sample(s, &at, &samples->samples[i]);
-			add_calls(s, lines, annotate_address(v, i), &samples->samples[i]);
-			continue;
-		}
-		lost[samples->samples[i].class] += samples->samples[i].count;
-		lost_count++;
-	}
+	lost = add_samples(s, v, lines);
+	if (s->a->config->calls)
+		annotate_calls_each(s->a, v, NULL, add_place, &adding);
 	add_heads(s, v, lines);
 	map_done(&s->by_pointer);
 	map_done(&s->calls);
-	if (lost_count)
-		annotate_add_rest(s->a, v->image->image,
-				  lines_exist(lines) ? "no source line is known"
-						     : "no debug information",
-				  lost);
-}
-
-/* A file being printed: the samples before its lines, in the order of lines. */
-struct printing {
-	const struct annotate *a;
-	struct source_file *file;
-	const char *source;	/* where it was found; NULL: nowhere */
-	struct map_slot *lines; /* sorted by line */
-	size_t line_count;
-	FILE *out;
-	size_t next_line, next_head;
-	unsigned int end_line; /* where the source ends, once it was read to there; or 0 */
-	struct strbuf text;
-	bool is_terminal;   /* control characters of the source are made visible */
-	struct strbuf held; /* part of a line, until then */
-};
-
-static int compare_lines(const void *pa, const void *pb)
-{
-	const struct map_slot *a = pa, *b = pb;
-
-	return (a->key > b->key) - (a->key < b->key);
-}
-
-static int compare_heads(const void *pa, const void *pb)
-{
-	const struct head *a = pa, *b = pb;
-
-	if (a->line != b->line)
-		return (a->line > b->line) - (a->line < b->line);
-	if (a->is_inlined != b->is_inlined)
-		return (a->is_inlined > b->is_inlined) - (a->is_inlined < b->is_inlined);
-	return strcmp(a->name, b->name);
-}
-
-/* Merges heads of one name on one line: of code compiled several times, or in several images. */
-static void join_heads(const struct printing *p, struct source_file *file)
-{
-	struct head *kept = NULL;
-	size_t i, j, n = 0;
-
-	for (i = 0; i < file->head_count; i++) {
-		const struct head *head = &file->heads[i];
-
-		if (kept && !compare_heads(kept, head)) {
-			for (j = 0; j < p->a->totals.class_count; j++)
-				kept->counts[j] += head->counts[j];
-			continue;
-		}
-		file->heads[n] = *head;
-		kept = &file->heads[n++];
-	}
-	file->head_count = n;
-}
-
-static int compare_files(const void *pa, const void *pb)
-{
-	const struct source_file *a = pa, *b = pb;
-
-	if (a->sum != b->sum)
-		return (a->sum < b->sum) - (a->sum > b->sum);
-	return strcmp(a->path, b->path);
-}
-
-static void put(struct printing *p)
-{
-	(void)fwrite(strbuf_text(&p->text), 1, p->text.length, p->out);
-	strbuf_clear(&p->text);
-}
-
-static void print_prefix(struct printing *p, unsigned int line)
-{
-	const uint64_t *counts = NULL;
-
-	if (p->next_line < p->line_count && p->lines[p->next_line].key == line)
-		counts = p->lines[p->next_line++].value;
-	annotate_prefix(p->a, counts, &p->text);
-	put(p);
-}
-
-enum { HELD_MAX = 4096 };
-
-/* Writes the held part of a line, with control characters made visible. */
-static void put_held(struct printing *p)
-{
-	text_visible_line(&p->text, strbuf_text(&p->held), p->held.length);
-	put(p);
-	strbuf_clear(&p->held);
-}
-
-static void print_heads(struct printing *p, unsigned int line)
-{
-	put_held(p);
-	for (; p->next_head < p->file->head_count; p->next_head++) {
-		const struct head *head = &p->file->heads[p->next_head];
-
-		if (head->line > line)
-			return;
-		annotate_symbol_total(p->a, head->name, head->is_inlined, head->counts, &p->text);
-		put(p);
-	}
-}
-
-static void put_character(struct printing *p, char c)
-{
-	if (p->is_terminal && c != '\n')
-		strbuf_add(&p->held, &c, 1);
-	else
-		(void)putc_unlocked(c, p->out);
-	if (p->held.length == HELD_MAX)
-		put_held(p);
-}
-
-/* Copies the source by characters: neither it nor a line of it needs to fit into memory. */
-static void print_lines(struct printing *p, FILE *in)
-{
-	unsigned int line = 0;
-	bool at_start = true;
-	int c;
-
-	while ((c = getc_unlocked(in)) != EOF) {
-		if (at_start)
-			print_prefix(p, ++line);
-		at_start = c == '\n';
-		if (at_start)
-			print_heads(p, line);
-		put_character(p, (char)c);
-	}
-	if (!at_start) {
-		print_heads(p, line);
-		(void)putc_unlocked('\n', p->out);
-	}
-	p->end_line = ferror(in) ? 0 : line + at_start;
-}
-
-/* Prints the lines that the source lacks. What PHP does last in a script is on the one after it. */
-static void print_unread_lines(struct printing *p)
-{
-	while (p->next_line < p->line_count || p->next_head < p->file->head_count) {
-		uint64_t line = UINT64_MAX;
-
-		if (p->next_line < p->line_count)
-			line = p->lines[p->next_line].key;
-		if (p->next_head < p->file->head_count)
-			line = MIN(line, (uint64_t)p->file->heads[p->next_head].line);
-		print_prefix(p, (unsigned int)line);
-		(void)fprintf(p->out, "(line %u%s)", (unsigned int)line,
-			      !p->end_line	    ? ""
-			      : line == p->end_line ? ": the end of the file"
-						    : ": beyond the end of the file");
-		print_heads(p, (unsigned int)line);
-		(void)putc_unlocked('\n', p->out);
-	}
-}
-
-static void sort_lines(struct printing *p)
-{
-	struct source_file *file = p->file;
-	size_t n = 0;
-
-	p->lines = xcalloc(file->lines.count + 1, sizeof(*p->lines));
-	map_for_each (&file->lines, slot)
-		p->lines[n++] = *slot;
-	p->line_count = n;
-	qsort(p->lines, n, sizeof(*p->lines), compare_lines);
-	if (file->head_count)
-		qsort(file->heads, file->head_count, sizeof(*file->heads), compare_heads);
-	join_heads(p, file);
-}
-
-static void print_body(struct printing *p, FILE *in)
-{
-	sort_lines(p);
-	if (in) {
-		print_lines(p, in);
-		if (ferror(in))
-			log_warn("%s: its end is missing: %s", p->source, strerror(errno));
-	}
-	print_unread_lines(p);
-	free(p->lines);
-}
-
-static void print_file_heading(struct printing *p)
-{
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-
-	strbuf_addf(&text, "Total %s for file : \"%s\"\n\n", annotate_unit(p->a), p->file->path);
-	annotate_numbers(p->a, p->file->counts, &text);
-	annotate_comment(strbuf_text(&text), &p->text);
-	put(p);
-}
-
-/* Writes one source to its own file. Comments follow it, so that its lines keep their numbers. */
-static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
-		      struct error *err)
-{
-	_cleanup_free_ char *path = source_copy_path(to->directory, p->file->path);
-	_cleanup_fclose_ FILE *out = NULL;
-	int r = source_copy_create(path, in, &out, err);
-
-	if (r < 0)
-		return r;
-	p->out = out;
-	print_body(p, in);
-	print_file_heading(p);
-	annotate_comment(to->heading, &p->text);
-	put(p);
-	if (fflush(out) != 0 || ferror(out))
-		return error_errno(err, -errno, "%s", path);
-	return 0;
-}
-
-static int print_file(struct annotate_source *s, struct source_file *file,
-		      const struct annotate_source_output *to, struct error *err)
-{
-	_cleanup_free_ char *path = sources_find(to->sources, file->path);
-	_cleanup_fclose_ FILE *in = path ? sources_open(path, file->owner) : NULL;
-	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
-	int r = 0;
-
-	p.is_terminal = !to->directory && isatty(fileno(to->out));
-	if (to->directory) {
-		r = write_file(&p, to, in, err);
-	} else {
-		print_file_heading(&p);
-		(void)fputs("\n\n", p.out);
-		print_body(&p, in);
-	}
-	strbuf_done(&p.text);
-	strbuf_done(&p.held);
-	return r;
-}
-
-/* Returns whether the file is to be printed; if not, adds its samples to the rest. */
-static bool is_shown(struct annotate *a, const struct source_file *file)
-{
-	const struct annotate_config *c = a->config;
-
-	if (file->sum == 0) /* only the head of a function whose samples are in other files */
-		return false;
-	if ((c->include_files.count && !patterns_match_path(&c->include_files, file->path)) ||
-	    patterns_match_path(&c->exclude_files, file->path)) {
-		annotate_add_rest(a, ANNOTATE_NONE, "in source files that were not selected",
-				  file->counts);
-		return false;
-	}
-	if (annotate_reaches(a, file->counts))
-		return true;
-	annotate_add_rest(a, ANNOTATE_NONE, "in source files below the threshold", file->counts);
-	return false;
-}
-
-int annotate_source_print(struct annotate_source *s, const struct annotate_source_output *to,
-			  struct error *err)
-{
-	size_t i;
-	int r;
-
-	map_done(&s->by_hash); /* sorting invalidates it */
-	if (s->count)
-		qsort(s->files, s->count, sizeof(*s->files), compare_files);
-	for (i = 0; i < s->count; i++) {
-		if (!is_shown(s->a, &s->files[i]))
-			continue;
-		r = print_file(s, &s->files[i], to, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	annotate_add_rest(s->a, v->image->image,
+			  lines_exist(lines) ? "no source line is known" : "no debug information",
+			  lost);
 }

@@ -12,10 +12,16 @@
 
 enum { COUNT_WIDTH = 6, PERCENT_WIDTH = 7 };
 
+/* Whether a class is of time off the CPU. */
+static bool is_time(const struct annotate *a, size_t class)
+{
+	return report_is_time(&a->report, MIN(class, a->own_count - 1));
+}
+
 static void write_count(const struct annotate *a, size_t class, uint64_t count,
 			char text[REPORT_COUNT_MAX])
 {
-	report_value(report_is_time(&a->report, class), a->config->decimals, count, text);
+	report_value(is_time(a, class), a->config->decimals, count, text);
 }
 
 /* Characters of the largest count that can occur, so that columns line up. */
@@ -36,17 +42,19 @@ const char *annotate_unit(const struct annotate *a)
 {
 	size_t i = 0;
 
-	while (i < a->totals.class_count && report_is_time(&a->report, i))
+	while (i < a->own_count && is_time(a, i))
 		i++;
-	return i && i == a->totals.class_count ? "milliseconds off the CPU" : "samples";
+	return i && i == a->own_count ? "milliseconds off the CPU" : "samples";
 }
 
-void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
+/* Adds the numbers of the first @n classes. */
+static void add_numbers(const struct annotate *a, const uint64_t *counts, size_t n,
+			struct strbuf *out)
 {
 	int width = count_width(a);
 	size_t i;
 
-	for (i = 0; i < a->totals.class_count; i++) {
+	for (i = 0; i < n; i++) {
 		char share[16], count[REPORT_COUNT_MAX];
 
 		write_count(a, i, counts[i], count);
@@ -56,13 +64,18 @@ void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct s
 	}
 }
 
+void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
+{
+	add_numbers(a, counts, a->own_count, out);
+}
+
 /* The colour of a line, by its greatest share. */
 static const char *colour_of(const struct annotate *a, const uint64_t *counts)
 {
 	double most = 0;
 	size_t i;
 
-	for (i = 0; i < a->totals.class_count; i++)
+	for (i = 0; i < a->own_count; i++)
 		most = MAX(most, container_percent(&a->totals, counts[i], i));
 	return report_colour(most);
 }
@@ -77,7 +90,7 @@ void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct st
 	if (counts && i < n) {
 		colour = a->config->colour ? colour_of(a, counts) : NULL;
 		strbuf_adds(out, colour ?: "");
-		annotate_numbers(a, counts, out);
+		add_numbers(a, counts, n, out);
 		strbuf_adds(out, colour ? report_colour_end : "");
 	} else {
 		strbuf_addf(out, "%*s",
@@ -100,7 +113,7 @@ void annotate_symbol_total(const struct annotate *a, const char *name, bool is_i
 	if (a->config->width)
 		short_name(out, from, MAX(a->config->width, used + LEAST) - used);
 	strbuf_adds(out, is_inlined ? " inlined: " : " total: ");
-	annotate_numbers(a, counts, out);
+	add_numbers(a, counts, a->totals.class_count, out);
 	strbuf_adds(out, " */");
 }
 
@@ -141,8 +154,10 @@ void annotate_heading(const struct annotate *a, const struct losses *l, const ch
 		      const char *meaning, struct strbuf *out)
 {
 	struct report report = a->report;
+	struct container own = a->totals;
 
-	report.container = &a->totals;
+	own.class_count = a->own_count;
+	report.container = &own;
 	report.losses = l;
 	annotate_report_heading(&report, command_line, meaning, out);
 }

@@ -14,8 +14,8 @@ struct losses;
 /* Adds the columns before each line; NULL @counts, or all of them 0, leaves them blank.
  */
 void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
-/* Adds the numbers alone: "  1729  2.9259", with two blanks between classes; of time off the CPU,
- * milliseconds. */
+/* Adds the numbers of own samples alone: "  1729  2.9259", with two blanks between classes; of time
+ * off the CPU, milliseconds. */
 void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
 /* What the counts are, in words: "samples", or "milliseconds off the CPU" if all are that. */
 const char *annotate_unit(const struct annotate *a);

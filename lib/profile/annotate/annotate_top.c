@@ -34,9 +34,8 @@ static void offer_all(struct best *b, const struct annotate *a, const struct ann
 		const struct annotate_symbol *s = &v->symbols[i];
 
 		if (s->is_wanted)
-			offer(b, &(struct annotate_choice){
-					 v->image->image, s->first,
-					 container_sum(s->counts, a->totals.class_count) });
+			offer(b, &(struct annotate_choice){ v->image->image, s->first,
+							    annotate_sum(a, s->counts) });
 	}
 }
 
