@@ -781,7 +781,7 @@ function command() {
 	if (tasks === null || (grouping && !hasGrouping(profile, grouping))) return '';
 	if (state.v === 'source' && patternOf(sourceFunction()) !== visible(patternOf(sourceFunction()))) return '';
 	const side = sideOfSource(), ofSide = sideWords(side.profile, isServed ? side.window : null);
-	if (state.v === 'source') return `opannotate -s -a --merge=all${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${ofSide}`.replace(/ +/g, ' ').trim();
+	if (state.v === 'source') return `opannotate -s -a --merge=all${source?.hasTotals && asked ? ' --children' : ''}${general.replace(' --inlines', '')} -i ${shellWord(patternOf(sourceFunction()))} ${ofSide}`.replace(/ +/g, ' ').trim();
 	const options = filterOptions(application);
 	const isMissing = profile.head.hidden && page.isPart && (grouping ? grouping !== 'application' : state.v === 'functions');
 	if (options === null || isMissing || (grouping && (grouping === 'kind' || (state.v === 'functions' && grouping === 'image')))) return '';

@@ -4,19 +4,22 @@ import { amount, el, pct, shorten, styled, visible } from './fmt.js';
 
 const LANES = 6, LINE_HEIGHT = 20;
 
-/** The lines of all files with code: { file, number, text, samples, isCode }, those of one file together. Lines
+/** The lines of all files with code: { file, number, text, samples, total (with what it calls, if that is known), heat (the same of its own code, not of what is inlined there), isCode }, those of one file together. Lines
  * with code whose text the server does not have are among them. */
 function sourceRows(code) {
-	const sums = code.files.map(() => new Map()), rows = [];
-	for (const [, , samples, file, line] of code.instructions)
-		if (line) sums[file].set(line, (sums[file].get(line) || 0) + samples);
+	const sums = code.files.map(() => new Map()), heats = code.files.map(() => new Map()), rows = [];
+	for (const [, , samples, file, line, , total = samples] of code.instructions) {
+		if (!line) continue;
+		sums[file].set(line, (sums[file].get(line) || 0) + samples);
+		heats[file].set(line, (heats[file].get(line) || 0) + total);
+	}
 	code.files.forEach((f, file) => {
-		const texts = new Map(f.lines);
+		const texts = new Map(f.lines), totals = new Map(f.totals ?? []);
 		let last = 0;
 		rows.push({ file, title: f.lines.length ? f.path : `${f.path}: not found, or not readable` });
-		for (const number of [...new Set([...texts.keys(), ...sums[file].keys()])].sort((a, b) => a - b)) {
+		for (const number of [...new Set([...texts.keys(), ...sums[file].keys(), ...totals.keys()])].sort((a, b) => a - b)) {
 			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} line${number === last + 2 ? '' : 's'}` });
-			rows.push({ file, number, text: texts.get(number) ?? '', key: `${file}:${number}`, samples: sums[file].get(number) || 0,
+			rows.push({ file, number, text: texts.get(number) ?? '', key: `${file}:${number}`, samples: sums[file].get(number) || 0, total: totals.get(number) || 0, heat: heats[file].get(number) || 0,
 				isCode: sums[file].has(number) });
 			last = number;
 		}
@@ -32,8 +35,8 @@ function targetOf(text, places) {
 
 function instructionRows(code) {
 	const places = new Map(code.instructions.map((r, i) => [r[0], i]));
-	return code.instructions.map(([address, text, samples, file, line, calls]) => ({
-		address, text, samples, key: line ? `${file}:${line}` : '', line, calls, to: targetOf(text, places) }));
+	return code.instructions.map(([address, text, samples, file, line, calls, total = 0]) => ({
+		address, text, samples, total, heat: total || samples, key: line ? `${file}:${line}` : '', line, calls, to: targetOf(text, places) }));
 }
 
 /** Gives each jump a lane, short ones the inner lanes; others are not drawn. */
@@ -64,9 +67,9 @@ function drawJumps(jumps, rows) {
 	return svg;
 }
 
-/** Hottest first: the places of rows with samples. */
+/** Hottest first: the places of rows with samples, of their code or of what that calls. */
 export function hottestRows(rows) {
-	return rows.map((r, i) => [r.samples || 0, i]).filter(r => r[0]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(r => r[1]);
+	return rows.map((r, i) => [r.heat || 0, i]).filter(r => r[0]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(r => r[1]);
 }
 
 export class Source {
@@ -86,12 +89,19 @@ export class Source {
 		this.left = code.instructions ? sourceRows(code) : [];
 		this.right = code.instructions ? instructionRows(code) : [];
 		this.hasLines = this.right.some(r => r.line);
-		this.most = Math.max(1, ...this.left.map(r => r.samples || 0), ...this.right.map(r => r.samples));
+		this.hasTotals = code.total !== undefined;
+		this.base = (code.total ?? code.samples) || 1;
+		this.most = Math.max(1, ...[...this.left, ...this.right].map(r => r.heat || 0));
 		if (this.left.some(r => r.number)) panes.push(this.pane('Source', this.left.map(r => this.line(r))));
 		if (this.right.length) panes.push(this.pane('Instructions', [drawJumps(jumpsOf(this.right), this.right.length), ...this.right.map((r, i) => this.instruction(r, i))], 'code'));
-		this.order = hottestRows(this.left.some(r => r.samples) ? this.left : this.right);
+		this.order = hottestRows(this.main());
 		this.host.replaceChildren(this.head(), el('div', { class: 'panes' }, panes));
 		this.step(0);
+	}
+
+	/** The rows that hot lines are among: source lines, if they have samples. */
+	main() {
+		return this.left.some(r => r.heat) ? this.left : this.right;
 	}
 
 	head() {
@@ -100,7 +110,7 @@ export class Source {
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
 		const isWithin = code.address !== this.wanted.address, gone = this.hasLines ? (code.files ?? []).filter(f => !f.lines.length).map(f => visible(f.path.split('/').pop())) : [];
 		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), this.wanted.image ? ` in ${this.wanted.image}` : '',
-			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in` : '', `: ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %. `,
+			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in` : '', `: ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %${this.hasTotals ? `; with what it calls ${amount(page.profile.head, code.total)}, ${pct(code.total / (page.before || 1))} %` : ''}. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', this.order.length ? [button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place] : null,
 			gone.length ? ` Source not found, or not readable: ${gone.slice(0, 3).join(', ')}${gone.length > 3 ? `, and ${gone.length - 3} more` : ''}.` : '',
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
@@ -108,7 +118,13 @@ export class Source {
 	}
 
 	pane(title, rows, cls = '') {
-		return el('div', { class: 'pane ' + cls, role: 'table', 'aria-label': title, tabindex: 0 }, rows);
+		return el('div', { class: 'pane ' + cls, role: 'table', 'aria-label': title, tabindex: 0 }, this.titles(title === 'Source' ? 'Line' : 'Address'), rows);
+	}
+
+	/** What the columns are. */
+	titles(name) {
+		return el('div', { class: 'sl titles', role: 'row' }, el('span', { class: 'share', role: 'columnheader', title: `Share of the ${this.hasTotals ? 'samples of the function, and of what it calls' : "function's samples"}` }, 'Self %'),
+			this.hasTotals ? el('span', { class: 'share', role: 'columnheader', title: 'The same, with what is called there' }, 'Total %') : null, el('i', { class: 'heat' }), el('span', { class: 'number', role: 'columnheader' }, name));
 	}
 
 	heat(samples) {
@@ -116,10 +132,10 @@ export class Source {
 	}
 
 	row(r, cls, ...cells) {
-		const share = r.samples ? pct(r.samples / (this.code.samples || 1)) : '';
+		const share = k => (k ? pct(k / this.base) : ''), cell = (k, cls = '') => el('span', { class: 'share' + cls, role: 'cell', title: k ? amount(this.page.profile.head, k) : '' }, share(k));
 		const e = el('div', { class: 'sl ' + cls, role: 'row', onclick: () => this.tie(r.key, e), onmouseenter: () => this.tie(r.key) },
-			el('span', { class: 'share', role: 'cell', title: r.samples ? amount(this.page.profile.head, r.samples) : '' }, share),
-			styled('i', { background: this.heat(r.samples) }, { class: 'heat' }), ...cells);
+			cell(r.samples), this.hasTotals ? cell(r.total, ' total') : null,
+			styled('i', { background: this.heat(r.heat) }, { class: 'heat' }), ...cells);
 		r.element = e;
 		return e;
 	}
@@ -142,18 +158,18 @@ export class Source {
 		for (const r of [...this.left, ...this.right]) r.element?.classList.toggle('tied', Boolean(key) && r.key === key);
 		if (!clicked || !key) return;
 		const other = this.left.some(r => r.element === clicked) ? this.right : this.left;
-		const best = other.filter(r => r.key === key).sort((a, b) => b.samples - a.samples)[0];
+		const best = other.filter(r => r.key === key).sort((a, b) => b.heat - a.heat)[0];
 		best?.element.scrollIntoView({ block: 'nearest' });
 	}
 
 	/** Goes to the next hot line. */
 	step(by) {
-		const rows = this.left.some(r => r.samples) ? this.left : this.right;
+		const rows = this.main();
 		if (!this.order.length) return;
 		this.at = by ? Math.max(0, Math.min(this.order.length - 1, this.at + by)) : 0;
 		const r = rows[this.order[this.at]];
 		r.element.scrollIntoView({ block: 'center' });
 		this.tie(r.key, r.element);
-		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1} of ${this.order.length}, ${pct(r.samples / this.code.samples)} % of the function.`;
+		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1} of ${this.order.length}, ${pct((r.total || r.samples) / this.base)} % of the function${this.hasTotals ? ' and what it calls' : ''}.`;
 	}
 }

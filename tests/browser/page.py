@@ -1085,9 +1085,9 @@ def a_killed_server_does_not_block_its_socket():
 
 
 def shares_of_opannotate(command):
-    """The counts of opannotate's instructions: { address: samples }."""
-    rows = re.findall(r"^ *(\d+) +[\d.e-]+ : +([0-9a-f]+):\t", run(f"{BUILD}/tools/opannotate", *command), re.M)
-    return {address: int(count) for count, address in rows}
+    """The counts of opannotate's instructions: { address: samples, or samples and total if it prints both }."""
+    rows = re.findall(r"^ *(\d+) +[\d.e-]+ (?: +(\d+) +[\d.e-]+ )?: +([0-9a-f]+):\t", run(f"{BUILD}/tools/opannotate", *command), re.M)
+    return {address: (int(count), int(total)) if total else int(count) for count, total, address in rows}
 
 
 def source_has_the_numbers_of_its_command(b, url):
@@ -1100,11 +1100,40 @@ def source_has_the_numbers_of_its_command(b, url):
 
 
 def instruction_counts(b):
-    """The samples of the instructions that are shown: { address: samples }."""
+    """The samples of the instructions that are shown: { address: samples, or samples and total }."""
     b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length"))
-    shown = b.js("return [...document.querySelectorAll('#source .pane.code .sl')].map(r => "
-                 "[r.querySelector('.number').textContent, r.querySelector('.share').title])")
-    return {address: int(re.sub(r"\D", "", title)) for address, title in shown if title}
+    shown = b.js("return [...document.querySelectorAll('#source .pane.code .sl:not(.titles)')].map(r => "
+                 "[r.querySelector('.number').textContent, ...[...r.querySelectorAll('.share')].map(c => c.title)])")
+    counts = {address: tuple(int(re.sub(r"\D", "", title) or 0) for title in titles) for address, *titles in shown if any(titles)}
+    return {address: both if len(both) > 1 else both[0] for address, both in counts.items()}
+
+
+def line_counts(b):
+    """The same of source lines: { line: (samples, total) }."""
+    shown = b.js("return [...document.querySelectorAll('#source .pane:not(.code) .sl:not(.titles):not(.gap)')].map(r => "
+                 "[r.querySelector('.number').textContent, ...[...r.querySelectorAll('.share')].map(c => c.title)])")
+    return {int(line): tuple(int(re.sub(r"\D", "", title) or 0) for title in titles) for line, *titles in shown if any(titles)}
+
+
+def lines_have_what_they_call(b, url):
+    """Each line has the samples that opannotate --children prints, of all time and of a window, also in a function that only
+    calls; such a function is hot where it calls."""
+    session = "--session-dir=one"
+    for fn, pattern in (("exe-pie:main", "main"), ("exe-pie:marked_first", "marked_first")):
+        for window, words in (("", []), ("&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z", ["time:2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"])):
+            b.open(url, f"v=source&fn={fn}{window}")
+            counts = instruction_counts(b)
+            printed = json.loads(run(f"{BUILD}/tools/opannotate", "--json", "--children", "--merge=all", "-i", f"{pattern}[{os.path.abspath('elf/exe-pie')}]", session, *words))
+            code = printed["functions"][0]
+            own = {}
+            for row in code["instructions"]:
+                own[row[4]] = own.get(row[4], 0) + row[2]
+            expected = {line: (own.get(line, 0), total) for file in code["files"] for line, total in file["totals"]}
+            if not expected or line_counts(b) != expected or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]):
+                return False
+    b.open(url, "v=source&fn=exe-pie:main&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
+    b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length"))
+    return "0 samples, 0 %; with what it calls 700 samples, 100 %" in b.text("source") and "line 8: 1 of 1, 100 % of the function and what it calls" in b.text("source")
 
 
 def a_file_has_the_source_of_hot_functions(b, url):
@@ -1300,6 +1329,7 @@ def main():
                     attempt(check, wide, url, what=f"{what}: ")
             if server:
                 attempt(source_has_the_numbers_of_its_command, wide, address)
+                attempt(lines_have_what_they_call, wide, address)
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
