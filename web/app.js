@@ -135,7 +135,7 @@ function viewOf(p, window, chosen) {
 /** Reads the profiles of the other events, whose shares are columns of Functions, and shows them. */
 async function readEvents() {
 	const { events, event_key: shown, applications_only: isEarly } = profile.head, found = /** @type {any[]} */ ([]);
-	if (!isServed || !events || isEarly || otherEvents || state.v !== 'functions') return;
+	if (!events || isEarly || otherEvents || !['functions', 'overview'].includes(state.v)) return;
 	otherEvents = [];
 	for (const key of events.filter(k => k !== shown)) {
 		try {
@@ -151,12 +151,12 @@ async function readEvents() {
 /** What the other events have in the window: [{ key, profile, n, self (of its functions), of (a function of the page) }]. There
  * are none with filters, which are about the chains of one event. */
 function eventsInView() {
-	if (!otherEvents || filters().length || hasOption('merge') || state.by !== 'function') return [];
+	if (!otherEvents || filters().length || hasOption('merge') || (state.v === 'functions' && state.by !== 'function')) return [];
 	return otherEvents.map(event => {
 		const { key, profile: p } = event, asked = `${state.a} ${state.who}`, window = state.a ? parseWindow(state.a, p) : null;
 		if (event.asked !== asked) Object.assign(event, { asked, view: state.a && !window ? null : view(p, window, []) });
 		const self = event.view?.functions.self ?? [], n = event.view?.n ?? 0;
-		return { key, profile: p, n, self, of: f => self[p.byKey.get(profile.key[f]) ?? -1] ?? 0 };
+		return { key, profile: p, n, self, tree: event.view?.tree, functions: event.view?.functions, isIn: momentsIn(p, event.view, window), of: f => self[p.byKey.get(profile.key[f]) ?? -1] ?? 0 };
 	});
 }
 
@@ -182,10 +182,10 @@ function goTo({ kind, step, end }) {
 	go({ v: 'diff', a: windowText([0, step]), b: windowText([step, n]) });
 }
 
-/** Whether a moment is in the view that is shown, as a function of its number. */
-function momentsIn(window) {
-	const { at, step, task } = profile.columns;
-	return i => page.self[at[i]] > 0 && (!window || (step[i] >= window[0] && step[i] < window[1])) && (!page.mask || page.mask[task[i]]);
+/** Whether a moment is in a view of a profile, as a function of its number. */
+function momentsIn(p, shown, window) {
+	const { at, step, task } = p.columns;
+	return i => shown?.self[at[i]] > 0 && (!window || (step[i] >= window[0] && step[i] < window[1])) && (!shown.mask || shown.mask[task[i]]);
 }
 
 function compute() {
@@ -193,9 +193,10 @@ function compute() {
 	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
 	const window = state.a ? parseWindow(state.a) : null, shown = viewOf(profile, window, chosen), other = state.b ? parseWindow(state.b, second ?? profile) : null;
 	page = { profile, palette: colours(), events: eventsInView(), window, other, second, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), isInView: momentsIn(window), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
 		open: f => { if (!profile.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
+	page.isInView = momentsIn(profile, page, window);
 	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
 	page.mostSelf = page.functions.self.reduce((most, k, f) => (profile.others.has(f) ? most : Math.max(most, k)), 1);
 	if (second) page.B = viewOf(second, other, chosen);

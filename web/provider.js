@@ -16,9 +16,13 @@ async function ask(path) {
 	return answer;
 }
 
+function bytesOf(text) {
+	return Uint8Array.from(atob(text), c => c.charCodeAt(0));
+}
+
 async function embedded(id) {
 	const text = document.getElementById(id)?.textContent.trim();
-	return text && unpacked(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]).stream());
+	return text && unpacked(new Blob([bytesOf(text)]).stream());
 }
 
 /** The sources in the page: { wanted (how many there were), functions: Map of "ADDRESS/IMAGE" to what loadSource() returns }. */
@@ -48,9 +52,16 @@ export async function loadApplications(event) {
 	return bytes && bytes.byteLength ? decode(bytes) : null;
 }
 
+/** The profile of another event in the page, by its key; null: there is none. */
+async function loadEmbedded(event) {
+	const whole = decode(await embedded('data')), { events, event_key: shown } = whole.head;
+	const parts = document.getElementById('events')?.textContent.trim().split(/\s+/) ?? [], at = events?.filter(key => key !== shown).indexOf(event) ?? -1;
+	return event && event !== shown && at >= 0 && parts[at] ? decode(await unpacked(new Blob([bytesOf(parts[at])]).stream())) : whole;
+}
+
 /** The profile, of the event with this key. */
 export async function load(event) {
-	return decode(isServed ? await (await ask(about(event) + 'data')).arrayBuffer() : await embedded('data'));
+	return isServed ? decode(await (await ask(about(event) + 'data')).arrayBuffer()) : loadEmbedded(event);
 }
 
 /** The profile to compare it with: that of a session, or the second one that the server was started with or the page has ('').

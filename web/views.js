@@ -298,9 +298,7 @@ function groupingChoice(page) {
 /** Why there is nothing to show by a grouping: what records it. */
 function showMissing(page, grouping = page.grouping) {
 	const { head } = page.profile, by = RECORDED_BY[grouping], was = (head.separate ?? '').split(',').includes(by);
-	if (grouping === 'event' && head.events)
-		return el('div', {}, el('p', {}, 'Samples of two events do not add up. Shown is ', el('b', {}, eventName(head, head.event_key)), '. Press another event to see it:'),
-			el('p', { class: 'events' }, head.events.filter(key => key !== head.event_key).map(key => el('button', { type: 'button', onclick: () => page.chooseEvent(key) }, eventName(head, key)))));
+	if (grouping === 'event' && head.events) return showEvents(page);
 	if (grouping === 'event')
 		return el('p', {}, `This page is of one event: ${visible(head.event)} Another event has a page of its own, because samples of two events do not add up: give `,
 			el('code', {}, 'event:NAME'), ' to opweb or opreport.');
@@ -309,6 +307,51 @@ function showMissing(page, grouping = page.grouping) {
 			el('code', {}, 'tgid:N'), ' or ', el('code', {}, 'cpu:N'), '.');
 	return el('p', {}, `This session does not say which ${grouping === 'cpu' ? 'CPU' : grouping} a sample is of. Record with `,
 		el('code', {}, `operf --separate-${by}`), ' or ', el('code', {}, `opcontrol --separate=library,kernel,${by}`), '.');
+}
+
+/** The samples of each step of time, of the moments in view. */
+function stepSums(profile, isIn) {
+	const row = new Float64Array(profile.steps), { step, count } = profile.columns;
+	for (let i = 0; i < count.length; i++) if (step[i] < row.length && isIn(i)) row[step[i]] += count[i];
+	return row;
+}
+
+/** How many samples each event has, and when: their numbers do not add up. */
+function showEvents(page) {
+	const { head } = page.profile, shown = { key: head.event_key, profile: page.profile, n: page.n };
+	const rows = head.events.map(key => (key === shown.key ? shown : page.events.find(e => e.key === key) ?? { key, profile: null, n: 0 }));
+	const line = ({ key, profile, n }) => el('div', { class: 'line', role: 'row' },
+		el('div', { role: 'rowheader' }, key === shown.key ? el('b', {}, eventName(head, key)) : el('button', { type: 'button', title: `Show ${eventName(head, key)} in all views`, onclick: () => page.chooseEvent(key) }, eventName(head, key))),
+		el('div', { class: 'right', role: 'cell' }, profile ? amount(profile.head, n) : ''),
+		profile?.steps ? spark(squeeze(stepSums(profile, () => true), SPARKS), page.palette.apps[0], profile.steps > SPARKS ? null : spansOf(profile.head.steps)) : el('div', { class: 'wide', role: 'cell' }));
+	return el('div', {}, el('div', { class: 'users few', role: 'table', 'aria-label': 'Events' }, el('div', { class: 'line', role: 'row' }, ['Event', 'Samples', 'over the session'].map((text, i) => el('div', { class: 'h' + ['', ' right', ' wide'][i], role: 'columnheader' }, text))), rows.map(line)),
+		el('p', { class: 'dim' }, 'Samples of two events do not add up, so the views are about one of them; each graph here has its own scale. Press another event to see it.'));
+}
+
+/** What a group is in any profile. */
+function groupId(profile, by, g) {
+	if (by === 'application') return profile.key[g];
+	if (by === 'image') return profile.head.images[g]?.path ?? '';
+	return by === 'kind' ? String(g) : String(profile.taskGroups(by)?.values[g]);
+}
+
+/** The samples of each group in the other events: [{ key, n, head, sums (by id), names (by id) }]. */
+function eventGroups(page, by) {
+	return page.events.filter(e => hasGrouping(e.profile, by) && e.tree).map(({ key, profile, n, tree, functions, isIn }) => {
+		const found = profile.taskGroups(by) ? profile.taskSums(by, isIn) : profile.sumsOf(tree, profile.groups(tree, by), functions.self, by);
+		const groups = [...found.keys()], names = groupNames(profile, by, groups), ids = groups.map(g => groupId(profile, by, g));
+		return { key, n, head: profile.head, sums: new Map(ids.map((id, i) => [id, found.get(groups[i])])), names: new Map(ids.map((id, i) => [id, names[i]])) };
+	});
+}
+
+/** Groups that only other events have samples of, with at least this share of one of them. */
+const EVENT_SHARE = 0.01;
+
+function groupsOfEvents(events, known) {
+	const names = new Map();
+	for (const { n, sums, names: own } of events)
+		for (const [id, k] of sums) if (!known.has(id) && k >= EVENT_SHARE * n) names.set(id, own.get(id));
+	return [...names];
 }
 
 /** The nodes of each group, as ranges. */
@@ -385,8 +428,10 @@ export function showOverview(page, host) {
 	if (!hasGrouping(profile, grouping)) return host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), showMissing(page));
 	const { sums, noise: noiseOf, press } = groupsInView(page), top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 25);
 	const rows = sparkRows(page, top.map(e => e[0])), most = top.length ? wilson(top[0][1], page.n, noiseOf(top[0][0]))[1] : 1;
-	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', profile.head.hz ? 'Time' : profile.head.unit ? 'Off the CPU' : 'Samples', '', profile.steps ? 'over the session' : ''];
-	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${i && i < 4 ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader' }, text)))];
+	const events = eventGroups(page, grouping), isRight = i => i && i < 4 + events.length;
+	const head = [GROUPING_NAMES[grouping], 'Share %', '± 95 %', profile.head.hz ? 'Time' : profile.head.unit ? 'Off the CPU' : 'Samples', ...events.map(e => `${eventName(profile.head, e.key)} %`), '', profile.steps ? 'over the session' : ''];
+	const cells = [el('div', { class: 'line', role: 'row' }, head.map((text, i) => el('div', { class: `h ${isRight(i) ? 'right' : ''} ${i > 3 ? 'wide' : ''}`, role: 'columnheader', title: text }, text)))];
+	const shares = id => events.map(e => el('div', { class: 'right wide', role: 'cell', title: `${count(e.head, e.sums.get(id) ?? 0)} of ${amount(e.head, e.n)}` }, e.n ? pct((e.sums.get(id) ?? 0) / e.n) : '–'));
 	const names = groupNames(profile, grouping, top.map(e => e[0]));
 	for (const [i, [g, k]] of top.entries()) {
 		const colour = page.groupColour(g), noise = noiseOf(g), name = names[i], act = press(g);
@@ -394,13 +439,17 @@ export function showOverview(page, host) {
 		fillBar(bar, k, page, most, noise);
 		cells.push(el('div', { class: 'line', role: 'row' }, el('div', { role: 'rowheader', title: name }, act ? el('button', { type: 'button', title: `Only ${name}`, onclick: act }, swatch(colour), name) : [swatch(colour), name]),
 			el('div', { class: 'right', role: 'cell' }, pct(k / page.n)), el('div', { class: 'right', role: 'cell' }, plusMinus(k, page.n, noise)),
-			el('div', { class: 'right', role: 'cell' }, page.timeOf(k)), bar,
+			el('div', { class: 'right', role: 'cell' }, page.timeOf(k)), shares(groupId(profile, grouping, g)), bar,
 			profile.steps ? spark(squeeze(rows.get(g), SPARKS), colour, profile.steps > SPARKS ? null : spansOf(profile.head.steps)) : el('div', { class: 'wide', role: 'cell' })));
 	}
-	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), el('div', { class: 'users', role: 'table', 'aria-label': 'Who used the machine' }, cells),
+	for (const [id, name] of groupsOfEvents(events, new Set([...sums.keys()].map(g => groupId(profile, grouping, g)))))
+		cells.push(el('div', { class: 'line', role: 'row' }, el('div', { role: 'rowheader', title: name }, name), ['0', '', ''].map(text => el('div', { class: 'right', role: 'cell' }, text)), shares(id), ['', ''].map(() => el('div', { class: 'wide', role: 'cell' }))));
+	const table = el('div', { class: 'users', role: 'table', 'aria-label': 'Who used the machine' }, cells);
+	if (events.length) table.style.setProperty('--events', `repeat(${events.length}, minmax(64px, max-content))`);
+	host.replaceChildren(el('h2', {}, 'Who used the machine ', groupingChoice(page)), table,
 		sums.size > top.length ? el('p', { class: 'dim' }, `${int(sums.size - top.length)} others: ` +
 			`${pct(1 - top.reduce((sum, e) => sum + e[1], 0) / page.n)} %`) : '',
-		el('p', { class: 'dim' }, overviewHint(page)),
+		el('p', { class: 'dim' }, overviewHint(page), events.length ? el('span', { class: 'wide' }, ` Share and time are of ${eventName(profile.head, profile.head.event_key)}; the other columns of each event alone.`) : null),
 		...(grouping === 'image' || grouping === 'kind') && missingText(page) ? [el('p', { class: 'dim' }, missingText(page))] : [], happenings(page));
 }
 

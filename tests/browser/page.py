@@ -817,7 +817,7 @@ def another_event_can_be_chosen(b):
     try:
         b.open(url, "v=overview&g=event")
         first = b.text("amount")
-        b.driver.find_element(By.CSS_SELECTOR, "#v-overview .events button").click()
+        b.driver.find_element(By.CSS_SELECTOR, "#v-overview .users button").click()
         chosen = b.until(lambda: b.text("amount") == "2.500 ms")
         b.open(url, "v=source&fn=exe-pie:main&e=OFFCPU")
         counts = instruction_counts(b)
@@ -832,30 +832,60 @@ def another_event_can_be_chosen(b):
         server.wait()
 
 
-def each_event_has_a_column(b):
+def each_event_has_a_column(b, work):
     """The shares of each event are those of opreport, also of functions that only another event has samples in, and of a window;
-    not with filters. The clock's event is the one that is shown first."""
-    server, url = serve("--session-dir=three-events")
+    not with filters. The clock's event is the one that is shown first. Also in a file."""
+    server, served = serve("--session-dir=three-events")
     try:
-        b.open(url, "v=functions")
-        usual = b.js("return document.getElementById('event').value")
-        for window, word in (("", []), ("&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z", ["time:2026-11-23T14:00:00Z..2026-11-23T14:00:10Z"])):
-            b.open(url, "v=functions&e=TIMER" + window)
-            b.until(lambda: "INST_RETIRED %" in b.text("functions"))
-            titles = b.js("return [...document.querySelectorAll('#functions .th')].map(e => e.textContent.replace(' ▾', ''))")
-            rows = {(row[-2], row[-1]): dict(zip(titles, row)) for row in table(b, "functions")}
-            for event in ("OFFCPU", "INST_RETIRED"):
-                found = csv.DictReader(run(f"{BUILD}/tools/opreport", "-l", "--csv", "--session-dir=three-events", f"event:{event}", *word).splitlines())
-                expected = {(row["symbol"], os.path.basename(row["image"])): f"{float(row['percent']):.3g}" for row in found}
-                shown = {key: f"{float(row[event + ' %']):.3g}" for key, row in rows.items() if row[event + " %"] != "0"}
-                if not expected or shown != expected:
-                    return False
-        b.open(url, "v=functions&e=TIMER&f=focus:exe-pie:main")
-        return usual == "TIMER" and "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
+        return all(has_columns_of_events(b, url) for url in (served, f"{work}/three-events.html"))
     finally:
         b.driver.get("about:blank")  # which asks for no other event any more
         server.terminate()
         server.wait()
+
+
+def percents(event, *words):
+    """The shares of functions: { (symbol, image): percent }."""
+    found = csv.DictReader(run(f"{BUILD}/tools/opreport", "-l", "--csv", "--session-dir=three-events", f"event:{event}", *words).splitlines())
+    return {(row["symbol"], os.path.basename(row["image"])): float(row["percent"]) for row in found}
+
+
+def has_columns_of_events(b, url):
+    b.open(url, "v=functions")
+    usual = b.js("return document.getElementById('event').value")
+    for window, word in (("", []), ("&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z", ["time:2026-11-23T14:00:00Z..2026-11-23T14:00:10Z"])):
+        b.open(url, "v=functions&e=TIMER" + window)
+        b.until(lambda: "INST_RETIRED %" in b.text("functions"))
+        titles = b.js("return [...document.querySelectorAll('#functions .th')].map(e => e.textContent.replace(' ▾', ''))")
+        rows = {(row[-2], row[-1]): dict(zip(titles, row)) for row in table(b, "functions")}
+        b.open(url, "v=overview&g=image&e=TIMER" + window)
+        b.until(lambda: "INST_RETIRED %" in b.text("v-overview"))
+        heads, *lines = b.js("return [...document.querySelectorAll('#v-overview .users .line')].map(r => [...r.children].map(c => c.textContent))")
+        images = {line[0]: dict(zip(heads, line)) for line in lines}
+        for event in ("OFFCPU", "INST_RETIRED"):
+            expected = {key: f"{percent:.3g}" for key, percent in percents(event, *word).items()}
+            shown = {key: f"{float(row[event + ' %']):.3g}" for key, row in rows.items() if row[event + " %"] != "0"}
+            of_images = {}
+            for (_, image), percent in percents(event, *word).items():
+                of_images[image] = of_images.get(image, 0) + percent
+            if not expected or shown != expected or {image: float(row[event + " %"]) for image, row in images.items() if row[event + " %"] != "0"} != of_images:
+                return False
+    b.open(url, "v=functions&e=TIMER&f=focus:exe-pie:main")
+    return usual == "TIMER" and "_start" in "".join(name for name, _ in rows) and "INST_RETIRED" not in b.text("functions")
+
+
+def events_are_shown_over_time(b, url):
+    """Each with all of its samples; a press shows another one, of which a file has functions without callers."""
+    b.open(url, "v=overview&g=event")
+    b.until(lambda: b.text("v-overview").count("1000 samples") == 2)
+    shown = dict(b.js("return [...document.querySelectorAll('#v-overview .users .line')].slice(1).map(r => [...r.children].slice(0, 2)"
+                      ".map(c => c.textContent.replace(/\\u202f/g, '')))"))
+    b.driver.find_element(By.CSS_SELECTOR, "#v-overview .users button").click()
+    b.until(lambda: b.js("return document.getElementById('event').value") == "INST_RETIRED" and b.js("return document.body.dataset.ready"))
+    b.js("location.hash = 'v=functions&e=INST_RETIRED'")
+    b.until(lambda: table(b, "functions"))
+    own = {row[-2]: row[3] for row in table(b, "functions") if row[3] != "0"}
+    return shown == {"INST_RETIRED": "1000 samples", "OFFCPU": "2.500 ms", "TIMER": "1000 samples"} and own == {"main": "300", "_start": "600", "marked_first": "100"} or print(shown, own)
 
 
 def the_event_with_most_samples_is_shown_first(b):
@@ -1026,6 +1056,7 @@ def make_pages():
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("no-clock", NO_CLOCK), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
+    run(f"{BUILD}/tools/opreport", "--session-dir=three-events", "--html=three-events.html")
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
     run(f"{BUILD}/tools/opreport", "--session-dir=before-after", "--html=difference.html", "{", "session:before", "}", "{", "session:after", "}")
@@ -1333,7 +1364,7 @@ def main():
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
-                attempt(each_event_has_a_column, wide)
+                attempt(each_event_has_a_column, wide, f"file://{work}")
                 attempt(the_event_with_most_samples_is_shown_first, wide)
                 attempt(a_difference_has_the_source_of_both, wide, url)
                 attempt(two_sessions_can_be_compared, wide)
@@ -1346,6 +1377,7 @@ def main():
                 attempt(a_killed_server_does_not_block_its_socket)
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(a_file_compares_two_profiles, wide, f"file://{work}")
+            attempt(events_are_shown_over_time, wide, f"file://{work}/three-events.html")
             attempt(rare_functions_are_added_up, wide, f"file://{work}")
             attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
             attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/difference.html", what="difference: ")

@@ -8,16 +8,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void side_done(struct opreport_page_side *s)
+{
+	page_report_done(&s->page);
+	free(s->words);
+}
 
 void opreport_page_done(struct opreport_page *p)
 {
 	size_t i;
 
 	page_sources_done(&p->sources);
-	for (i = 0; i < p->count; i++) {
-		page_report_done(&p->sides[i].page);
-		free(p->sides[i].words);
-	}
+	for (i = 0; i < p->count; i++)
+		side_done(&p->sides[i]);
+	for (i = 0; i < p->other_count; i++)
+		side_done(&p->others[i]);
+	free(p->others);
+	page_events_done(&p->events);
+	page_event_words_free(p->chosen);
 	*p = (struct opreport_page){ 0 };
 }
 
@@ -64,29 +74,91 @@ static void collect_sources(struct opreport_page *p, const struct braces *from)
 		tool_warn("%s; the page has no sources", why.text);
 }
 
-int opreport_page_collect(const struct opreport_options *o, const struct braces *sides,
-			  size_t count, struct opreport_page *ret, struct error *err)
+static size_t count_of(char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	return count;
+}
+
+/* Finds the events of the profile. Of several, *@from becomes the one that is shown. */
+static int choose_event(struct opreport_page *p, struct braces *from, struct error *err)
+{
+	_cleanup_free_ char **words = xcalloc(from->count + 1, sizeof(*words));
+	int r;
+
+	memcpy(words, from->words, from->count * sizeof(*words));
+	r = page_events_list(&from->profile, words, &p->events, err);
+	if (r < 0 || p->events.count < 2)
+		return r;
+	p->chosen = page_event_words(words, p->events.keys[p->events.usual]);
+	from->words = p->chosen;
+	from->count = count_of(p->chosen);
+	return 0;
+}
+
+/* Collects what the page has of the other events: rows by symbol, without call chains. */
+static int collect_events(struct opreport_page *p, const struct opreport_options *o,
+			  const struct braces *from, struct error *err)
 {
 	size_t i;
 	int r = 0;
 
-	ret->count = count;
+	if (p->events.count < 2)
+		return 0;
+	p->others = xcalloc(p->events.count, sizeof(*p->others));
+	for (i = 0; i < p->events.count && r == 0; i++) {
+		_cleanup_(page_event_words_freep) char **words = NULL;
+		struct opreport_page_side *s = &p->others[p->other_count];
+
+		if (i == p->events.usual)
+			continue;
+		words = page_event_words(p->chosen, p->events.keys[i]);
+		p->other_count++;
+		s->options = *o;
+		s->options.profile = from->profile;
+		s->options.view.form = REPORT_SECOND;
+		s->options.view.event = p->events.keys[i];
+		s->words = reporting_shell_words(count_of(words), words);
+		r = page_report_collect_rows(&from->profile, &s->options.view, count_of(words),
+					     words, &s->page, err);
+	}
+	return r;
+}
+
+int opreport_page_collect(const struct opreport_options *o, const struct braces *sides,
+			  size_t count, struct opreport_page *ret, struct error *err)
+{
+	struct braces first = sides[0]; /* borrows */
+	size_t i;
+	int r = count == 1 ? choose_event(ret, &first, err) : 0;
+
 	for (i = 0; i < count && r == 0; i++) {
+		const struct braces *from = i ? &sides[i] : &first;
 		struct opreport_page_side *s = &ret->sides[i];
 
+		ret->count++;
+
 		s->options = *o;
-		s->options.profile = sides[i].profile;
+		s->options.profile = from->profile;
 		s->options.view.form = i ? REPORT_SECOND : REPORT_HTML;
 		s->options.view.compares = false; /* the page compares */
-		s->words = reporting_shell_words(sides[i].count, sides[i].words);
-		r = collect_side(s, &sides[i], err);
+		s->options.view.events = ret->events.count > 1 ? ret->events.keys : NULL;
+		s->options.view.event =
+			s->options.view.events ? ret->events.keys[ret->events.usual] : NULL;
+		s->words = reporting_shell_words(from->count, from->words);
+		r = collect_side(s, from, err);
 	}
+	if (r == 0)
+		r = collect_events(ret, &ret->sides[0].options, &first, err);
 	if (r == 0 && count > 1)
 		r = collect_alike(ret, sides, err);
 	if (r == 0 && count > 1)
 		r = check_same_event(ret, err);
 	if (r == 0)
-		collect_sources(ret, &sides[0]);
+		collect_sources(ret, &first);
 	return r;
 }
 
@@ -96,9 +168,25 @@ static void print_side(struct opreport_page_side *s, FILE *out)
 	profile_report_print(&s->page.report, out);
 }
 
+/* Prints what the page has of the other events; caller frees. */
+static char *print_events(struct opreport_page *p)
+{
+	char *text = NULL;
+	size_t size = 0, i;
+	FILE *memory = xmemstream(&text, &size);
+
+	for (i = 0; i < p->other_count; i++) {
+		(void)fputs(i ? " " : "", memory);
+		p->others[i].options.view.seconds = p->other_count;
+		print_side(&p->others[i], memory);
+	}
+	xmemstream_close(memory, &text);
+	return text;
+}
+
 void opreport_page_print(struct opreport_page *p, FILE *out)
 {
-	_cleanup_free_ char *second = NULL;
+	_cleanup_free_ char *second = NULL, *events = print_events(p);
 	size_t size = 0;
 
 	if (p->count > 1) {
@@ -108,5 +196,6 @@ void opreport_page_print(struct opreport_page *p, FILE *out)
 		xmemstream_close(memory, &second);
 	}
 	p->sides[0].options.view.second = second;
+	p->sides[0].options.view.other_events = events;
 	print_side(&p->sides[0], out);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "tools/common/braces.h"
+#include "tools/common/page_events.h"
 #include "tools/common/page_report.h"
 #include "tools/common/page_sources.h"
 #include "tools/opreport/opreport_options.h"
@@ -28,6 +29,10 @@ struct opreport_page_side {
 struct opreport_page {
 	struct opreport_page_side sides[2];
 	size_t count;
+	struct page_events events;	   /* of the profile, if it is one */
+	struct opreport_page_side *others; /* the other events, in the order of the keys */
+	size_t other_count;
+	char **chosen; /* the words of the event that is shown; NULL: those of the braces */
 	struct page_sources sources; /* of the first profile */
 };
 

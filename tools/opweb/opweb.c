@@ -2,6 +2,7 @@
 /* opweb: shows a profile in a browser. */
 #include "tools/common/braces.h"
 #include "tools/common/confine.h"
+#include "tools/common/page_events.h"
 #include "tools/common/page_report.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
@@ -116,7 +117,7 @@ static bool is_one_event(const struct classes *c)
 static int print_data(const struct profile_config *config, char *const *list, struct error *err)
 {
 	_cleanup_(page_report_done) struct page_report page = { 0 };
-	_cleanup_(web_event_words_freep) char **others = NULL;
+	_cleanup_(page_event_words_freep) char **others = NULL;
 	size_t count = count_words(list);
 	_cleanup_free_ char *words = reporting_shell_words(count, list);
 	const struct report_option shown[] = {
@@ -147,16 +148,16 @@ static int print_data(const struct profile_config *config, char *const *list, st
 static int print_event(const struct profile_config *config, char *const *list, const char *key,
 		       struct error *err)
 {
-	_cleanup_(web_events_done) struct web_events events = { 0 };
-	_cleanup_(web_event_words_freep) char **words = NULL;
-	int r = web_events_list(config, list, &events, err);
+	_cleanup_(page_events_done) struct page_events events = { 0 };
+	_cleanup_(page_event_words_freep) char **words = NULL;
+	int r = page_events_list(config, list, &events, err);
 
 	if (r < 0)
 		return r;
 	key = key ?: events.keys[events.usual];
 	options.view.events = events.keys;
 	options.view.event = key;
-	words = web_event_words(list, key);
+	words = page_event_words(list, key);
 	return print_data(config, words, err);
 }
 
@@ -164,7 +165,7 @@ static int print_event(const struct profile_config *config, char *const *list, c
 static int print_page_data(const struct profile_config *config, char *const *list, const char *key,
 			   struct error *err)
 {
-	_cleanup_(web_event_words_freep) char **words = web_event_words(list, key);
+	_cleanup_(page_event_words_freep) char **words = page_event_words(list, key);
 	int r = key ? -EINVAL : print_data(config, words, err);
 
 	return r == -EINVAL ? print_event(config, list, key, err) : r;
@@ -174,11 +175,11 @@ static int print_page_data(const struct profile_config *config, char *const *lis
 static int print_part(const struct profile_config *config, char *const *list, const char *key,
 		      const char *question, struct error *err)
 {
-	_cleanup_(web_event_words_freep) char **words = NULL;
+	_cleanup_(page_event_words_freep) char **words = NULL;
 
 	if (!strcmp(question, WEB_DATA_QUESTION))
 		return print_page_data(config, list, key, err);
-	words = web_event_words(list, key);
+	words = page_event_words(list, key);
 	return web_source_print(config, &options.view.names, words, question, err);
 }
 
@@ -187,7 +188,7 @@ static int print_second(const struct profile_config *config, const struct job *j
 			const char *question, const char *key, struct error *err)
 {
 	_cleanup_free_ char *session = web_second_session(question);
-	_cleanup_(web_event_words_freep) char **words = NULL;
+	_cleanup_(page_event_words_freep) char **words = NULL;
 	const char *rest = web_second_rest(question);
 	struct braces second = job->sides[1]; /* borrows */
 
@@ -206,7 +207,7 @@ static int print(const struct profile_config *config, const struct job *job, con
 {
 	const struct name_style *names = &options.view.names;
 	_cleanup_free_ char *key = web_event_key(question);
-	_cleanup_(web_event_words_freep) char **words = web_event_words(job->words, key);
+	_cleanup_(page_event_words_freep) char **words = page_event_words(job->words, key);
 	const char *rest = web_event_rest(question);
 	int r;
 

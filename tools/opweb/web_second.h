@@ -6,7 +6,7 @@
  *
  *	_cleanup_free_ char *name = web_second_session("session/before/data");
  *	char **words = web_second_words(job_words, name, err);
- *	web_event_words_free(words);
+ *	page_event_words_free(words);
  */
 #pragma once
 
@@ -19,9 +19,9 @@ struct gather;
 /* The name of the session in a question without an event, or NULL; caller frees. */
 char *web_second_session(const char *question);
 /* Copies of the words, which end with NULL, for the session instead of the sessions and times in
- * them. Caller frees by web_event_words_free(). NULL, with the reason, if this is no name of a
+ * them. Caller frees by page_event_words_free(). NULL, with the reason, if this is no name of a
  * session. */
 char **web_second_words(char *const *words, const char *session, struct error *err);
 /* The names of the sessions next to those of the profile, the first ones in the order of names;
- * ends with NULL. *@ret_more: how many more there are. Caller frees by web_event_words_free(). */
+ * ends with NULL. *@ret_more: how many more there are. Caller frees by page_event_words_free(). */
 char **web_second_sessions(const struct gather *g, size_t *ret_more);

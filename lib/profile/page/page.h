@@ -39,7 +39,8 @@ void page_print(struct page *p, struct page_most most, FILE *out);
 /* How many nodes were printed. */
 size_t page_nodes(const struct page *p);
 void page_end(struct page *p);
-/* Prints what the file contains of the profile that it compares its own with, for view->second; at
+/* Prints what the file contains of the profile that it compares its own with, for view->second, or
+ * of another event, for view->other_events; at
  * most half of the file. */
 void page_second(const struct report *r, FILE *out);
 /* Prints the HTML file, with those of the report's sources that fit, the first ones. */

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Where the data go, in the page, then those of the profile to compare with, and the sources. */
-static const char *const places[] = { "@DATA@", "@SECOND@", "@SOURCES@" };
+/* Where the data go, in the page, then those of the profile to compare with, those of other events,
+ * and the sources. */
+static const char *const places[] = { "@DATA@", "@SECOND@", "@EVENTS@", "@SOURCES@" };
 
 /* What data and sources have of a file. */
 static const size_t bytes_for_all = PAGE_BYTES_MAX - WEB_PAGE_LENGTH;
@@ -194,14 +195,17 @@ void page_second(const struct report *r, FILE *out)
 	_cleanup_free_ char *data = NULL;
 	size_t size = 0;
 
-	data = pack_fitting_data(r, (bytes_for_all - PAGE_SOURCE_BYTES) / 2, &size);
+	data = pack_fitting_data(
+		r, (bytes_for_all - PAGE_SOURCE_BYTES) / 2 / MAX(r->view->seconds, (size_t)1),
+		&size);
 	(void)fwrite(data, 1, size, out);
 }
 
 void page_html(const struct report *r, FILE *out)
 {
-	const char *second = r->view->second ?: "";
-	const size_t room = bytes_for_all - MIN(strlen(second), bytes_for_all);
+	const char *second = r->view->second ?: "", *events = r->view->other_events ?: "";
+	const size_t others = strlen(second) + strlen(events);
+	const size_t room = bytes_for_all - MIN(others, bytes_for_all);
 	_cleanup_free_ char *page = unpack_page(), *data = NULL, *sources = NULL;
 	const char *parts[ARRAY_SIZE(places)];
 	char *at = page;
@@ -213,7 +217,8 @@ void page_html(const struct report *r, FILE *out)
 	sources = pack_sources(r, size < room ? room - size : 0);
 	parts[0] = data;
 	parts[1] = second;
-	parts[2] = sources;
+	parts[2] = events;
+	parts[3] = sources;
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		char *place = strstr(at, places[i]);
 

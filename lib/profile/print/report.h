@@ -102,6 +102,9 @@ struct report_view {
 	const char *event;   /* and of the one that is shown */
 	bool has_second;     /* for pages: there is a second profile to compare with */
 	const char *second;  /* what a page as a file has of it (REPORT_SECOND); or NULL */
+	const char *other_events;    /* the same of the other ->events, in their order, separated by
+				   * blanks; or NULL */
+	size_t seconds;		     /* how many such data the page has; 0: one */
 	char *const *other_sessions; /* for pages: those to compare with, NULL last; or NULL */
 	size_t more_sessions;	     /* for pages: how many are not among them */
 	bool apps_only;		     /* for page data of chains: only their applications */
