@@ -27,6 +27,8 @@
 
 /* Counters are written to stats/ at least this often, in case that the daemon is killed. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
+/* How often lines are kept. */
+#define HOT_PERIOD_NS (2 * NS_PER_S)
 enum { JIT_SHARE = 4 }; /* JIT code may take 1/N of the memory */
 
 void collector_free(struct collector *c)
@@ -48,6 +50,7 @@ void collector_free(struct collector *c)
 	relief_free(c->relief);
 	cookie_table_free(c->cookies);
 	function_store_free(c->functions);
+	hot_code_done(&c->hot);
 	if (c->lock >= 0)
 		(void)close(c->lock);
 	totals_done(&c->totals);
@@ -96,6 +99,7 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	record.events = c->ops->events(c->driver, &record.event_count);
 	record.derived = &config->drive.derived;
 	record.cookies = c->cookies;
+	record.hot = c->finder ? &c->hot : NULL;
 	record.turn = c->turn;
 	record.relief = c->relief;
 	record.attacher = c->attacher;
@@ -186,6 +190,8 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 	driver->functions_put_off = functions.functions_put_off;
 	driver->functions_failed = functions.functions_failed;
 	driver->functions_evicted = functions.functions_evicted;
+	driver->lines_kept = functions.lines_kept;
+	driver->lines_put_off = functions.lines_put_off;
 	driver->parser_lost = parser_lost(c->parser);
 	spending_read(c->spending, &cost);
 	driver->cost_ns = cost.cost_ns;
@@ -288,6 +294,22 @@ int collector_failure(struct collector *c, struct error *err)
 	return r;
 }
 
+static void keep_lines(void *data, uint64_t cookie, const struct parser_places *hottest)
+{
+	cookie_keep_lines(data, cookie, hottest);
+}
+
+/* Has the lines of the code kept that was hottest in the last seconds. */
+static void keep_hot_lines(struct collector *c)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - c->hot_ns < HOT_PERIOD_NS)
+		return;
+	c->hot_ns = now_ns;
+	hot_code_take(&c->hot, keep_lines, c->cookies);
+}
+
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
@@ -298,6 +320,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
+	keep_hot_lines(c);
 	c->has_drained = true;
 	/* Also if the source has ended: some of its samples are counted when it is stopped. */
 	collector_end_slice(c, !c->running ? SLICE_LAST : all ? SLICE_ON_REQUEST : SLICE_WHEN_DUE);

@@ -19,6 +19,7 @@ struct finder;
 struct function_store;
 struct opener;
 struct parser;
+struct parser_places;
 
 /* Makes an empty table; caller frees. */
 struct cookie_table *cookie_table_new(void);
@@ -82,6 +83,11 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const struct cooki
 /* Notes that code of a file image was sampled, and keeps its functions (cookie_keep_in()), once. It
  * was identified, or will be. */
 void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where);
+
+/* With a finder: keeps the lines of a file at its hottest places (hot_code.h), of which there are
+ * more by and by. */
+void cookie_keep_lines(struct cookie_table *t, uint64_t cookie,
+		       const struct parser_places *hottest);
 
 /* The cookie to count under: @cookie, or, where its file was changed in place since it was
  * identified, a new one, identified. Looks at the file no more than every few seconds. */

@@ -53,10 +53,21 @@ static void identify(struct cookie_table *t, struct cookie_entry *e,
 	t->last_identified = number;
 }
 
+/* Notes a process that has the file mapped. */
+static void note_where(struct cookie_entry *e, const struct cookie_mapped *where)
+{
+	/* A driver may know where only at first. */
+	if (!where->start && where->tgid == e->where.tgid)
+		return;
+	e->where = *where;
+	e->where.root = "";
+}
+
 /* Keeps the functions of a file of which code was sampled. */
 static void keep_functions(struct cookie_table *t, struct cookie_entry *e,
 			   const struct cookie_mapped *where)
 {
+	note_where(e, where);
 	if (t->finder)
 		finder_keep_functions(t->finder,
 				      &(struct finder_job){ .image = e->image, .where = *where });
@@ -81,6 +92,18 @@ void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_ma
 		keep_functions(t, e, where);
 }
 
+void cookie_keep_lines(struct cookie_table *t, uint64_t cookie, const struct parser_places *hottest)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+
+	if (!t->finder || !e || e->image.kind != COOKIE_FILE || !e->image.sampled ||
+	    !e->image.verified)
+		return;
+	finder_keep_lines(t->finder, &(struct finder_job){ .image = e->image,
+							   .where = e->where,
+							   .places = (void *)hottest });
+}
+
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns)
 {
@@ -97,6 +120,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 		return e->image.cookie;
 	was_sampled = e->image.sampled;
 	e->looked_ns = now_ns;
+	note_where(e, where);
 	if (t->finder) {
 		e->looking = ask(t, FINDER_CHANGED, e, where) != 0;
 	} else if (cookie_file_changed(&e->image, where)) {

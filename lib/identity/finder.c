@@ -6,9 +6,14 @@
 #include "base/mem.h"
 #include "helper/errands.h"
 #include "identity/internal/keep_functions.h"
+#include "identity/internal/line_keeper.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"
+#include "parser/parser_places.h"
 #include "symbol/function_store.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* A profiler that has just started meets the largest files of the machine all at once. Those that
  * will still be there are read later, one after the other, with pauses. */
@@ -17,6 +22,7 @@ enum {
 	PUT_OFF_MAX = 1024, /* files */
 	PAUSE = 50,	    /* times as long as the file before took */
 	PAUSE_MAX_S = 5,
+	LINES_MAX = 8, /* files whose lines wait to be read */
 };
 
 struct question;
@@ -24,10 +30,14 @@ struct question;
 struct finder {
 	struct opener *opener;
 	struct errands *errands;
-	struct errands *reading;      /* functions */
-	struct function_store *store; /* of the thread of ->reading; NULL: they are not kept */
-	struct map put_off;	      /* by cookie, what is in the list, too */
+	struct errands *reading;	 /* functions */
+	struct function_store *store;	 /* of the thread of ->reading; NULL: they are not kept */
+	struct line_keeper *line_keeper; /* of the same thread */
+	struct question *waiting[LINES_MAX]; /* about lines, while it reads functions */
+	size_t waiting_count;
+	struct map put_off; /* by cookie, what is in the list, too */
 	struct question *first, **end;
+	uint64_t last_added;  /* number of the last errand of ->reading */
 	uint64_t last_asked;  /* number of the last question of ->reading */
 	struct question *due; /* the one that is being read, or NULL */
 	uint64_t next_ns;     /* no other is read before */
@@ -50,7 +60,9 @@ void finder_job_done(struct finder_job *job)
 	if (job->copy)
 		free(job->copy->path);
 	free(job->copy);
+	free(job->places);
 	job->copy = NULL;
+	job->places = NULL;
 }
 
 static void drop(struct errand *e)
@@ -59,9 +71,9 @@ static void drop(struct errand *e)
 	free(e);
 }
 
-/* Adds a copy of @job; returns the number of the question. */
-static uint64_t add(struct finder *f, struct errands *to, const struct finder_job *job,
-		    void (*run)(struct errand *e))
+/* Makes a question of a copy of @job. */
+static struct question *make(struct finder *f, const struct finder_job *job,
+			     void (*run)(struct errand *e))
 {
 	struct question *q = xcalloc(1, sizeof(*q));
 
@@ -71,7 +83,17 @@ static uint64_t add(struct finder *f, struct errands *to, const struct finder_jo
 	q->job.image.path = xstrdup(job->image.path);
 	q->job.image.host = job->image.host ? xstrdup(job->image.host) : NULL;
 	q->job.where.root = "";
-	return errands_add(to, &q->errand);
+	q->job.places = job->places ? xmemdup(job->places, sizeof(*job->places)) : NULL;
+	return q;
+}
+
+/* Has the thread that reads run @q, which it takes; returns the number. */
+static uint64_t read_soon(struct finder *f, struct question *q)
+{
+	uint64_t number = errands_add(f->reading, &q->errand);
+
+	f->last_added = MAX(f->last_added, number);
+	return number;
 }
 
 static void keep_functions(struct errand *e)
@@ -83,6 +105,23 @@ static void keep_functions(struct errand *e)
 	q->is_put_off = keep_functions_now(q->finder->store, q->finder->opener, &job->image,
 					   &job->where, !q->is_due);
 	q->took_ns = clock_now_ns() - begin_ns;
+}
+
+static void keep_lines(struct errand *e)
+{
+	struct question *q = (struct question *)e;
+	const struct line_question question = { &q->job.image, &q->job.where, q->job.places };
+
+	line_keeper_keep(q->finder->line_keeper, q->finder->store, q->finder->opener, &question);
+}
+
+/* Has lines read when there is nothing else to do: functions are needed for more. */
+static void turn_to_lines(struct finder *f)
+{
+	if (!f->waiting_count || errands_finished(f->reading) < f->last_added)
+		return;
+	(void)read_soon(f, f->waiting[0]);
+	memmove(f->waiting, f->waiting + 1, --f->waiting_count * sizeof(*f->waiting));
 }
 
 /* Puts a question off. */
@@ -114,7 +153,7 @@ static uint64_t read_now(struct finder *f, struct question *q)
 	uint64_t number;
 
 	q->is_due = true;
-	number = errands_add(f->reading, &q->errand);
+	number = read_soon(f, q);
 	f->due = number ? q : NULL;
 	return number;
 }
@@ -136,6 +175,7 @@ static void turn_to_functions(struct finder *f)
 		else
 			drop(&q->errand);
 	}
+	turn_to_lines(f);
 	if (f->due || !f->first)
 		return;
 	if (f->put_off.count > PUT_OFF_MAX || now_ns >= MAX(f->first->at_ns, f->next_ns))
@@ -193,6 +233,7 @@ int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 	**ret = (struct finder){ .opener = opener,
 				 .errands = STEAL(errands),
 				 .reading = STEAL(reading) };
+	(*ret)->line_keeper = line_keeper_new();
 	(*ret)->end = &(*ret)->first;
 	return 0;
 }
@@ -205,12 +246,15 @@ void finder_free(struct finder *f)
 		return;
 	while ((q = take_first(f)))
 		drop(&q->errand);
+	while (f->waiting_count)
+		drop(&f->waiting[--f->waiting_count]->errand);
 	map_done(&f->put_off);
 	errands_end(f->errands);
 	errands_end(f->reading);
 	opener_stop(f->opener);
 	errands_free(f->errands);
 	errands_free(f->reading);
+	line_keeper_free(f->line_keeper);
 	free(f);
 }
 
@@ -225,11 +269,26 @@ void finder_keep_functions(struct finder *f, const struct finder_job *job)
 
 	if (!f->store || map_get(&f->put_off, job->image.cookie))
 		return;
-	number = add(f, f->reading, job, keep_functions);
+	number = read_soon(f, make(f, job, keep_functions));
 	if (number)
 		f->last_asked = number;
 	else
 		function_store_put_off(f->store, 1);
+}
+
+void finder_keep_lines(struct finder *f, const struct finder_job *job)
+{
+	size_t i;
+
+	if (!f->store)
+		return;
+	for (i = 0; i < f->waiting_count; i++)
+		if (f->waiting[i]->job.image.cookie == job->image.cookie)
+			return;
+	if (i < LINES_MAX)
+		f->waiting[f->waiting_count++] = make(f, job, keep_lines);
+	else
+		function_store_count_lines(f->store, -EAGAIN);
 }
 
 struct opener *finder_opener(const struct finder *f)
@@ -239,7 +298,7 @@ struct opener *finder_opener(const struct finder *f)
 
 uint64_t finder_ask(struct finder *f, const struct finder_job *job)
 {
-	return add(f, f->errands, job, answer);
+	return errands_add(f->errands, &make(f, job, answer)->errand);
 }
 
 uint64_t finder_answered(struct finder *f)

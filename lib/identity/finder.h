@@ -23,6 +23,7 @@
 struct finder;
 struct function_store;
 struct opener;
+struct parser_places;
 struct text_copy;
 
 enum finder_what {
@@ -35,10 +36,11 @@ enum finder_what {
 struct finder_job {
 	enum finder_what what;
 	struct cookie_image image;
-	struct cookie_mapped where; /* ->root is "" */
-	bool is_so;		    /* the answer: was changed, is a copy */
-	bool is_gone;		    /* what would be a copy */
-	struct text_copy *copy;	    /* the answer of FINDER_COPY */
+	struct cookie_mapped where;   /* ->root is "" */
+	bool is_so;		      /* the answer: was changed, is a copy */
+	bool is_gone;		      /* what would be a copy */
+	struct text_copy *copy;	      /* the answer of FINDER_COPY */
+	struct parser_places *places; /* of finder_keep_lines() */
 };
 
 /* Starts a thread that waits for @opener, which is borrowed. 0, caller frees; or -errno. */
@@ -52,6 +54,9 @@ void finder_set_store(struct finder *f, struct function_store *store);
  * ignored. An image that is settled is put off: finder_take() has it read half a minute later or
  * more, and spares the CPUs. */
 void finder_keep_functions(struct finder *f, const struct finder_job *job);
+/* Has the lines of an image at its hottest places kept, job->places, without an answer. What has to
+ * wait is not kept: it is to be asked for again. */
+void finder_keep_lines(struct finder *f, const struct finder_job *job);
 /* Has those that were put off read now, for at most @ms each for them and for those that were not
  * looked at yet. The store counts those that are not reached. */
 void finder_finish_functions(struct finder *f, int ms);

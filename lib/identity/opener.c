@@ -6,7 +6,7 @@
 #include "helper/sandbox.h"
 #include "identity/internal/opener_wire.h"
 #include "parser/parser.h"
-#include "symbol/function_store.h"
+#include "symbol/function_file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -161,6 +161,7 @@ static unsigned int lane_of(enum opener_what what)
 		return LANE_JIT;
 	case OPENER_VERSION:
 	case OPENER_FUNCTIONS:
+	case OPENER_LINES:
 		return LANE_FUNCTIONS;
 	case OPENER_IDENTIFY:
 	case OPENER_CHANGED:
@@ -201,16 +202,22 @@ static int call(struct opener *o, struct opener_request *request, const char *na
 	return reply.code;
 }
 
+static struct opener_request request_for(enum opener_what what, const struct cookie_image *image,
+					 const struct cookie_mapped *where)
+{
+	return (struct opener_request){ .what = what,
+					.tgid = where->tgid,
+					.owner = UINT32_MAX,
+					.start = where->start,
+					.end = where->end,
+					.image = *image };
+}
+
 /* Has @what done with the file of @image. Returns the worker's result, or -errno without one. */
 static int ask(struct opener *o, enum opener_what what, const struct cookie_image *image,
 	       const struct cookie_mapped *where, struct opener_answer *ret)
 {
-	struct opener_request request = { .what = what,
-					  .tgid = where->tgid,
-					  .owner = UINT32_MAX,
-					  .start = where->start,
-					  .end = where->end,
-					  .image = *image };
+	struct opener_request request = request_for(what, image, where);
 	_cleanup_close_ int none = -1;
 
 	return call(o, &request, image->path, -1, ret, &none);
@@ -341,6 +348,24 @@ int opener_functions(struct opener *o, const struct cookie_image *image,
 	ret->owner = a.owner;
 	ret->size = a.size;
 	ret->bytes = *ret_bytes = parser_functions_copy(o->parser, &ret->size);
+	return 0;
+}
+
+int opener_lines(struct opener *o, const struct cookie_image *image,
+		 const struct cookie_mapped *where, const struct parser_places *places,
+		 struct function_table *ret)
+{
+	struct opener_request request = request_for(OPENER_LINES, image, where);
+	_cleanup_close_ int none = -1;
+	struct opener_answer a;
+	int r;
+
+	request.places = *places;
+	r = call(o, &request, image->path, -1, &a, &none);
+	if (r < 0)
+		return r;
+	*ret = (struct function_table){ .size = a.size, .owner = a.owner };
+	ret->bytes = parser_functions_copy(o->parser, &ret->size);
 	return 0;
 }
 

@@ -8,9 +8,10 @@
  * files: it finds them, compares, and passes the open file to a parser, another process, which
  * reads it. No open file comes back, because closing may hang, too. An opener has four lanes, each
  * for one thread: opener_table*() with opener_code() and opener_copied(), opener_jit_*(),
- * opener_version() with opener_functions(), and all else. Answers that are late do not come: a
- * process that has been asleep for two seconds is replaced, and the user whose file it was is not
- * asked about for a minute, longer the next time (of root only the device is left out).
+ * opener_version() with opener_functions() and opener_lines(), and all else. Answers that are late
+ * do not come: a process that has been asleep for two seconds is replaced, and the user whose file
+ * it was is not asked about for a minute, longer the next time (of root only the device is left
+ * out).
  *
  *	opener_new(parser, &o, err);		before there are secrets and threads
  *	opener_identify(o, image, &where);	in a thread that may wait: identity/finder.h
@@ -29,6 +30,7 @@ struct function_table;
 struct opener;
 struct jit_files_query;
 struct parser;
+struct parser_places;
 struct text_copy;
 struct unwind_rules;
 struct unwind_table;
@@ -74,6 +76,12 @@ int opener_version(struct opener *o, struct cookie_image *image, const struct co
 int opener_functions(struct opener *o, const struct cookie_image *image,
 		     const struct cookie_mapped *where, struct function_table *ret,
 		     void **ret_bytes);
+
+/* Has the lines of the functions of @image at @places read; *@ret gets the answer of
+ * parser_lines_leave(). As opener_functions(). */
+int opener_lines(struct opener *o, const struct cookie_image *image,
+		 const struct cookie_mapped *where, const struct parser_places *places,
+		 struct function_table *ret);
 
 /* As jit_files_find() on this machine; @root stays the caller's. */
 int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret);

@@ -183,12 +183,14 @@ static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **
 struct mapped {
 	int fd;
 	uint32_t tgid;
+	const struct parser_places *places; /* of PARSER_LINES, or NULL */
 };
 
 /* Has all of a file read, if its owner has time left. */
 static int ask_whole(struct parser *p, enum parser_what what, struct mapped file, struct span *ret)
 {
-	const struct parser_request request = { .what = what };
+	static const struct parser_places none;
+	const struct parser_request request = { .what = what, .places = *(file.places ?: &none) };
 	const bool is_table = what == PARSER_TABLE;
 	struct parser_tokens *tokens = is_table ? &p->tokens : &p->function_tokens;
 	uint64_t begin_ns = clock_now_ns();
@@ -262,6 +264,12 @@ int parser_table_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size
 int parser_functions_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size)
 {
 	return leave(p, PARSER_FUNCTIONS, (struct mapped){ fd, tgid }, ret_size);
+}
+
+int parser_lines_leave(struct parser *p, int fd, uint32_t tgid, const struct parser_places *places,
+		       size_t *ret_size)
+{
+	return leave(p, PARSER_LINES, (struct mapped){ fd, tgid, places }, ret_size);
 }
 
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,

@@ -27,6 +27,7 @@ struct jit;
 struct jit_source;
 struct jit_source_state;
 struct parser;
+struct parser_places;
 struct sandbox;
 struct unwind_rules;
 struct unwind_table;
@@ -79,6 +80,15 @@ int parser_table_parse(const void *bytes, size_t size, struct unwind_rules *rule
 /* The same for parser_functions(). */
 int parser_functions_leave(struct parser *p, int fd, uint32_t tgid, size_t *ret_size);
 void *parser_functions_copy(struct parser *p, size_t *size);
+
+/* In the process that opens: has the lines and inlined calls read of the functions of @fd that
+ * contain the @places. The answer is left for parser_functions_copy(): the number of ranges of code
+ * that it is about, and whether time was up before all were read, 32 bits each; the offset of the
+ * start and the end of each in the file, 64 bits each; and the result of kept_lines_pack(). Nothing
+ * of all this is checked. 0; -ENODATA if the file has no debug
+ * information; -EFBIG if it has too much; or as above. */
+int parser_lines_leave(struct parser *p, int fd, uint32_t tgid, const struct parser_places *places,
+		       size_t *ret_size);
 
 /* In the process that opens: has a portion of @fd read as parser_jit() does, beginning at @from;
  * the answer stays in *@ret_size bytes of memory that all share. 0 or -errno. */

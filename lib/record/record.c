@@ -174,6 +174,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		rec->separate |= RECORD_SEPARATE_LIB;
 	rec->select = config->images != NULL;
 	rec->cookies = config->cookies;
+	rec->hot = config->hot;
 	rec->turn = config->turn;
 	rec->relief = config->relief;
 	rec->wanders = config->wanders;

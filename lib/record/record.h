@@ -28,6 +28,7 @@ struct cookie_table;
 struct driver;
 struct driver_ops;
 struct evderived;
+struct hot_code;
 struct record;
 struct relief;
 struct slice;
@@ -74,6 +75,7 @@ struct record_config {
 	uint64_t keep_ms;	     /* how long to keep the history; 0: there is none */
 	uint64_t history_max;	     /* bytes of all of it; 0: no limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
+	struct hot_code *hot;		    /* counts the samples, too; borrowed; or NULL */
 	bool wanders;			    /* the sampling periods do */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
 	/* Relieves the caller while files of the session are used; borrowed for the record's life,

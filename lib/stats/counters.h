@@ -140,6 +140,8 @@ enum counter_kind {
 	X(functions_failed, TROUBLE, "files whose functions could not be kept",                    \
 	  "files whose functions could not be kept: without names once the file is gone")          \
 	X(functions_evicted, INFO, "files whose functions were removed: directory full")           \
+	X(lines_kept, INFO, "times that lines of hot functions were kept")                         \
+	X(lines_put_off, INFO, "times that lines of hot functions were not kept at once")          \
 	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
 	X(cost_ns, INFO, "nanoseconds of CPU time that sampling took")                             \
 	X(cost_of_ns, INFO, "nanoseconds of all CPUs meanwhile")                                   \

@@ -5,17 +5,14 @@
 #include "base/keyed_hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
-#include "dwarf/kept_lines.h"
 #include "file/build_id.h"
 #include "file/file_identity.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "symbol/functions.h"
+#include "symbol/function_file.h"
 #include "symbol/internal/lru_directory.h"
-#include "symbol/symtab.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,37 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-
-/*
- * A file, its numbers little-endian:
- *
- *	0	magic "opfuncs1"
- *	8	u32 owner of the file that has the functions
- *	12	u32 bytes of the table
- *	16	u32 CRC-32 of the owner, the number of bytes, and the table
- *	20	the table (symbol/functions.c)
- *
- * and, if its lines were kept, too:
- *
- *	0	magic "oplines1"
- *	8	u32 bytes of the lines
- *	12	u32 CRC-32 of the lines
- *	16	the lines (dwarf/kept_lines.h)
- */
-struct header {
-	char magic[8];
-	uint32_t owner, size, crc;
-};
-static_assert(sizeof(struct header) == 20, "as on disk");
-static const char magic[] = "opfuncs1";
-
-struct lines_header {
-	char magic[8];
-	uint32_t size, crc;
-};
-static_assert(sizeof(struct lines_header) == 16, "as on disk");
-static const char lines_magic[] = "oplines1";
 
 enum {
 	/* What may be written per second, and at once after a pause. */
@@ -207,7 +173,7 @@ static struct known *know(struct function_store *s, const char *key)
 static const struct known *look(struct function_store *s, const char *key)
 {
 	_cleanup_close_ int fd = -1;
-	struct header h;
+	struct function_header h;
 	struct known *k;
 	struct stat st;
 
@@ -215,7 +181,7 @@ static const struct known *look(struct function_store *s, const char *key)
 		return NULL;
 	fd = open_regular_at(s->directory, key, O_RDONLY | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
-	    memcmp(h.magic, magic, sizeof(h.magic)) != 0)
+	    !function_header_is_one(&h))
 		return NULL;
 	lru_directory_touch(fd, &st);
 	k = know(s, key);
@@ -258,36 +224,22 @@ static bool spend(struct function_store *s, size_t size)
 	return true;
 }
 
-static uint32_t checksum(const struct header *h, const void *bytes)
-{
-	uint32_t crc = (uint32_t)crc32_z(0, (const void *)&h->owner, 2 * sizeof(h->owner));
-
-	return (uint32_t)crc32_z(crc, bytes, le32toh(h->size));
-}
-
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	return write(fd, bytes, size) == (ssize_t)size;
-}
-
 /* Writes a temporary file and renames it: readers see all of it or nothing. */
 static int write_file(const struct function_store *s, const char *key,
 		      const struct function_table *table)
 {
-	struct header h = { .owner = htole32(table->owner),
-			    .size = htole32((uint32_t)table->size) };
+	const struct function_header h = function_header_of(table);
 	_cleanup_free_ char *path = path_join(s->path, key),
 			    *temporary = path_join(s->path, "new.tmp");
 	_cleanup_close_ int fd = -1;
 	int r = 0;
 
-	memcpy(h.magic, magic, sizeof(h.magic));
-	h.crc = htole32(checksum(&h, table->bytes));
 	fd = open_regular_new(temporary, O_WRONLY, 0644);
 	if (fd < 0)
 		return fd;
 	/* Without a sync: the table is not needed before the file that it is of is gone. */
-	if (!write_all(fd, &h, sizeof(h)) || !write_all(fd, table->bytes, table->size))
+	if (!function_file_write(fd, &h, sizeof(h)) ||
+	    !function_file_write(fd, table->bytes, table->size))
 		r = -EIO;
 	return path_put(temporary, path, 0, r);
 }
@@ -328,164 +280,32 @@ void function_store_put(struct function_store *s, const char *key,
 	k->is_lacking = false;
 	k->is_others = table->owner != 0;
 	count(&s->counts.functions_kept, 1);
-	count(&s->counts.bytes, (sizeof(struct header) + table->size + BLOCK - 1) / BLOCK * BLOCK);
+	count(&s->counts.bytes,
+	      (sizeof(struct function_header) + table->size + BLOCK - 1) / BLOCK * BLOCK);
 	if (s->counts.bytes > limit_of(s))
 		trim(s);
 }
 
-/* --- reading --- */
-
-/* The parts of a whole file, in its bytes. */
-struct parts {
-	const uint8_t *table, *lines; /* ->lines is NULL if there are none */
-	size_t size, lines_size;
-};
-
-/* Reads the file into *@ret; its size, or -errno. */
-static ssize_t read_file(const char *path, uint8_t **ret)
+int function_store_put_lines(struct function_store *s, const char *key, bool replaces_last,
+			     const struct function_table *lines)
 {
-	enum { MAX_BYTES = FUNCTIONS_PACKED_MAX + KEPT_LINES_PACKED_MAX };
-	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
-	struct stat st;
-	size_t size;
+	_cleanup_free_ char *path = path_join(s->path, key);
+	uint64_t grown = 0;
+	int r;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	size = (size_t)st.st_size;
-	if (size < sizeof(struct header) ||
-	    size > sizeof(struct header) + sizeof(struct lines_header) + MAX_BYTES)
-		return -EBADMSG;
-	*ret = xmalloc(size);
-	return read(fd, *ret, size) == st.st_size ? st.st_size : -EBADMSG;
+	if (!spend(s, lines->size))
+		return -EAGAIN;
+	r = function_file_put_lines(path, replaces_last, lines, &grown);
+	count(&s->counts.bytes, r == 0 ? grown : 0);
+	if (r == 0 && s->counts.bytes > limit_of(s))
+		trim(s);
+	return r;
 }
 
-/* Finds the lines in what follows the table. */
-static bool find_lines(const uint8_t *bytes, size_t size, struct parts *ret)
+void function_store_count_lines(struct function_store *s, int code)
 {
-	struct lines_header h;
-
-	if (size < sizeof(h))
-		return false;
-	memcpy(&h, bytes, sizeof(h));
-	ret->lines = bytes + sizeof(h);
-	ret->lines_size = size - sizeof(h);
-	return !memcmp(h.magic, lines_magic, sizeof(h.magic)) &&
-	       le32toh(h.size) == ret->lines_size &&
-	       le32toh(h.crc) == (uint32_t)crc32_z(0, ret->lines, ret->lines_size);
-}
-
-/* Finds and checks the parts of a file. */
-static bool find_parts(const uint8_t *bytes, size_t size, struct parts *ret)
-{
-	struct header h;
-
-	memcpy(&h, bytes, sizeof(h));
-	*ret = (struct parts){ .table = bytes + sizeof(h), .size = le32toh(h.size) };
-	size -= sizeof(h);
-	return !memcmp(h.magic, magic, sizeof(h.magic)) && ret->size <= size &&
-	       le32toh(h.crc) == checksum(&h, ret->table) &&
-	       (ret->size == size || find_lines(ret->table + ret->size, size - ret->size, ret));
-}
-
-/* Reads a file and finds its parts in *@ret_bytes, which the caller frees. 0 or -errno. */
-static int read_parts(const char *path, uint8_t **ret_bytes, struct parts *ret, struct error *err)
-{
-	ssize_t size = read_file(path, ret_bytes);
-
-	if (size < 0 && size != -EBADMSG)
-		return error_set(err, (int)size, "%s: %s", path, open_regular_why((int)size));
-	if (size < 0 || !find_parts(*ret_bytes, (size_t)size, ret))
-		return error_set(err, -EBADMSG, "%s: damaged", path);
-	return 0;
-}
-
-size_t function_store_memory(const char *path)
-{
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct parts parts;
-
-	return read_parts(path, &bytes, &parts, NULL) < 0
-		       ? SIZE_MAX
-		       : functions_memory(parts.table, parts.size);
-}
-
-int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err)
-{
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct parts parts;
-	int r = read_parts(path, &bytes, &parts, err);
-
-	if (r < 0)
-		return r;
-	r = functions_unpack(parts.table, parts.size, name, ret);
-	return r < 0 ? error_set(err, r, "%s: damaged", path) : 0;
-}
-
-int function_store_read_lines(const char *path, struct kept_lines *ret, struct error *err)
-{
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct parts parts;
-	int r = read_parts(path, &bytes, &parts, err);
-
-	if (r < 0)
-		return r;
-	if (!parts.lines)
-		return error_set(err, -ENODATA, "%s: no lines were kept", path);
-	r = kept_lines_unpack(parts.lines, parts.lines_size, ret);
-	return r < 0 ? error_set(err, r, "%s: damaged", path) : 0;
-}
-
-/* --- adding lines --- */
-
-/* Writes the table with the lines to a temporary file and renames it. */
-static int write_with_lines(const char *path, const uint8_t *table, size_t size,
-			    const struct strbuf *lines)
-{
-	struct lines_header h = { .size = htole32((uint32_t)lines->length),
-				  .crc = htole32((uint32_t)crc32_z(0, (const uint8_t *)lines->text,
-								   lines->length)) };
-	const int length = (int)(path_base(path) - path);
-	_cleanup_free_ char *temporary = xasprintf("%.*snew.tmp", length, path);
-	_cleanup_close_ int fd = -1;
-	int r = 0;
-
-	memcpy(h.magic, lines_magic, sizeof(h.magic));
-	fd = open_regular_new(temporary, O_WRONLY, 0644);
-	if (fd < 0)
-		return fd;
-	if (!write_all(fd, table, size) || !write_all(fd, &h, sizeof(h)) ||
-	    !write_all(fd, lines->text, lines->length))
-		r = -EIO;
-	return path_put(temporary, path, 0, r);
-}
-
-/* Packs @lines with those that are kept already, or alone if all are too many. */
-static int pack_with_kept(const struct parts *parts, const struct kept_lines *lines,
-			  struct strbuf *out)
-{
-	_cleanup_(kept_lines_done) struct kept_lines kept = { 0 }, all = { 0 };
-
-	if (!parts->lines || kept_lines_unpack(parts->lines, parts->lines_size, &kept) < 0)
-		return kept_lines_pack(lines, out);
-	kept_lines_merge(&kept, lines, &all);
-	if (all.count <= KEPT_LINES_ROWS_MAX && kept_lines_pack(&all, out) == 0)
-		return 0;
-	return kept_lines_pack(lines, out);
-}
-
-int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err)
-{
-	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct parts parts;
-	int r = read_parts(path, &bytes, &parts, err);
-
-	if (r < 0)
-		return r;
-	r = pack_with_kept(&parts, lines, &packed);
-	if (r == 0)
-		r = write_with_lines(path, bytes, sizeof(struct header) + parts.size, &packed);
-	return r < 0 ? error_errno(err, r, "%s", path) : 0;
+	if (code == 0)
+		count(&s->counts.lines_kept, 1);
+	else if (code != -ENODATA)
+		count(&s->counts.lines_put_off, 1);
 }

@@ -10,8 +10,6 @@
  *	if (function_key(&file, &version, key) && function_store_wants(store, key, true))
  *		function_store_put(store, key, &table);
  *	function_store_free(store);
- *	...
- *	function_store_read("/var/lib/oprofile/symbols/0123456789abcdef", "xz", &symtab, err);
  *
  * One thread may use a store while another reads its counters.
  */
@@ -27,23 +25,17 @@
 struct file_identity;
 struct file_version;
 struct function_store;
-struct kept_lines;
-struct symtab;
+struct function_table;
 
 enum { FUNCTION_KEY = 128 };
-
-/* The functions of one file. */
-struct function_table {
-	const void *bytes; /* of functions_pack(); not looked at */
-	size_t size;
-	uint32_t owner; /* of the file: its table gives way to one of a file of root */
-};
 
 struct function_store_counts {
 	uint64_t functions_kept, functions_evicted; /* tables */
 	uint64_t functions_put_off;		    /* too many at once; asked for again */
 	uint64_t functions_failed;		    /* too large, or could not be written */
-	uint64_t bytes;				    /* on the disk */
+	uint64_t lines_kept;	/* answers about files whose lines were asked for */
+	uint64_t lines_put_off; /* that were not kept; asked for again */
+	uint64_t bytes;		/* on the disk */
 };
 
 /* Writes to @ret the name of the table of a file in this version: its build-id or, if it has none,
@@ -74,17 +66,12 @@ void function_store_put_off(struct function_store *s, uint64_t n);
 /* Says that the file has no table that could be read: for an hour only another file of this key
  * is tried. */
 void function_store_lacks(struct function_store *s, const char *key);
+/* Keeps @lines, which are bytes of kept_lines_pack() and not looked at, with the table of @key;
+ * with @replaces_last in place of those that were put last. 0 or -errno: -ENOENT if there is no
+ * table, -EPERM if it is that of a file of another owner, -EAGAIN if too much was written. */
+int function_store_put_lines(struct function_store *s, const char *key, bool replaces_last,
+			     const struct function_table *lines);
+/* Counts how an attempt to keep lines ended: 0 or -errno. */
+void function_store_count_lines(struct function_store *s, int code);
 /* Reads the counters, from any thread. */
 void function_store_count(const struct function_store *s, struct function_store_counts *ret);
-
-/* Reads the table in the file @path, symbols/KEY; @name is the name of the file that it is of. 0,
- * the caller frees; or -errno: -EBADMSG if it is damaged. */
-int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err);
-/* Returns how much memory the table in that file takes at most; SIZE_MAX: it cannot be read. */
-size_t function_store_memory(const char *path);
-/* Reads the lines kept with that table. 0, and the caller calls kept_lines_done(); or -errno:
- * -ENODATA if none were kept. */
-int function_store_read_lines(const char *path, struct kept_lines *ret, struct error *err);
-/* Keeps @lines with that table, besides those of other code that were kept before: these are
- * dropped if all are too many. 0 or -errno. */
-int function_store_add_lines(const char *path, const struct kept_lines *lines, struct error *err);

@@ -352,6 +352,8 @@ static const struct {
 	{ "functions_put_off", "unit/test_functions.c", "what_is_too_much_at_once_is_put_off" },
 	{ "functions_failed", "unit/test_functions.c", "what_cannot_be_written_is_counted" },
 	{ "functions_evicted", "unit/test_functions.c", "those_not_used_for_longest_go_first" },
+	{ "lines_kept", "unit/test_finder.c", "lines_of_the_hottest_functions_are_kept" },
+	{ "lines_put_off", "unit/test_finder.c", "lines_of_the_hottest_functions_are_kept" },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
 	{ "cost_ns", "unit/test_governor.c", "a_start_is_sampled_as_asked_for" },
 	{ "cost_of_ns", "unit/test_governor.c", "a_start_is_sampled_as_asked_for" },

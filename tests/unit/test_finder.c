@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "identity/finder.h"
 
+#include "dwarf/kept_lines.h"
 #include "file/copy.h"
 #include "file/file_identity.h"
 #include "identity/cookie.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
+#include "parser/parser_places.h"
 #include "collect/internal/backlog.h"
+#include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/symtab.h"
 #include "test.h"
@@ -124,7 +127,7 @@ static void functions_of_what_is_sampled_are_kept(void)
 	cookie_keep(b.cookies, cookie, &where);
 	for (i = 0; i < 1000 && access(path, F_OK) < 0; i++)
 		(void)usleep(10000);
-	CHECK_EQ(function_store_read(path, "program", &st, NULL), 0);
+	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
 	finder_free(STEAL(b.finder));
 	cookie_table_finder(b.cookies, NULL);
 }
@@ -163,6 +166,69 @@ static void functions_of_a_settled_file_are_read_later(void)
 	cookie_table_finder(b.cookies, NULL);
 }
 
+/* Asks for the lines of the function @name of @image once, and waits for an answer. */
+static void keep_lines_of(struct bench *b, const struct function_store *store, const char *name,
+			  const struct cookie_image *image)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_free_ char *path = kept_path(b, image);
+	struct parser_places hottest = { .count = 0 };
+	struct function_store_counts counts, before;
+	unsigned int i;
+
+	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
+	for (i = 0; i < symtab_count(st); i++)
+		if (!strcmp(symtab_at(st, i)->name, name))
+			hottest.offsets[hottest.count++] = symtab_at(st, i)->offset + 1;
+	CHECK_EQ(hottest.count, 1);
+	function_store_count(store, &before);
+	cookie_keep_lines(b->cookies, image->cookie, &hottest);
+	for (i = 0; i < 1000; i++) {
+		cookie_settle(b->cookies);
+		function_store_count(store, &counts);
+		if (counts.lines_kept + counts.lines_put_off >
+		    before.lines_kept + before.lines_put_off)
+			return;
+		(void)usleep(10000);
+	}
+	CHECK(!"answered");
+}
+
+static void lines_of_the_hottest_functions_are_kept(void)
+{
+	BENCH(b);
+	_cleanup_(function_store_freep) struct function_store *store =
+		function_store_new(b.dir, 1 << 30);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint64_t cookie = cookie_of(&b);
+	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
+	_cleanup_(kept_lines_done) struct kept_lines kept = { 0 };
+	struct function_store_counts counts;
+	_cleanup_free_ char *path = NULL;
+	size_t i, own = 0;
+
+	cookie_keep_in(b.cookies, store);
+	cookie_identify(b.cookies, cookie, &where);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	path = kept_path(&b, image);
+	cookie_keep(b.cookies, cookie, &where);
+	while (!functions_kept(store))
+		(void)usleep(10000);
+	keep_lines_of(&b, store, "finder_new", image);
+	CHECK_EQ(function_file_read_lines(path, &kept, NULL), 0);
+	for (i = 0; i < kept.file_count; i++)
+		own += strstr(kept.files[i], "lib/identity/finder.c") != NULL;
+	CHECK_EQ(own, 1);
+	CHECK(kept.count > 5);
+	/* There is a pause before the next one. */
+	keep_lines_of(&b, store, "opener_new", image);
+	function_store_count(store, &counts);
+	CHECK_EQ(counts.lines_kept, 1);
+	CHECK_EQ(counts.lines_put_off, 1);
+	finder_free(STEAL(b.finder));
+	cookie_table_finder(b.cookies, NULL);
+}
+
 /* The opener's worker that is asked reaches only one worker of the parser. */
 static void a_version_is_read_for_the_thread_of_functions(void)
 {
@@ -195,7 +261,7 @@ static void without_a_finder_an_open_file_is_enough(void)
 	path = kept_path(&b, image);
 	CHECK(access(path, F_OK) < 0);
 	cookie_read_functions(b.cookies, true);
-	CHECK_EQ(function_store_read(path, "program", &st, NULL), 0);
+	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
 }
 
 static void a_changed_file_gets_another_cookie_later(void)
@@ -284,7 +350,7 @@ static void a_backlog_that_is_never_empty_stays_small(void)
 }
 
 TESTS(T(an_image_is_identified_later), T(functions_of_what_is_sampled_are_kept),
-      T(functions_of_a_settled_file_are_read_later),
+      T(functions_of_a_settled_file_are_read_later), T(lines_of_the_hottest_functions_are_kept),
       T(a_version_is_read_for_the_thread_of_functions), T(without_a_finder_an_open_file_is_enough),
       T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),

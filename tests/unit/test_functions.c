@@ -5,6 +5,7 @@
 #include "elf/elffile.h"
 #include "parser/parser.h"
 #include "symbol/elfcode.h"
+#include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/symtab.h"
 #include "test.h"
@@ -159,7 +160,7 @@ static void a_file_is_kept_once(void)
 	function_store_count(s, &counts);
 	CHECK_EQ(counts.functions_kept, 1);
 	CHECK(counts.bytes > 0);
-	CHECK_EQ(function_store_read(path, "xz", &st, NULL), 0);
+	CHECK_EQ(function_file_read(path, "xz", &st, NULL), 0);
 	CHECK_EQ(symtab_count(st), 3);
 	/* Another run finds it. */
 	other = function_store_new(directory, 1 << 20);
@@ -318,15 +319,15 @@ static void damage_is_found(void)
 		CHECK_EQ(pread(fd, &byte, 1, at), 1);
 		wrong = byte ^ 0x10;
 		CHECK_EQ(pwrite(fd, &wrong, 1, at), 1);
-		if (!CHECK(function_store_read(path, "xz", &st, NULL) == -EBADMSG))
+		if (!CHECK(function_file_read(path, "xz", &st, NULL) == -EBADMSG))
 			break;
 		CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
 	}
-	CHECK_EQ(function_store_read(path, "xz", &st, NULL), 0);
+	CHECK_EQ(function_file_read(path, "xz", &st, NULL), 0);
 	symtab_free(st);
 	for (at = file.st_size; at-- > 0;) {
 		CHECK_EQ(truncate(path, at), 0);
-		if (!CHECK(function_store_read(path, "xz", &st, NULL) == -EBADMSG))
+		if (!CHECK(function_file_read(path, "xz", &st, NULL) == -EBADMSG))
 			break;
 	}
 }

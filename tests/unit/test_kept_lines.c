@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "dwarf/lines.h"
 #include "file/path.h"
+#include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/functions.h"
 #include "symbol/symtab.h"
@@ -185,14 +186,57 @@ static void lines_are_kept_with_functions(void)
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
 	unsigned int i;
 
-	CHECK_EQ(function_store_read_lines(path, &back, NULL), -ENODATA);
+	CHECK_EQ(function_file_read_lines(path, &back, NULL), -ENODATA);
 	add_some(&l);
 	for (i = 0; i < 2; i++)
-		CHECK_EQ(function_store_add_lines(path, &l, NULL), 0);
-	CHECK_EQ(function_store_read_lines(path, &back, NULL), 0);
+		CHECK_EQ(function_file_add_lines(path, &l, NULL), 0);
+	CHECK_EQ(function_file_read_lines(path, &back, NULL), 0);
 	CHECK_EQ(back.count, l.count);
-	CHECK_EQ(function_store_read(path, "xz", &st, NULL), 0);
+	CHECK_EQ(function_file_read(path, "xz", &st, NULL), 0);
 	CHECK_EQ(symtab_count(st), 1);
+}
+
+/* Puts the line of function @i; returns the result of function_store_put_lines(). */
+static int put(struct function_store *s, unsigned int i, bool replaces_last, uint32_t owner)
+{
+	_cleanup_(kept_lines_done) struct kept_lines l = { 0 };
+	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
+	struct function_table lines = { .owner = owner };
+
+	add(&l, 0x1000 * i, "/src/a.c", i, 0);
+	add(&l, 0x1000 * i + 8, NULL, 0, 0);
+	CHECK_EQ(kept_lines_pack(&l, &packed), 0);
+	lines.bytes = packed.text;
+	lines.size = packed.length;
+	return function_store_put_lines(s, "ab", replaces_last, &lines);
+}
+
+/* Who puts them does not look at them. */
+static void lines_are_put_after_others(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(function_store_freep) struct function_store *s =
+		function_store_new(directory, 1 << 20);
+	_cleanup_free_ char *path = NULL;
+	unsigned int i;
+
+	CHECK_EQ(put(s, 1, false, 0), -ENOENT);
+	path = make_table(directory);
+	CHECK_EQ(put(s, 1, false, 1), -EPERM);
+	CHECK_EQ(put(s, 1, false, 0), 0);
+	CHECK_EQ(put(s, 2, false, 0), 0);
+	CHECK_EQ(put(s, 3, true, 0), 0);
+	for (i = 0; i < 8; i++) {
+		_cleanup_(kept_lines_done) struct kept_lines back = { 0 };
+		/* The oldest go first when there are more than eight. */
+		const bool has_first = i < 7;
+
+		CHECK_EQ(function_file_read_lines(path, &back, NULL), 0);
+		CHECK(!kept_lines_find(&back, 0x1000) == !has_first);
+		CHECK(!kept_lines_find(&back, 0x2000));
+		CHECK(kept_lines_find(&back, 0x3000));
+		CHECK_EQ(put(s, 4 + i, false, 0), 0);
+	}
 }
 
 /* Whatever byte of the lines is wrong, the file is refused as a whole. */
@@ -206,7 +250,7 @@ static void damage_of_lines_is_found(void)
 
 	CHECK_EQ(stat(path, &without), 0);
 	add_calls(&l, 0x1000);
-	CHECK_EQ(function_store_add_lines(path, &l, NULL), 0);
+	CHECK_EQ(function_file_add_lines(path, &l, NULL), 0);
 	CHECK_EQ(stat(path, &with), 0);
 	for (at = without.st_size; at < with.st_size; at++) {
 		_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -215,17 +259,17 @@ static void damage_of_lines_is_found(void)
 		CHECK_EQ(pread(fd, &byte, 1, at), 1);
 		wrong = byte ^ 0x10;
 		CHECK_EQ(pwrite(fd, &wrong, 1, at), 1);
-		if (!CHECK(function_store_read_lines(path, &back, NULL) == -EBADMSG))
+		if (!CHECK(function_file_read_lines(path, &back, NULL) == -EBADMSG))
 			break;
 		CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
 	}
 	for (at = with.st_size; --at > without.st_size;) {
 		CHECK_EQ(truncate(path, at), 0);
-		if (!CHECK(function_store_read_lines(path, &back, NULL) == -EBADMSG))
+		if (!CHECK(function_file_read_lines(path, &back, NULL) == -EBADMSG))
 			break;
 	}
 }
 
 TESTS(T(lines_come_back_as_they_were), T(inlined_calls_come_back_as_they_were), T(lines_are_merged),
       T(no_lines_are_a_table_without_rows), T(lines_are_kept_with_functions),
-      T(damage_of_lines_is_found))
+      T(lines_are_put_after_others), T(damage_of_lines_is_found))

@@ -13,7 +13,7 @@
 #include "history/history_kind.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
-#include "symbol/function_store.h"
+#include "symbol/function_file.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symtab.h"
 #include "tools/common/tool.h"
@@ -190,8 +190,8 @@ static int check_functions(const struct dirtree_visit *visit, void *data)
 	if (!S_ISREG(visit->st.st_mode) || !strcmp(visit->name, "new.tmp"))
 		return 0;
 	f.path = path = path_join(symbols, visit->name);
-	if (function_store_read(path, "", &st, NULL) != -EBADMSG &&
-	    function_store_read_lines(path, &lines, NULL) != -EBADMSG)
+	if (function_file_read(path, "", &st, NULL) != -EBADMSG &&
+	    function_file_read_lines(path, &lines, NULL) != -EBADMSG)
 		return 0;
 	if (c->repair && dirtree_remove(visit->directory, visit->name, NULL) == 0)
 		f.action = ACTION_REPAIRED;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "collect/internal/intake.h"
 #include "history/upkeep.h"
+#include "identity/hot_code.h"
 #include "collect/internal/slicing.h"
 #include "collect/internal/totals.h"
 
@@ -27,6 +28,8 @@ struct collector {
 	struct record *record;
 	struct finder *finder; /* or NULL */
 	struct function_store *functions;
+	struct hot_code hot;	   /* whose lines are to be kept */
+	uint64_t hot_ns;	   /* when that was last asked for */
 	struct intake intake;	   /* of the event buffer */
 	struct spending *spending; /* or NULL */
 	bool has_history;

@@ -7,6 +7,7 @@
 #include "chains/chain_names.h"
 #include "history/segment_tree.h"
 #include "sfile/manifest.h"
+#include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symtab.h"
@@ -94,9 +95,9 @@ static const struct table *table_of_file(struct tables *t, const char *name)
 	table = table_of(t, key, &is_new);
 	if (is_new) {
 		path = path_join(t->directory, key);
-		memory = function_store_memory(path);
+		memory = function_file_memory(path);
 		if (memory <= t->left &&
-		    function_store_read(path, path_base(image->path), &table->symbols, NULL) == 0)
+		    function_file_read(path, path_base(image->path), &table->symbols, NULL) == 0)
 			t->left -= memory;
 	}
 	return table->symbols ? table : NULL;

@@ -11,6 +11,7 @@
 
 struct cookie_entry {
 	struct cookie_image image;
+	struct cookie_mapped where;	/* a process that had code sampled there; ->root is "" */
 	struct cookie_entry *successor; /* the file as it is since it was changed, or NULL */
 	uint64_t looked_ns;		/* for changes, last */
 	bool looking;			/* for changes; the answer has not come */

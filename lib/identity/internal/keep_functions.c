@@ -6,6 +6,7 @@
 #include "identity/cookie_identify.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
+#include "symbol/function_file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -61,8 +61,10 @@ static int table(const struct cookie_image *image, const struct cookie_mapped *w
 	return r == -ENOENT ? -ENODATA : r;
 }
 
+/* Has the functions of a file read or, if @places is not NULL, the lines there. */
 static int functions(const struct cookie_image *image, const struct cookie_mapped *where,
-		     struct parser *parser, struct opener_answer *a)
+		     const struct parser_places *places, struct parser *parser,
+		     struct opener_answer *a)
 {
 	_cleanup_close_ int fd = cookie_open_version(image, where);
 	struct stat st;
@@ -71,7 +73,8 @@ static int functions(const struct cookie_image *image, const struct cookie_mappe
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -ENOENT;
 	a->owner = st.st_uid;
-	r = parser_functions_leave(parser, fd, where->tgid, &a->size);
+	r = places ? parser_lines_leave(parser, fd, where->tgid, places, &a->size)
+		   : parser_functions_leave(parser, fd, where->tgid, &a->size);
 	return r == -ENOENT ? -ENODATA : r;
 }
 
@@ -137,7 +140,10 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 		reply->code = table(&image, &where, parser, a);
 		break;
 	case OPENER_FUNCTIONS:
-		reply->code = functions(&image, &where, parser, a);
+		reply->code = functions(&image, &where, NULL, parser, a);
+		break;
+	case OPENER_LINES:
+		reply->code = functions(&image, &where, &r->places, parser, a);
 		break;
 	case OPENER_CODE:
 		reply->code = code(r->tgid, r->start, a);

@@ -9,7 +9,9 @@
 #include "jit/jit_files.h"
 #include "jit/jit_source.h"
 #include "parser/parser_pages.h"
+#include "parser/parser_places.h"
 
+#include <assert.h>
 #include <limits.h>
 
 enum opener_what {
@@ -21,6 +23,7 @@ enum opener_what {
 	OPENER_COPIED,	/* as OPENER_COPY, in the lane of the two before */
 	OPENER_VERSION, /* as OPENER_IDENTIFY, in the lane of the next */
 	OPENER_FUNCTIONS,
+	OPENER_LINES,
 	OPENER_JIT_FIND, /* below the directory that comes along */
 	OPENER_JIT_READ, /* the file that comes along with O_PATH */
 };
@@ -33,14 +36,17 @@ struct opener_request {
 	struct jit_files_query jit;
 	struct jit_source_state state; /* of the source to read */
 	uint64_t now;
-	char path[PATH_MAX]; /* only as long as needed is sent */
+	struct parser_places places; /* OPENER_LINES */
+	char path[PATH_MAX];	     /* only as long as needed is sent */
 };
+
+static_assert(sizeof(struct opener_request) <= SANDBOX_REQUEST_MAX, "a request fits");
 
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
 	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
-	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
+	uint32_t owner; /* of the file, with OPENER_FUNCTIONS and OPENER_LINES */
 	bool is_so;	/* changed, or a copy */
 	bool is_gone;	/* what would be a copy */
 	bool has_text;	/* image.host, copy.path, or that of a JIT file */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker's half of a parser: it runs without privileges, and its answers are not trusted. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "dwarf/lines.h"
 #include "elf/debugfile.h"
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
 #include "symbol/elfcode.h"
+#include "symbol/function_lines.h"
 #include "symbol/functions.h"
 #include "symbol/symtab.h"
 #include "unwind/unwind.h"
@@ -125,6 +130,104 @@ static void serve_functions(int fd, struct sandbox_reply *reply)
 	reply->size = (size_t)MAX(n, 0);
 }
 
+/* --- lines --- */
+
+/* Debug information in one file, and how long it is read for. */
+enum { DEBUG_BYTES_MAX = 128 << 20, LINES_MS = 100 };
+
+/* Whether there is so much debug information that reading it would take too long. */
+static bool is_too_much(const struct elffile *ef)
+{
+	struct elf_section info;
+
+	return elffile_find_section(ef, ".debug_info", &info) &&
+	       info.header.sh_size > DEBUG_BYTES_MAX;
+}
+
+/* Marks the functions at @places, by the number of their first piece, and puts the ranges of code
+ * that the answer is about. */
+static void put_ranges(struct writer *w, const struct symtab *st,
+		       const struct parser_places *places, bool *is_wanted)
+{
+	uint32_t *count = (uint32_t *)w->at;
+	size_t i, n = 0;
+
+	put_u64(w, 0);
+	for (i = 0; i < places->count; i++) {
+		const uint64_t offset = places->offsets[i];
+		const struct symbol *sym = symtab_find(st, offset);
+
+		if (sym) {
+			is_wanted[sym->whole] = true;
+			continue;
+		}
+		/* Code of no function has no lines. */
+		put_u64(w, offset);
+		put_u64(w, offset + 1);
+		n++;
+	}
+	for (i = 0; i < symtab_count(st); i++) {
+		const struct symbol *piece = symtab_at(st, i);
+
+		if (!is_wanted[piece->whole])
+			continue;
+		put_u64(w, piece->offset);
+		put_u64(w, piece->end);
+		n++;
+	}
+	if (!w->full)
+		*count = (uint32_t)n;
+}
+
+/* Puts the @lines of the functions of @st at @places. */
+static int put_lines(struct writer *w, struct lines *lines, const struct symtab *st,
+		     const struct parser_places *places)
+{
+	_cleanup_(strbuf_done) struct strbuf packed = STRBUF_INIT;
+	_cleanup_free_ bool *is_wanted = xcalloc(symtab_count(st) + 1, sizeof(*is_wanted));
+	struct function_lines found = { .lines = lines,
+					.end_ns = clock_now_ns() + LINES_MS * (NS_PER_S / 1000) };
+	uint32_t *is_cut = (uint32_t *)w->at + 1;
+	int r = 0;
+
+	put_ranges(w, st, places, is_wanted);
+	if (!function_lines_add(&found, st, is_wanted))
+		*is_cut = 1;
+	if (found.kept.file_count)
+		r = kept_lines_pack(&found.kept, &packed);
+	put(w, packed.text, packed.length);
+	function_lines_done(&found);
+	return r;
+}
+
+static int read_lines(struct elffile *ef, const struct parser_places *places, struct writer *w)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_(lines_freep) struct lines *lines = is_too_much(ef) ? NULL : lines_new(ef, NULL);
+	struct elffile *debug = NULL;
+
+	if (!lines || !lines_exist(lines)) {
+		int r = lines ? -ENODATA : -EFBIG;
+
+		lines_free(STEAL(lines));
+		elffile_close(ef);
+		return r;
+	}
+	if (debugfile_inside(ef, &debug) < 0)
+		debug = NULL;
+	st = elfcode_symbols(ef, debug, "");
+	return symtab_count(st) ? put_lines(w, lines, st, places) : -ENODATA;
+}
+
+static void serve_lines(const struct parser_places *places, int fd, struct sandbox_reply *reply)
+{
+	struct writer w = begin(reply);
+	struct elffile *ef;
+	int r = elffile_open_fd(dup(fd), "file", &ef, NULL);
+
+	finish(&w, reply, r < 0 ? r : read_lines(ef, places, &w));
+}
+
 static void put_load(void *data, const struct jit_code *code)
 {
 	struct writer *w = data;
@@ -238,6 +341,10 @@ void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *
 		break;
 	case PARSER_JIT:
 		serve_jit(request, fd, reply);
+		break;
+	case PARSER_LINES:
+		if (request->places.count <= PARSER_PLACES_MAX)
+			serve_lines(&request->places, fd, reply);
 		break;
 	case PARSER_PAGES:
 		serve_pages(&request->pages, fd, reply);

@@ -8,11 +8,19 @@
 #include "helper/sandbox.h"
 #include "jit/jit_source.h"
 #include "parser/parser_pages.h"
+#include "parser/parser_places.h"
 
 struct unwind_rules;
 struct unwind_table;
 
-enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_FUNCTIONS, PARSER_JIT, PARSER_PAGES };
+enum parser_what {
+	PARSER_BUILD_ID,
+	PARSER_TABLE,
+	PARSER_FUNCTIONS,
+	PARSER_JIT,
+	PARSER_PAGES,
+	PARSER_LINES
+};
 
 /* Bytes of a file of run-time code that are read for one answer, which is at most ten times as
  * long; more if a record is longer. */
@@ -28,7 +36,8 @@ struct parser_request {
 	uint32_t unused;
 	uint64_t now; /* PARSER_JIT */
 	struct jit_source_state state;
-	struct parser_pages pages; /* PARSER_PAGES: the answer has just these */
+	struct parser_pages pages;   /* PARSER_PAGES: the answer has just these */
+	struct parser_places places; /* PARSER_LINES */
 };
 
 /* The worker: serves a request (a sandbox's ->serve). */

@@ -5,7 +5,7 @@
 #include "dwarf/lines.h"
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
-#include "symbol/function_store.h"
+#include "symbol/function_file.h"
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ struct lines *binary_lines(const struct binary *b)
 
 	if (b->file)
 		return lines_new(b->file, b->debug);
-	r = b->kept ? function_store_read_lines(b->kept, &kept, &err) : -ENODATA;
+	r = b->kept ? function_file_read_lines(b->kept, &kept, &err) : -ENODATA;
 	if (r < 0 && r != -ENODATA && r != -ENOENT)
 		log_warn("%s", err.text);
 	return lines_new_kept(&kept);

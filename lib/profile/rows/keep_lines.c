@@ -13,7 +13,7 @@
 #include "profile/select/gather.h"
 #include "profile/select/samples.h"
 #include "symbol/function_lines.h"
-#include "symbol/function_store.h"
+#include "symbol/function_file.h"
 #include "symbol/symtab.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ static void keep_image(struct keeping *k, uint32_t image, const struct binary *b
 	is_sampled = sampled_functions(k, image, b->symtab);
 	(void)function_lines_add(&found, b->symtab, is_sampled);
 	if (found.kept.file_count) {
-		if (function_store_add_lines(path, &found.kept, &err) < 0)
+		if (function_file_add_lines(path, &found.kept, &err) < 0)
 			log_debug("lines are not kept: %s", err.text);
 		else
 			k->kept++;

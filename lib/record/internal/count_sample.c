@@ -251,6 +251,7 @@ static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const st
 		return;
 	}
 	store_add(rec->store, file, pc - f->place.base, weight);
+	note_hot(rec, pc, weight);
 	if (t->tracing != TRACE_OFF)
 		return;
 	t->file = file;

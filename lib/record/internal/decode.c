@@ -276,6 +276,7 @@ static inline void take_sample(struct record *rec, uint64_t pc, uint64_t counter
 	if (t->mode == MODE_KERNEL)
 		rec->stats.kernel_samples += t->weight;
 	store_add(rec->store, t->file, pc - t->base, t->weight);
+	note_hot(rec, pc, t->weight);
 	t->weight = 1;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "base/strbuf.h"
+#include "identity/hot_code.h"
 #include "stream/evbuf.h"
 #include "record/internal/callers.h"
 #include "record/internal/kernel_images.h"
@@ -81,6 +82,7 @@ struct record {
 	struct jitting *jitting; /* NULL: JIT code is not looked up */
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
+	struct hot_code *hot; /* or NULL */
 	struct intern cgroups, comms;
 	struct container_namer *containers; /* NULL: cgroups are not separated */
 	struct thread_namer *threads;	    /* NULL: threads are not */
@@ -108,6 +110,12 @@ struct record {
 bool record_tend_files(struct record *rec);
 /* Counts what was shed so far, before ->shed changes. */
 void record_settle_shed(struct record *rec);
+/* Notes that @weight samples are in the current image's code at @pc. */
+static inline void note_hot(struct record *rec, uint64_t pc, uint64_t weight)
+{
+	if (rec->hot && rec->trans.mode == MODE_USER)
+		hot_code_count(rec->hot, rec->trans.image_cookie, pc, weight);
+}
 /* Takes the sample (@pc, @counter) if the shortcut does not apply. */
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
 /* Adds the next caller to the current chain. */

@@ -11,6 +11,7 @@
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
+#include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/symtab.h"
 
@@ -231,7 +232,7 @@ bool search_read_kept(const struct search *s, struct symtab **ret, const char **
 
 	if (!path)
 		return false;
-	if (function_store_read(path, name, ret, &err) < 0) {
+	if (function_file_read(path, name, ret, &err) < 0) {
 		log_warn("%s; samples of %s are shown without symbols", err.text, name);
 		return false;
 	}
