@@ -102,6 +102,23 @@ static int add_up(uint32_t context _unused_, const struct chain *chain, void *da
 	return 0;
 }
 
+/* Reads the tree of chains node by node. */
+static void read_tree(struct chain_reader *r, size_t i)
+{
+	const struct chain_reader_tree tree = chain_reader_tree(r, i);
+	struct chain_frame frame;
+	bool is_function;
+	uint32_t k;
+
+	for (k = 1; k <= tree.nodes; k++) {
+		if (tree.parents[k] >= k || tree.place_of[k] > tree.places)
+			abort();
+		(void)chain_reader_frame(r, i, tree.place_of[k], &frame, &is_function);
+		(void)chain_reader_context(r, i, tree.place_of[k]);
+	}
+	chain_reader_forget_tree(r, i);
+}
+
 /* Reads the segment as one of call chains. */
 static void read_chains(const struct strbuf *bytes)
 {
@@ -109,6 +126,7 @@ static void read_chains(const struct strbuf *bytes)
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	_cleanup_free_ char *chains = NULL, *path = NULL;
 	uint64_t sum = 0;
+	size_t i;
 	FILE *f;
 
 	if (!made && (!mkdtemp(dir) || atexit(remove_directory)))
@@ -121,8 +139,11 @@ static void read_chains(const struct strbuf *bytes)
 	f = fopen(path, "w");
 	if (!f || fwrite(bytes->text, 1, bytes->length, f) != bytes->length || fclose(f))
 		abort();
-	if (chain_reader_open(dir, &WINDOW_ALL, &r, NULL) == 0)
-		(void)chain_reader_each(r, add_up, &sum);
+	if (chain_reader_open(dir, &WINDOW_ALL, &r, NULL) < 0)
+		return;
+	(void)chain_reader_each(r, add_up, &sum);
+	for (i = 0; i < chain_reader_trees(r); i++)
+		read_tree(r, i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,10 +5,13 @@
 
 #include "chains/chain_merge.h"
 #include "history/history_source.h"
+#include "history/internal/segment_format.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <zlib.h>
+#include <zstd.h>
 
 /* --- interruptions --- */
 
@@ -248,7 +251,55 @@ static void damage_is_skipped_and_counted(void)
 	damage(&p, "chain.1.", &WINDOW_ALL);
 }
 
-TESTS(T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
-      T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
-      T(a_pair_without_a_header_costs_only_itself), T(a_repair_keeps_the_history),
-      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted))
+/* Replaces the nodes of a segment by others, of which no byte ends a number. */
+static void spoil_nodes(int fd)
+{
+	uint8_t raw[64], stored[256];
+	struct segment_header h;
+	struct segment_block *b = &h.blocks[SEGMENT_NODES];
+	struct stat st;
+
+	memset(raw, 0xff, sizeof(raw));
+	CHECK_EQ(fstat(fd, &st), 0);
+	CHECK_EQ(pread(fd, &h, sizeof(h), 0), (ssize_t)sizeof(h));
+	b->offset = (uint64_t)st.st_size;
+	b->size = sizeof(raw);
+	b->stored = (uint32_t)ZSTD_compress(stored, sizeof(stored), raw, sizeof(raw), 1);
+	b->crc = (uint32_t)crc32_z(0, stored, b->stored);
+	h.crc = (uint32_t)crc32_z(0, (const uint8_t *)&h.level,
+				  sizeof(h) - offsetof(struct segment_header, level));
+	CHECK_EQ(pwrite(fd, stored, b->stored, st.st_size), (ssize_t)b->stored);
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), (ssize_t)sizeof(h));
+}
+
+/* The nodes of a segment are read when they are needed. */
+static void nodes_that_turn_out_to_be_damaged_are_none(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "chains/chain.1.0-0");
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct sums s = { 0 };
+	_cleanup_close_ int fd = -1;
+
+	write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	spoil_nodes(fd);
+	CHECK_EQ(chain_reader_open(dir, &WINDOW_ALL, &r, NULL), 0);
+	CHECK_EQ(chain_reader_skipped(r).bytes, 0);
+	CHECK(chain_reader_size(r, 0).nodes > 0);
+	CHECK_EQ(chain_reader_tree(r, 0).nodes, 0);
+	CHECK(chain_reader_skipped(r).bytes > 0);
+	s.names = chain_reader_names(r);
+	CHECK_EQ(chain_reader_each(r, take, &s), 0);
+	CHECK(s.all < p.all);
+	CHECK_EQ(chain_reader_folded(r), 0);
+}
+
+TESTS(T(nodes_that_turn_out_to_be_damaged_are_none), T(a_kill_at_any_time_changes_no_sum),
+      T(readers_always_see_the_whole), T(a_full_disk_changes_no_sum),
+      T(what_is_in_no_slice_is_in_the_sum), T(a_pair_without_a_header_costs_only_itself),
+      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
+      T(damage_is_skipped_and_counted))

@@ -191,6 +191,7 @@ static void take_group(struct merging *g, const struct group *group)
 
 		for (; child; child = next) {
 			next = g->m->nodes[child].sibling;
+			__builtin_prefetch(&g->m->nodes[next]);
 			join(g, child, group->node);
 		}
 		n->child = group->node; /* for call_merge_node() */

@@ -382,17 +382,28 @@ static int plant_chain(struct plant *p, uint32_t knot)
 
 /* --- trees --- */
 
-/* Adds the chains that end at the nodes of the tree: parents come first. In a pair of files, these
- * are anywhere, and fetched while other nodes are looked at. */
+/* Fetches what is needed of a node, which is anywhere, while others are looked at. */
+static void fetch(const struct plant *p, uint32_t i)
+{
+	/* A root of a pair of files has none. */
+	const uint32_t number = MIN(p->tree.place_of[i], p->tree.places);
+
+	__builtin_prefetch(&p->outer[p->tree.parents[i]]);
+	__builtin_prefetch(&p->places[number]);
+	if (p->tree.counts[i])
+		__builtin_prefetch(&p->origins[number]);
+}
+
+/* Adds the chains that end at the nodes of the tree: parents come first. */
 static int plant_chains(struct plant *p)
 {
-	enum { AHEAD = 32 };
+	enum { AHEAD = 24 };
 	const uint32_t count = p->tree.nodes;
 	uint32_t i;
 	int r = 0;
 
 	for (i = 1; i <= count && r == 0; i++) {
-		__builtin_prefetch(&p->outer[p->tree.parents[MIN(i + AHEAD, count)]]);
+		fetch(p, MIN(i + AHEAD, count));
 		p->outer[i] = outer_of(p, i);
 		if (p->knots)
 			p->knots[i] = (struct knot){ 0 };
@@ -464,20 +475,12 @@ static void make_leaves(struct plant *p, uint32_t count)
 		p->source->leaf_tasks = xcalloc(count, sizeof(*p->source->leaf_tasks));
 }
 
-/* Reports what turned out to be damaged since @before. */
-static void warn_damaged(const struct chain_reader *reader, size_t before)
-{
-	const size_t damaged = chain_reader_skipped(reader).bytes;
-
-	if (damaged > before)
-		log_warn("%zu damaged bytes of call chains are skipped", damaged - before);
-}
-
 int chains_plant(struct chains_collect *collect)
 {
 	struct chain_reader *reader = collect->source->reader;
 	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
-	const size_t damaged = chain_reader_skipped(reader).bytes;
+	const size_t before = chain_reader_skipped(reader).bytes;
+	size_t damaged;
 	int r = 0;
 	size_t i;
 
@@ -486,7 +489,9 @@ int chains_plant(struct chains_collect *collect)
 	for (i = 0; i < chain_reader_trees(reader) && r == 0; i++)
 		r = plant_tree(&p, i);
 	plant_done(&p);
-	warn_damaged(reader, damaged);
+	damaged = chain_reader_skipped(reader).bytes - before; /* nodes of segments */
+	if (damaged)
+		log_warn("%zu damaged bytes of call chains are skipped", damaged);
 	chains_plant_merge(collect);
 	collect->nodes = collect->merged_nodes = 0;
 	return r;
