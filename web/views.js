@@ -338,7 +338,7 @@ function groupId(profile, by, g) {
 /** The samples of each group in the other events: [{ key, n, head, sums (by id), names (by id) }]. */
 function eventGroups(page, by) {
 	return page.events.filter(e => hasGrouping(e.profile, by) && e.tree).map(({ key, profile, n, tree, functions, isIn }) => {
-		const found = profile.taskGroups(by) ? profile.taskSums(by, isIn) : profile.sumsOf(tree, profile.groups(tree, by), functions.self, by);
+		const found = profile.taskGroups(by) ? profile.taskSums(by, isIn) : profile.sumsOf(tree, functions.self, by);
 		const groups = [...found.keys()], names = groupNames(profile, by, groups), ids = groups.map(g => groupId(profile, by, g));
 		return { key, n, head: profile.head, sums: new Map(ids.map((id, i) => [id, found.get(groups[i])])), names: new Map(ids.map((id, i) => [id, names[i]])) };
 	});

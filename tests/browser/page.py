@@ -611,7 +611,7 @@ def nothing_in_the_bar_is_cut(b, url):
 def hostile_names_are_text(b, url):
     for view in ("overview", "flame", "functions", "quality"):
         b.open(url, f"v={view}")
-        if b.js("return document.querySelectorAll('script').length") != 4 or b.js("return document.images.length"):
+        if b.js("return document.querySelectorAll('script').length") != 5 or b.js("return document.images.length"):
             return False
         if b.js("return /[\u202a-\u202e]/.test(document.body.textContent)"):
             return False
