@@ -657,7 +657,7 @@ export function showQuality(page, host) {
 	if (head.hidden) samples.push([`not drawn: ${int(head.hidden.nodes)} nodes, each below ${amount(head, head.hidden.below)}`, `${pct(head.hidden.samples / n)} %`]);
 	if (head.others) samples.push([`without a name: ${int(head.others.functions)} functions, each in less than ${amount(head, head.others.below)}`,
 		`${pct([...page.profile.others].reduce((sum, f) => sum + page.functions.self[f], 0) / page.n)} %`]);
-	host.replaceChildren(el('h2', {}, 'How good these numbers are'), page.window ? el('p', { class: 'dim' }, 'The window has an own card for its samples; the other cards are about the whole session.') : '', el('div', { class: 'cards' },
+	host.replaceChildren(el('h2', {}, 'How good these numbers are'), page.window ? el('p', { class: 'dim' }, 'The samples, and how many were lost, are those of the window; all else is about the whole session.') : '', el('div', { class: 'cards' },
 		card('Samples', rowsOf(samples), page.window && page.lost ? el('p', { class: 'dim' }, `A history has how many samples were lost, not why.${head.losses.length ? ' Of the whole session:' : ''}`) : '',
 			rowsOf(head.losses.map(l => [visible(l.meaning), int(l.value)]))),
 		head.chains ? card('Where call chains end', rowsOf([...ends].sort((a, b) => b[1].samples - a[1].samples)
