@@ -10,8 +10,11 @@ export OPROFILE_SYMBOL_CACHE
 
 mkdir "$dir/src"
 cat >"$dir/src/work.c" <<'END'
+#ifndef MIX
+#define MIX always_inline
+#endif
 volatile unsigned long sink;
-static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
+static inline __attribute__((MIX)) unsigned long mix(unsigned long x)
 {
 	x = x * 6364136223846793005u + 1442695040888963407u;
 	return x ^ x / 7;
@@ -61,7 +64,7 @@ percent()
 }
 opreport --session-dir="$dir/session" -l --debug-info --inlines >"$dir/report" 2>&1
 grep 'prog ' "$dir/report" | sed 's/^/# /'
-ok "inlined calls have the line of the call" test "$(percent 'work.c:9 .* mix .inlined')" -ge 25
+ok "inlined calls have the line of the call" test "$(percent 'work.c:12 .* mix .inlined')" -ge 25
 ok "functions of both runs have lines" test "$(percent 'work.c:.* (work|other|mix .inlined.)$')" -ge 90
 opreport --session-dir="$dir/session" --chains --inlines >"$dir/report" 2>&1
 ok "chains have inlined calls" sh -c "grep -A 2 'mix (inlined)' '$dir/report' | grep -A 1 'twice (inlined)' |
@@ -78,4 +81,14 @@ for way in gone here; do
 		2>/dev/null | sort >"$dir/$way"
 done
 is "reports with the file are the same" "$(cmp "$dir/gone" "$dir/here" 2>&1)" ""
+
+# A build in which it is not inlined.
+gcc -w -g -O1 -DMIX=noinline -Wl,--build-id -o "$dir/src/next" "$dir/src/work.c"
+mv "$dir/src/next" "$dir/src/prog"
+ok "a build in which a function is not inlined" operf --session-dir="$dir/session" --driver="$driver" \
+	--rate=500 --append "$dir/src/prog"
+opreport --session-dir="$dir/session" --history-of="src/work.c:8" --csv --no-header >"$dir/report" 2>&1
+awk -F, '$4 != "" { print $13, $14, $6 }' "$dir/report" | sed 's/^/# /'
+is "--history-of finds its line in both" \
+	"$(awk -F, '$4 != "" && $6 > 50 { print $13 }' "$dir/report" | xargs)" "8 8"
 done_testing

@@ -15,6 +15,7 @@ struct sampled {
 	unsigned int build, line, count;
 	uint32_t text;
 	const char *function; /* NULL: f */
+	bool is_inlined;      /* it is not known where the function starts */
 };
 
 enum { BUILDS = 3, START = 5 };
@@ -36,7 +37,8 @@ static void add_function(struct container *c, unsigned int build, const char *na
 				c, &(struct row){ .image = build,
 						  .kind = ROW_SYMBOL,
 						  .symbol = container_symbol(c, name) });
-			row->place = (struct row_place){ "/src/a.c", START, 0 };
+			if (!all->is_inlined)
+				row->place = (struct row_place){ "/src/a.c", START, 0 };
 		}
 		*place = (struct row_place){ "/src/a.c", all->line, all->text };
 		detail_keep(c, row, &sample, 1, 0, NULL);
@@ -128,6 +130,17 @@ static void lines_are_matched(void)
 		  { { 0, 7, 10, 77 }, { 1, 8, 5, 77 }, { 2, 9, 30, 77 } },
 		  9,
 		  "0:f:7:text:10 1:f:8:text:5 2:f:9:text:30" },
+		{ "inlined in one build, no texts",
+		  { { 0, 7, 10, 0, NULL, true }, { 0, 9, 10, 0, NULL, true }, { 1, 7, 30, 77 } },
+		  7,
+		  "0:f:7:number:10 1:f:7:text:30" },
+		{ "inlined in one build, changed",
+		  { { 0, 7, 10, 77, NULL, true },
+		    { 0, 8, 20, 88, NULL, true },
+		    { 1, 10, 30, 77 },
+		    { 1, 11, 40, 99 } },
+		  11,
+		  "0:f:8:neighbour:20 1:f:11:text:40" },
 		{ "not sampled", { { 0, 7, 10, 77 } }, 8, "none" },
 	};
 	size_t i;

@@ -14,8 +14,8 @@
 struct candidate {
 	size_t row;
 	struct row_place place;
-	int64_t distance; /* in lines from the start of the function; if that is not in the file,
-			   * the number of the line */
+	int64_t distance; /* in lines from the start of the function, if that is known */
+	bool has_start;
 	uint64_t *counts; /* one per class */
 };
 
@@ -70,7 +70,7 @@ static struct candidate *candidate_of(struct candidates *all, size_t first, size
 	array_grow(&all->list, all->count + 1, &all->room);
 	c = &all->list[all->count++];
 	*c = (struct candidate){
-		row, *place, (int64_t)place->line - (has_start ? (int64_t)start->line : 0),
+		row, *place, has_start ? (int64_t)place->line - (int64_t)start->line : 0, has_start,
 		arena_alloc(&all->container->arena, all->container->class_count * sizeof(uint64_t))
 	};
 	memset(c->counts, 0, all->container->class_count * sizeof(uint64_t));
@@ -180,11 +180,18 @@ static const struct candidate *meant_in(const struct candidates *all, const stru
 struct lines_of_row {
 	const struct candidate *list;
 	size_t count;
+	bool by_number; /* lines are compared by their numbers: a function has no known start */
 };
+
+/* How far down a line is: from the start of its function, or of the file. */
+static int64_t depth(struct lines_of_row r, const struct candidate *c)
+{
+	return r.by_number ? (int64_t)c->place.line : c->distance;
+}
 
 static struct lines_of_row lines_of_row(const struct candidates *all, size_t row)
 {
-	struct lines_of_row r = { all->list, 0 };
+	struct lines_of_row r = { .list = all->list };
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
@@ -196,26 +203,25 @@ static struct lines_of_row lines_of_row(const struct candidates *all, size_t row
 	return r;
 }
 
-/* The line with this text that is nearest to @distance lines from the function's start, or NULL. */
-static const struct candidate *find_text(struct lines_of_row r, uint32_t text, int64_t distance)
+/* The line with this text that is nearest to the depth @at, or NULL. */
+static const struct candidate *find_text(struct lines_of_row r, uint32_t text, int64_t at)
 {
 	const struct candidate *best = NULL;
 	size_t i;
 
 	for (i = 0; i < r.count; i++)
 		if (r.list[i].place.text == text &&
-		    (!best ||
-		     llabs(r.list[i].distance - distance) < llabs(best->distance - distance)))
+		    (!best || llabs(depth(r, &r.list[i]) - at) < llabs(depth(r, best) - at)))
 			best = &r.list[i];
 	return best;
 }
 
-static const struct candidate *find_distance(struct lines_of_row r, int64_t distance)
+static const struct candidate *find_depth(struct lines_of_row r, int64_t at)
 {
 	size_t i;
 
 	for (i = 0; i < r.count; i++)
-		if (r.list[i].distance == distance)
+		if (depth(r, &r.list[i]) == at)
 			return &r.list[i];
 	return NULL;
 }
@@ -231,15 +237,15 @@ static const struct candidate *find_neighbour(struct lines_of_row r, struct line
 
 	for (i = 0; i < its.count; i++) {
 		const struct candidate *near = &its.list[i];
-		int64_t off = meant->distance - near->distance;
+		int64_t off = depth(r, meant) - depth(r, near);
 
-		c = near->place.text ? find_text(r, near->place.text, near->distance) : NULL;
+		c = near->place.text ? find_text(r, near->place.text, depth(r, near)) : NULL;
 		if (!c || llabs(off) >= least)
 			continue;
 		least = llabs(off);
-		best = find_distance(r, c->distance + off);
+		best = find_depth(r, depth(r, c) + off);
 	}
-	return best && !find_text(its, best->place.text, best->distance) ? best : NULL;
+	return best && !find_text(its, best->place.text, depth(r, best)) ? best : NULL;
 }
 
 static bool has_texts(struct lines_of_row r)
@@ -258,11 +264,12 @@ static const struct candidate *match(const struct candidates *all, struct lines_
 {
 	const struct candidate *c;
 
+	r.by_number = !meant->has_start || !r.list->has_start;
 	*ret = ROW_BY_NUMBER;
 	if (!meant->place.text || !has_texts(r))
-		return find_distance(r, meant->distance);
+		return find_depth(r, depth(r, meant));
 	*ret = ROW_BY_TEXT;
-	c = find_text(r, meant->place.text, meant->distance);
+	c = find_text(r, meant->place.text, depth(r, meant));
 	if (c)
 		return c;
 	*ret = ROW_BY_NEIGHBOUR;

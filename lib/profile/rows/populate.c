@@ -285,7 +285,8 @@ static void open_binary(struct populate *p, struct current *cur)
 	if (p->job->config->lines || p->job->config->inlines || p->job->config->line)
 		cur->placer = placer_open(p->job->out, p->job->binaries, cur->image, &cur->binary,
 					  p->job->config->line);
-	if (p->job->config->inlines && cur->placer)
+	/* The function of a line is the one that it is written in, wherever it was inlined. */
+	if ((p->job->config->inlines || p->job->config->line) && cur->placer)
 		cur->inlined = inline_rows_new(p->job->out, placer_lines(cur->placer),
 					       p->job->config->lines);
 }
