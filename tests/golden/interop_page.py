@@ -45,10 +45,16 @@ def of_report(*arguments):
     return {key: sorted(values) for key, values in found.items()}
 
 
+def event_of(path):
+    """The words for the event that a page shows, if there are several."""
+    name, _, count = read_page(path)[0].get("event_key", "").partition(",")
+    return [f"event:{name}"] * bool(name) + [f"count:{count}"] * bool(count)
+
+
 def check(session):
     if opreport("--html=page.html", f"--session-dir={session}") is None:
         return None
-    if of_page("page.html") != of_report(f"--session-dir={session}"):
+    if of_page("page.html") != of_report(f"--session-dir={session}", *event_of("page.html")):
         return "other numbers than --children"
     return ""
 
