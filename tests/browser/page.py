@@ -1168,13 +1168,15 @@ def lines_have_what_they_call(b, url):
 
 
 def a_file_has_the_source_of_hot_functions(b, url):
-    """The numbers are those of opannotate, also if a window is chosen, which the page says."""
+    """The numbers are those of opannotate, also if a window is chosen, which the page says; also of functions that only call."""
     for window in ("", "&a=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"):
         b.open(url, f"v=source&fn=exe-pie:marked_first{window}")
         counts = instruction_counts(b)
         if not counts or counts != shares_of_opannotate(shlex.split(b.text("command"))[1:]) or bool(window) != ("no source of a window" in b.text("source-note")):
             return False
-    return True
+    b.open(url, "v=source&fn=exe-pie:_start")
+    counts = instruction_counts(b)
+    return len(counts) == 1 and counts == shares_of_opannotate(shlex.split(b.text("command"))[1:])
 
 
 def sessions_that_are_not_listed_are_counted(b):

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most functions, of which those with the most samples are taken. */
-enum { FUNCTIONS_MAX = 60 };
+/* The most functions, of which those with the most samples are taken; and of those that call. */
+enum { FUNCTIONS_MAX = 60, CALLERS_MAX = 30 };
 
 /* A function of the page. */
 struct hot {
@@ -41,15 +41,41 @@ static bool is_known(const struct hot *list, size_t count, const struct row *row
 	return false;
 }
 
-/* Makes a list of the functions with the most samples of their own; returns their number. Caller
- * frees. */
+/* Sorts the list from number @from on, and keeps the first @most that are not known. Returns how
+ * many there are in all then. */
+static size_t keep_hottest(struct hot *list, size_t from, size_t count, size_t most)
+{
+	size_t i, kept = from;
+
+	qsort(list + from, count - from, sizeof(*list), by_samples);
+	for (i = from; i < count && kept - from < most; i++)
+		if (!is_known(list, kept, list[i].row))
+			list[kept++] = list[i];
+	return kept;
+}
+
+/* Adds functions with the most samples in what they call, whose lines say where that is. */
+static size_t add_callers(const struct page_report *page, struct hot *list, size_t count)
+{
+	const struct chains *c = &page->profile->chains;
+	_cleanup_free_ uint64_t *totals = chains_tree_totals(c, NULL);
+	size_t i, n = count;
+
+	for (i = 0; i < c->rows.count; i++)
+		if (c->rows.rows[i].kind == ROW_SYMBOL)
+			list[n++] = (struct hot){ &c->rows.rows[i], totals[i] };
+	return keep_hottest(list, count, n, CALLERS_MAX);
+}
+
+/* Makes a list of the functions with the most samples of their own, and then of those that call;
+ * returns their number. Caller frees. */
 static size_t hottest(const struct page_report *page, struct hot **ret)
 {
 	bool has_chains = page->report.view->chains;
 	const struct container *rows =
 		has_chains ? &page->profile->chains.rows : &page->report.rows;
-	struct hot *list = xcalloc(rows->count + 1, sizeof(*list));
-	size_t i, n = 0, kept = 0;
+	struct hot *list = xcalloc(rows->count + FUNCTIONS_MAX + 1, sizeof(*list));
+	size_t i, n = 0;
 
 	for (i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->rows[i];
@@ -59,12 +85,9 @@ static size_t hottest(const struct page_report *page, struct hot **ret)
 		if (row->kind == ROW_SYMBOL && own)
 			list[n++] = (struct hot){ row, own };
 	}
-	qsort(list, n, sizeof(*list), by_samples);
-	for (i = 0; i < n && kept < FUNCTIONS_MAX; i++)
-		if (!is_known(list, kept, list[i].row))
-			list[kept++] = list[i];
+	n = keep_hottest(list, 0, n, FUNCTIONS_MAX);
 	*ret = list;
-	return kept;
+	return has_chains ? add_callers(page, list, n) : n;
 }
 
 /* What the code is read from, and where it goes. */
