@@ -58,11 +58,12 @@ static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 static uintptr_t quality_of(struct chains_collect *c, uint32_t image, uint32_t end)
 {
 	struct chains *out = c->out;
-	const struct chains_quality *last = &out->quality[c->last_quality];
+	const struct chains_quality *last =
+		out->quality_count ? &out->quality[c->last_quality] : NULL;
 	const uint64_t key = (uint64_t)image << 8 | end;
 	uintptr_t known;
 
-	if (out->quality_count && last->image == image && last->end == end) /* most often */
+	if (last && last->image == image && last->end == end) /* most often */
 		return c->last_quality + 1;
 	known = (uintptr_t)map_get(&c->quality_by_key, key);
 	if (known)
