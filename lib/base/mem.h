@@ -28,6 +28,9 @@ void mem_exhausted(void) _noreturn_;
 void *xmalloc(size_t size);
 /* Allocates @n zeroed elements of @size bytes; caller frees. */
 void *xcalloc(size_t n, size_t size);
+/* The same of elements that will all be written. To take megabytes from the kernel page by page
+ * takes longer than to write them, so they are taken in large pages if it has some. */
+void *xcalloc_whole(size_t n, size_t size);
 /* Resizes @p to @size bytes. Under this name, and xmalloc()'s, libiberty allocates too. */
 void *xrealloc(void *p, size_t size);
 /* Resizes @p to @n elements of @size bytes; the old pointer is taken, caller frees the new one. */

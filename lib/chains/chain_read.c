@@ -105,13 +105,20 @@ static int each_of_slice(struct chain_reader *r, const struct chain_generation *
 static int each_slice(struct chain_reader *r, const struct chain_generation *g,
 		      struct slices *slices, const struct chain_visitor *v)
 {
-	_cleanup_free_ uint32_t *left = xcalloc(g->nodes.count, sizeof(*left));
+	enum {
+		FORGET_EVERY = 1 << 16
+	}; /* the nodes of a file need more memory than their counts */
+	_cleanup_free_ uint32_t *left = xcalloc_whole(g->nodes.count, sizeof(*left));
 	struct slice slice;
 	int status = 0;
 	uint32_t i;
 
-	for (i = 1; i < g->nodes.count; i++)
+	for (i = 1; i < g->nodes.count; i++) {
 		left[i] = chain_generation_stored(g, i).count;
+		if (i % FORGET_EVERY == 0)
+			chain_table_forget(&g->nodes, i);
+	}
+	chain_table_forget(&g->nodes, g->nodes.count);
 	while (status == 0 && slices_next(slices, &slice)) {
 		struct chain_past_entries entries;
 		size_t size = 0;

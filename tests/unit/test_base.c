@@ -13,6 +13,37 @@
 
 #include <errno.h>
 
+/* Whether /proc/self/smaps says that large pages are wished for where @p is: 1 or 0; -1: it does
+ * not say. */
+static int wants_large_pages(const void *p)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/smaps", "re");
+	unsigned long from, to;
+	bool is_there = false;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+			is_there = (uintptr_t)p >= from && (uintptr_t)p < to;
+		else if (is_there && !strncmp(line, "VmFlags:", 8))
+			return strstr(line, " hg") != NULL;
+	}
+	return -1;
+}
+
+static void large_memory_is_zero_and_in_large_pages(void)
+{
+	const size_t count = 2 << 20;
+	_cleanup_free_ uint32_t *numbers = xcalloc_whole(count, sizeof(*numbers));
+	size_t i, others = 0;
+
+	for (i = 0; i < count; i++)
+		others += numbers[i]++ != 0;
+	CHECK_EQ(others, 0);
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0)
+		CHECK(wants_large_pages(numbers + count / 2) != 0);
+}
+
 static void map_finds_all_after_removals(void)
 {
 	struct map m = MAP_INIT;
@@ -269,9 +300,9 @@ static void equal_strings_become_one(void)
 	intern_done(&names);
 }
 
-TESTS(T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
-      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
-      T(build_ids_survive_the_text_form), T(files_are_written_whole),
-      T(entries_are_sorted_and_stay_in_order), T(parallel_work_is_done_once),
-      T(joined_arenas_keep_both), T(absolute_paths_have_no_dots), T(a_simple_path_has_no_parents),
-      T(arenas_keep_what_they_gave), T(equal_strings_become_one))
+TESTS(T(large_memory_is_zero_and_in_large_pages), T(map_finds_all_after_removals),
+      T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
+      T(span_never_leaves_its_bytes), T(build_ids_survive_the_text_form),
+      T(files_are_written_whole), T(entries_are_sorted_and_stay_in_order),
+      T(parallel_work_is_done_once), T(joined_arenas_keep_both), T(absolute_paths_have_no_dots),
+      T(a_simple_path_has_no_parents), T(arenas_keep_what_they_gave), T(equal_strings_become_one))

@@ -22,7 +22,7 @@ static void put(uint8_t *to, uint32_t value, size_t width)
 
 uint32_t *page_columns_begin(struct page_columns *c, const char *name, size_t count)
 {
-	uint32_t *numbers = xcalloc(count + 1, sizeof(*numbers));
+	uint32_t *numbers = xcalloc_whole(count + 1, sizeof(*numbers));
 
 	assert(c->count < PAGE_COLUMNS_MAX);
 	c->list[c->count++] = (struct page_column){ name, count, 4, (uint8_t *)numbers };

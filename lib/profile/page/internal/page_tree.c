@@ -60,7 +60,7 @@ static void find_shown(struct page_tree *t)
 void page_tree_begin(struct page_tree *t)
 {
 	t->totals = call_tree_totals(t->calls);
-	t->shown_by = xcalloc(t->calls->count, sizeof(*t->shown_by));
+	t->shown_by = xcalloc_whole(t->calls->count, sizeof(*t->shown_by));
 	t->limit = 1;
 	raise_limit(t, t->limits.nodes);
 	find_shown(t);
@@ -257,7 +257,7 @@ void page_tree_arrange(struct page_tree *t, struct page_moments *m)
 
 	join(t, m);
 	forget_order(t);
-	t->places = xcalloc(t->calls->count, sizeof(*t->places));
+	t->places = xcalloc_whole(t->calls->count, sizeof(*t->places));
 	put_in_order(t);
 	place_hidden(t);
 	for (i = 0; i < m->count; i++)

@@ -419,6 +419,10 @@ static int plant_tree(struct plant *p, size_t i)
 	struct chains_collect *c = p->collect;
 	int r;
 
+	if (call_merge_is_full(&c->merge)) {
+		chains_plant_merge(c);
+		p->base = 0;
+	}
 	p->number = i;
 	p->tree = chain_reader_tree(p->reader, i);
 	p->last = 0;
@@ -426,10 +430,6 @@ static int plant_tree(struct plant *p, size_t i)
 	r = plant_chains(p);
 	chain_reader_forget_tree(p->reader, i);
 	c->nodes = p->tree.before + p->tree.nodes + 1;
-	if (call_merge_is_full(&c->merge)) {
-		chains_plant_merge(c);
-		p->base = 0;
-	}
 	return r;
 }
 
@@ -446,8 +446,8 @@ static void make_room(struct plant *p)
 		places = MAX(places, (size_t)tree.places);
 	}
 	if (!p->collect->out->apps_only)
-		p->knots = xcalloc(nodes + 1, sizeof(*p->knots));
-	p->outer = xcalloc(nodes + 1, sizeof(*p->outer));
+		p->knots = xcalloc_whole(nodes + 1, sizeof(*p->knots));
+	p->outer = xcalloc_whole(nodes + 1, sizeof(*p->outer));
 	p->states = xcalloc(places + 1, sizeof(*p->states));
 	p->places = xcalloc(places + 1, sizeof(*p->places));
 	p->origins = xcalloc(places + 1, sizeof(*p->origins));
@@ -470,19 +470,19 @@ static void make_leaves(struct plant *p, uint32_t count)
 	const struct chains *c = p->collect->out;
 
 	if (c->steps.count)
-		p->source->leaf = xcalloc(count, sizeof(*p->source->leaf));
+		p->source->leaf = xcalloc_whole(count, sizeof(*p->source->leaf));
 	if (c->steps.count && c->tasks.count)
-		p->source->leaf_tasks = xcalloc(count, sizeof(*p->source->leaf_tasks));
+		p->source->leaf_tasks = xcalloc_whole(count, sizeof(*p->source->leaf_tasks));
 }
 
 int chains_plant(struct chains_collect *collect)
 {
+	const struct chains *c = collect->out;
 	struct chain_reader *reader = collect->source->reader;
 	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
 	const size_t before = chain_reader_skipped(reader).bytes;
-	size_t damaged;
+	size_t damaged, i;
 	int r = 0;
-	size_t i;
 
 	make_leaves(&p, chain_reader_nodes(reader));
 	make_room(&p);
@@ -492,6 +492,8 @@ int chains_plant(struct chains_collect *collect)
 	damaged = chain_reader_skipped(reader).bytes - before; /* nodes of segments */
 	if (damaged)
 		log_warn("%zu damaged bytes of call chains are skipped", damaged);
+	if (p.source + 1 == c->sources + c->source_count) /* nothing more needs symbols */
+		chain_frames_free(STEAL(collect->functions));
 	chains_plant_merge(collect);
 	collect->nodes = collect->merged_nodes = 0;
 	return r;
