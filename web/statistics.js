@@ -128,7 +128,7 @@ function wavesOf(totals) {
 			along[w] += totals[i] * cosines[i * waves + w];
 		}
 	});
-	return { waves, cosines, along, sum };
+	return { waves, cosines, along, sum, plain: /** @type {any} */ (null) };
 }
 
 /** Adds a count in a block along each wave, to sums from at on. */
@@ -145,7 +145,7 @@ function measureNoise(k, sums, shape, single, at = 0) {
 	let variance = 0;
 	for (let w = 0; w < waves; w++) variance += 2 * (sums[at + w] - share * along[w]) ** 2 / waves;
 	const factor = alone > 0 ? variance / alone : 0;
-	return factor <= weight ? { weight, factor: 1, degrees: Infinity } : { weight: factor, factor: factor / weight, degrees: waves };
+	return factor <= weight ? shape.plain ??= { weight, factor: 1, degrees: Infinity } : { weight: factor, factor: factor / weight, degrees: waves };
 }
 
 /** The blocks that opreport makes of a window, at multiples of their length in local time: the number of each step's, -1 outside of the window; and how many. */
@@ -286,23 +286,25 @@ export class Blocks {
 	/** The own samples of all functions, along the waves: tables ask for those of thousands. */
 	addFunctions() {
 		const { func } = this.tree, { waves } = this.shape, { node, block, count } = this.byNode;
-		let most = 0;
+		let most = 0, used = 1;
 		for (let k = 0; k < node.length; k++) most = Math.max(most, func[node[k]]);
-		const all = new Float64Array(most + 1), sums = new Float64Array(waves * (most + 1));
+		const places = new Uint32Array(most + 1); // of functions with samples; 0: others
+		for (let k = 0; k < node.length; k++) places[func[node[k]]] ||= used++;
+		const all = new Float64Array(used), sums = new Float64Array(waves * used);
 		for (let k = 0; k < node.length; k++) {
-			const f = func[node[k]];
-			all[f] += count[k];
-			addCount(this.shape, sums, block[k], count[k], f * waves);
+			const place = places[func[node[k]]];
+			all[place] += count[k];
+			addCount(this.shape, sums, block[k], count[k], place * waves);
 		}
-		return { all, sums, known: new Array(most + 1).fill(null), none: measureNoise(0, new Float64Array(waves), this.shape, this.independent) };
+		return { all, sums, places, known: new Array(used).fill(null) };
 	}
 
 	/** Of a function's own samples, and of all with it in their chain. */
 	ofFunction(f) {
 		this.prepare();
 		if (!this.shape) return this.independent;
-		const { all, sums, known, none } = (this.own ||= this.addFunctions());
-		return f < all.length ? known[f] ??= measureNoise(all[f], sums, this.shape, this.independent, f * this.shape.waves) : none;
+		const { all, sums, places, known } = (this.own ||= this.addFunctions()), place = places[f] ?? 0;
+		return known[place] ??= measureNoise(all[place], sums, this.shape, this.independent, place * this.shape.waves);
 	}
 
 	ofTotal(f) {

@@ -493,6 +493,13 @@ function ownOfBoth({ profile, functions, tree, B, second, isPart, other }) {
 	return { ownA: of(functions, tree), ownB: of(B.functions, B.tree) };
 }
 
+const NONE = [0, 0];
+
+/** The most that two counts may be that are not known. Nearly all are. */
+function unknownOf(a, b) {
+	return a || b ? [a, b] : NONE;
+}
+
 /** Two counts, of which one may be not known, up to the most that it can be: then as near to the other's share as it can be. */
 function nearest(page, known, most) {
 	const [a, b] = known, [mostA, mostB] = most;
@@ -504,7 +511,7 @@ function makeDiffRows(page) {
 	const { profile, B, n } = page, m = B.n, rows = /** @type {any[]} */ ([]), { ownA, ownB } = ownOfBoth(page);
 	for (let f = 1; f < profile.count; f++) {
 		if (!(ownA[f] || ownB[f]) || !isShown(profile, f) || profile.others.has(f)) continue;
-		const known = [ownA[f], ownB[f]], most = [known[0] ? 0 : profile.unseen(f), known[1] ? 0 : page.second?.unseen(f) ?? 0];
+		const known = [ownA[f], ownB[f]], most = unknownOf(known[0] ? 0 : profile.unseen(f), known[1] ? 0 : page.second?.unseen(f) ?? 0);
 		const [a, b] = nearest(page, known, most);
 		const { chance, half } = compareShares(a, n, page.blocks.ofFunction(f), b, m, B.blocks.ofFunction(f));
 		rows.push(new DiffRow(profile, f, known, most, { half, change: b / m - a / n, p: chance }));
