@@ -72,9 +72,13 @@ ok "chains have inlined calls" sh -c "grep -A 2 'mix (inlined)' '$dir/report' | 
 opannotate --session-dir="$dir/session" --source >"$dir/report" 2>&1
 ok "opannotate shows the lines" test "$(awk '/x \^ x \/ 7/ { print int($2) }' "$dir/report")" -ge 10
 ok "  and where they were inlined" grep -q 'mix(mix(x)).*mix inlined: ' "$dir/report"
+touch -d '1 hour' "$dir/src/work.c"
+opannotate --session-dir="$dir/session" --source >"$dir/report" 2>&1
+ok "  and warns if the source was changed" grep -q 'newer than a binary that is gone' "$dir/report"
 is "opcheck finds nothing" "$(opcheck "$dir/session" 2>&1 | grep -c damaged)" 0
 
 # The same as with the file.
+touch -d '1 hour ago' "$dir/src/work.c"
 for way in gone here; do
 	[ $way = gone ] || mv "$dir/src/kept" "$dir/src/prog"
 	opreport --session-dir="$dir/session" -l --debug-info --inlines --csv --no-header \

@@ -198,14 +198,14 @@ static int settle(struct known *file, struct function_store *store, const char *
 	/* The table of a file that will still be there is read later. */
 	if (r < 0)
 		file->range_count = 0;
-	return r == 0 && is_cut ? -ETIME : r;
+	return r == 0 && is_cut ? -EAGAIN : r;
 }
 
 void line_keeper_keep(struct line_keeper *k, struct function_store *store, struct opener *opener,
 		      const struct line_question *q)
 {
 	const uint64_t begin_ns = clock_now_ns();
-	uint64_t end_ns;
+	uint64_t end_ns, pause_ns;
 	struct function_table table = { 0 };
 	struct parser_places places;
 	char key[FUNCTION_KEY];
@@ -216,9 +216,9 @@ void line_keeper_keep(struct line_keeper *k, struct function_store *store, struc
 		return;
 	file = know(k, key, begin_ns);
 	places = file->places;
-	if (file->has_none || begin_ns < file->next_ns || !add_unread(file, q->hottest, &places))
+	if (file->has_none || !add_unread(file, q->hottest, &places))
 		return;
-	if (begin_ns < k->next_ns || places.count == file->places.count) {
+	if (begin_ns < MAX(k->next_ns, file->next_ns) || places.count == file->places.count) {
 		function_store_count_lines(store, -EAGAIN);
 		return;
 	}
@@ -226,10 +226,12 @@ void line_keeper_keep(struct line_keeper *k, struct function_store *store, struc
 	if (r == 0)
 		r = settle(file, store, key, &places, &table);
 	free((void *)table.bytes);
-	file->has_none = r == -ENODATA || r == -EFBIG;
-	if (r < 0 && r != -ETIME)
-		file->next_ns = begin_ns + RETRY_S * NS_PER_S;
+	/* One that takes the parser too long, or ends it, does so again. */
+	file->has_none = r == -ENODATA || r == -EFBIG || r == -ETIME || r == -EPIPE;
 	function_store_count_lines(store, r);
 	end_ns = clock_now_ns();
-	k->next_ns = end_ns + MIN((end_ns - begin_ns) * PAUSE, PAUSE_MAX_S * (uint64_t)NS_PER_S);
+	pause_ns = (end_ns - begin_ns) * PAUSE;
+	/* All of this file is read again for a function more. */
+	file->next_ns = end_ns + MAX(pause_ns, r < 0 ? RETRY_S * (uint64_t)NS_PER_S : 0);
+	k->next_ns = end_ns + MIN(pause_ns, PAUSE_MAX_S * (uint64_t)NS_PER_S);
 }

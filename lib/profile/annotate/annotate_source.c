@@ -64,6 +64,9 @@ static struct source_file *file_called(struct annotate_source *s, const char *pa
 		(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)number);
 		if (s->owner == 0)
 			s->files[number - 1].owner = 0;
+		if (s->built &&
+		    (!s->files[number - 1].built || s->built < s->files[number - 1].built))
+			s->files[number - 1].built = s->built;
 	}
 	return &s->files[number - 1];
 }
@@ -286,6 +289,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 		return;
 	}
 	s->owner = binary_owner(&v->binary);
+	s->built = v->binary.kept ? v->image->header.mtime : 0;
 	lost = add_samples(s, v, lines);
 	if (s->a->config->calls)
 		annotate_calls_each(s->a, v, NULL, add_place, &adding);

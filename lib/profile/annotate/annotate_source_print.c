@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file being printed: the samples before its lines, in the order of lines. */
@@ -226,6 +227,17 @@ static int write_file(struct printing *p, const struct annotate_source_output *t
 	return 0;
 }
 
+/* Warns if the source is newer than a binary that is gone: its lines may be others. */
+static void warn_changed(const struct source_file *file, const char *path, FILE *in)
+{
+	struct stat st;
+
+	if (in && file->built && fstat(fileno(in), &st) == 0 && st.st_mtime > 0 &&
+	    (uint64_t)st.st_mtime > file->built)
+		log_warn("%s: newer than a binary that is gone; its samples may be on other lines",
+			 path);
+}
+
 static int print_file(struct annotate_source *s, struct source_file *file,
 		      const struct annotate_source_output *to, struct error *err)
 {
@@ -234,6 +246,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
 	int r = 0;
 
+	warn_changed(file, path, in);
 	p.is_terminal = !to->directory && isatty(fileno(to->out));
 	if (to->directory) {
 		r = write_file(&p, to, in, err);

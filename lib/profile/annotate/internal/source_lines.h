@@ -25,6 +25,7 @@ struct head {
 struct source_file {
 	const char *path;
 	uid_t owner;	  /* of the binary that names it; root if one of root names it */
+	uint64_t built;	  /* mtime of a binary that names it and is gone, in seconds; 0: none is */
 	struct map lines; /* line: its counts */
 	uint64_t *counts;
 	uint64_t sum;
@@ -35,7 +36,8 @@ struct source_file {
 
 struct annotate_source {
 	struct annotate *a;
-	uid_t owner; /* of the open image */
+	uid_t owner;	/* of the open image */
+	uint64_t built; /* its mtime if it is gone, else 0 */
 	struct source_file *files;
 	size_t count, room;
 	struct map by_hash;    /* of the path: index + 1 */
