@@ -41,7 +41,7 @@ static __always_inline bool send_chain(struct run *run, struct sample_chain *cha
 	if (sent && bpf_map_lookup_elem(sent, &chain->id))
 		return true;
 	if (sent && !bpf_map_update_elem(sent, &chain->id, &known, BPF_ANY)) {
-		if (send(run, chain, offsetof(struct sample_chain, data) + chain->words * 8,
+		if (send(run->slot, chain, offsetof(struct sample_chain, data) + chain->words * 8,
 			 sizeof(*chain)))
 			return true;
 		bpf_map_delete_elem(sent, &chain->id);

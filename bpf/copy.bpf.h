@@ -49,7 +49,7 @@ static __always_inline void doubt(struct run *run, const struct sample_memory *m
 	if (!w)
 		return;
 	send_want(run, w, &message, sizeof(message));
-	if (is_news && send(run, &message, sizeof(message), sizeof(message)))
+	if (is_news && send(run->slot, &message, sizeof(message), sizeof(message)))
 		wake_for_image(run);
 }
 

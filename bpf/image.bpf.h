@@ -68,7 +68,7 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 		return (int)known.kind;
 	if (image->truncated)
 		run->totals->path_truncated++;
-	if (!send(run, image, image_bytes(image), sizeof(*image))) {
+	if (!send(run->slot, image, image_bytes(image), sizeof(*image))) {
 		run->totals->ring_full++;
 		bpf_map_delete_elem(sent, id);
 	} else if (image->sampled) {

@@ -196,9 +196,9 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 
 /* Sends a message of at most @max bytes to user space, which is woken when the ring of the slot is
  * half full. Returns whether there was room. */
-static __always_inline bool send(const struct run *run, void *message, __u64 bytes, __u64 max)
+static __always_inline bool send(__u32 slot, void *message, __u64 bytes, __u64 max)
 {
-	void *ring = bpf_map_lookup_elem(&rings, &run->slot);
+	void *ring = bpf_map_lookup_elem(&rings, &slot);
 	__u64 flags = BPF_RB_NO_WAKEUP;
 
 	if (!ring)

@@ -45,6 +45,7 @@ struct script_walk {
 	__u64 frame[SCRIPT_FRAME_WORDS]; /* copies of what is looked at */
 	__u64 code[SCRIPT_CODE_WORDS];
 	__u64 bias; /* address of PC 0 of the interpreter */
+	__u32 interpreter;
 	__u64 at;   /* the next frame */
 	__u64 more; /* a third number that a walker needs; the stack has no room */
 	__u32 count, bounds_count;
@@ -126,43 +127,70 @@ static __always_inline struct sample_function *begin_function(struct run *run, _
 	return f;
 }
 
-/* Sends the function. Returns whether it arrived; if not, counts why. */
-static __always_inline int end_function(struct run *run, struct sample_function *f)
+/* Sends the function through the ring of @slot, for samples that count @loss. Returns whether it
+ * arrived; if not, counts why. */
+__noinline int send_script(struct sample_function *f, __u32 slot, __u64 loss)
 {
+	struct sample_counters *totals = bpf_map_lookup_elem(&counters, &slot);
+
+	if (!f || !totals)
+		return 0;
 	if (!f->name_bytes || !f->file_bytes) {
-		run->totals->script_unreadable += run->loss;
+		totals->script_unreadable += loss;
 		return 0;
 	}
-	if (send(run, f, offsetof(struct sample_function, lines) + f->lines_bytes, sizeof(*f)))
+	if (send(slot, f, offsetof(struct sample_function, lines) + f->lines_bytes, sizeof(*f)))
 		return 1;
-	run->totals->script_ring_full += run->loss;
+	totals->script_ring_full += loss;
 	return 0;
+}
+
+static __always_inline int end_function(struct run *run, struct sample_function *f)
+{
+	return send_script(f, run->slot, run->loss);
+}
+
+/* Whether user space was sent the function with this @id through the ring of @slot. */
+__noinline int is_sent_script(__u32 slot, __u64 id)
+{
+	void *sent = bpf_map_lookup_elem(&functions, &slot);
+
+	return !sent || bpf_map_lookup_elem(sent, &id);
 }
 
 /* Whether user space knows the function with this @id, or cannot be sent it now. */
 static __always_inline bool is_sent(const struct run *run, const struct script_walk *w, __u64 id)
 {
-	void *sent = bpf_map_lookup_elem(&functions, &run->slot);
+	return w->sent >= SCRIPT_SENDS || is_sent_script(run->slot, id);
+}
 
-	return !sent || w->sent >= SCRIPT_SENDS || bpf_map_lookup_elem(sent, &id);
+__noinline int note_sent_script(struct script_walk *w, __u32 slot, __u64 id)
+{
+	void *sent = bpf_map_lookup_elem(&functions, &slot);
+	__u32 known = 1;
+
+	if (!w)
+		return 0;
+	w->sent++;
+	if (sent)
+		bpf_map_update_elem(sent, &id, &known, BPF_ANY);
+	return 0;
 }
 
 static __always_inline void note_sent(const struct run *run, struct script_walk *w, __u64 id)
 {
-	void *sent = bpf_map_lookup_elem(&functions, &run->slot);
-	__u32 known = 1;
-
-	w->sent++;
-	if (sent)
-		bpf_map_update_elem(sent, &id, &known, BPF_ANY);
+	(void)note_sent_script(w, run->slot, id);
 }
 
 /* --- frames --- */
 
-static __always_inline bool add_frame(struct script_walk *w, __u64 id, __u64 at)
+/* Returns whether there was room. */
+__noinline int add_frame(struct script_walk *w, __u64 id, __u64 at)
 {
-	__u32 n = w->count;
+	__u32 n = w ? w->count : SAMPLE_SCRIPT_FRAMES;
 
+	if (!w)
+		return false;
 	if (n >= SAMPLE_SCRIPT_FRAMES) {
 		w->is_full = 1;
 		return false;
@@ -172,11 +200,11 @@ static __always_inline bool add_frame(struct script_walk *w, __u64 id, __u64 at)
 	return true;
 }
 
-static __always_inline bool add_boundary(struct script_walk *w, __u64 at)
+__noinline int add_boundary(struct script_walk *w, __u64 at)
 {
-	__u32 n = w->bounds_count;
+	__u32 n = w ? w->bounds_count : SAMPLE_SCRIPT_FRAMES;
 
-	if (n >= SAMPLE_SCRIPT_FRAMES)
+	if (!w || n >= SAMPLE_SCRIPT_FRAMES)
 		return false;
 	w->bounds[n] = at;
 	w->bounds_count = n + 1;
