@@ -17,7 +17,7 @@ static __always_inline struct sample_image *describe(struct run *run, struct fil
 	image->file = *id;
 	image->mapped = *region;
 	image->sampled = run->slot != SAMPLE_SLOT_PROCESS;
-	path_fill(file, run->task, image);
+	path_fill(&run->scratch->walk, file, run->task, image);
 	return image;
 }
 

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "kernel.bpf.h"
+#include "path.bpf.h"
 #include "sample.h"
 #include "vma.bpf.h"
 
@@ -167,6 +168,7 @@ struct scratch {
 	__u64 woke_ns; /* when user space was woken for a file last */
 	struct mappings mappings;
 	struct maple_node node;
+	struct path_walk walk;
 	struct sample_image image;
 };
 struct {

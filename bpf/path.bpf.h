@@ -37,14 +37,20 @@ static __always_inline bool file_is_backing(struct file *file)
 	       BPF_CORE_READ(dentry, d_parent) != dentry;
 }
 
+/* A walk up from a file to the root of a process, where its path begins. It is in a map, because
+ * the stack has no room, and so has the kernel's addresses as numbers. */
 struct path_walk {
 	struct dentry *dentry;
 	struct mount *mount;
-	struct dentry *root_dentry; /* the process's root: paths begin there */
+	struct dentry *root_dentry;
 	struct mount *root_mount;
-	struct sample_image *image;
 	__u32 length;
 	__u32 done;
+};
+
+struct path_names {
+	struct path_walk *w;
+	struct sample_image *image;
 };
 
 /* Sets up a walk from where processes see @file. */
@@ -62,7 +68,7 @@ static __always_inline void path_begin(struct file *file, struct path_walk *w)
 }
 
 /* Appends the name of the dentry; false if it does not fit. */
-static __always_inline bool path_add_name(struct path_walk *w)
+static __always_inline bool path_add_name(struct path_walk *w, struct sample_image *image)
 {
 	struct dentry *dentry = w->dentry;
 	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
@@ -71,7 +77,7 @@ static __always_inline bool path_add_name(struct path_walk *w)
 
 	if (at > SAMPLE_PATH_BYTES - SAMPLE_NAME_BYTES)
 		return false;
-	n = bpf_probe_read_kernel_str(w->image->path + at, SAMPLE_NAME_BYTES, name);
+	n = bpf_probe_read_kernel_str(image->path + at, SAMPLE_NAME_BYTES, name);
 	if (n <= 0 || n > SAMPLE_NAME_BYTES)
 		return false;
 	w->length = at + n;
@@ -79,8 +85,10 @@ static __always_inline bool path_add_name(struct path_walk *w)
 }
 
 /* Goes up by one name or one mount, for bpf_loop(): returns 1 at the end of the walk. */
-static long path_step(__u32 index, struct path_walk *w)
+static long path_step(__u32 index, struct path_names *names)
 {
+	struct sample_image *image = names->image;
+	struct path_walk *w = names->w;
 	struct dentry *dentry = w->dentry, *parent;
 	struct mount *mount = w->mount, *above;
 
@@ -95,12 +103,12 @@ static long path_step(__u32 index, struct path_walk *w)
 		w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
 		w->mount = above;
 	} else if (dentry == parent) {
-		w->image->nameless = w->length == 0;
-		w->image->truncated = !path_add_name(w);
+		image->nameless = w->length == 0;
+		image->truncated = !path_add_name(w, image);
 		return 1;
 	} else {
-		if (!path_add_name(w)) {
-			w->image->truncated = 1;
+		if (!path_add_name(w, image)) {
+			image->truncated = 1;
 			return 1;
 		}
 		w->dentry = parent;
@@ -109,22 +117,42 @@ static long path_step(__u32 index, struct path_walk *w)
 	return 0;
 }
 
-/* Fills in the path of @image, as seen from @task's root, and what stat() of it returns. */
-static __always_inline void path_fill(struct file *file, struct task_struct *task,
-				      struct sample_image *image)
+/* Fills in what stat() of the file that @w begins at returns. */
+__noinline int path_identity(struct path_walk *w, struct sample_image *image)
 {
-	struct path_walk w = { .image = image };
 	struct dentry *dentry;
 
-	path_begin(file, &w);
-	dentry = w.dentry;
+	if (!w || !image)
+		return 0;
+	dentry = w->dentry;
 	file_identity(BPF_CORE_READ(dentry, d_inode), &image->seen);
-	w.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
-	w.root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
+	return 0;
+}
+
+/* Goes along @w, and fills in the path of @image. */
+__noinline int path_go(struct path_walk *w, struct sample_image *image)
+{
+	struct path_names names = { w, image };
+
+	if (!w || !image)
+		return 0;
 	image->nameless = image->truncated = 0;
-	bpf_loop(SAMPLE_PATH_NAMES, path_step, &w, 0);
-	image->truncated |= !w.done;
-	image->length = w.length;
+	bpf_loop(SAMPLE_PATH_NAMES, path_step, &names, 0);
+	image->truncated |= !w->done;
+	image->length = w->length;
+	return 0;
+}
+
+/* Fills in the path of @image, as seen from @task's root, and what stat() of it returns. */
+static __always_inline void path_fill(struct path_walk *w, struct file *file,
+				      struct task_struct *task, struct sample_image *image)
+{
+	path_begin(file, w);
+	w->root_dentry = BPF_CORE_READ(task, fs, root.dentry);
+	w->root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
+	w->length = w->done = 0;
+	path_identity(w, image);
+	path_go(w, image);
 }
 
 /* Whether @text begins with the eight bytes of @prefix. */

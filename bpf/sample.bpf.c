@@ -93,7 +93,7 @@ int test_self(__u64 *context)
 		return 0;
 	image = &scratch->image;
 	file = vma.file;
-	path_fill(file, task, image);
+	path_fill(&scratch->walk, file, task, image);
 	control.test_region = (struct sample_region){ vma.start, vma.end };
 	control.test_offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
 	control.test_seen = image->seen;
