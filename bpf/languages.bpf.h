@@ -8,22 +8,61 @@
 #include "ruby.bpf.h"
 #include "script.bpf.h"
 
-/* Reads the frames of the code that the interpreter @i at @bias runs in the thread. */
-static __always_inline void read_script(struct run *run, struct unwinding *u, struct script_walk *w,
-					const struct interpreter *i, __u64 bias)
+/* The interpreter that meet_script() has found for the walk in @slot. */
+static __always_inline const struct interpreter *met_interpreter(const struct script_walk *w)
 {
-	w->count = w->bounds_count = w->sent = w->is_full = 0;
-	w->bias = bias;
-	if (i->kind == INTERPRETER_PYTHON)
-		find_python(run, u, w, &i->python, bias);
-	else if (i->kind == INTERPRETER_PHP)
-		find_php(run, u, w, &i->php, bias);
-	else if (i->kind == INTERPRETER_RUBY)
-		find_ruby(run, u, w, &i->ruby, bias);
+	__u32 number = w ? w->interpreter : 0;
+
+	return bpf_map_lookup_elem(&interpreters, &number);
+}
+
+/* Read the frames of the code that the interpreter runs in the thread, for a sample that counts
+ * @loss. A function for each language, because the stack has no room for what all need. */
+__noinline int read_python(struct unwinding *u, __u32 slot, __u64 loss)
+{
+	struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);
+	const struct interpreter *i = met_interpreter(w);
+	struct run run;
+
+	if (u && w && i && run_again(&run, slot, loss))
+		find_python(&run, u, w, &i->python, w->bias);
+	return 0;
+}
+
+__noinline int read_php(struct unwinding *u, __u32 slot, __u64 loss)
+{
+	struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);
+	const struct interpreter *i = met_interpreter(w);
+	struct run run;
+
+	if (u && w && i && run_again(&run, slot, loss))
+		find_php(&run, u, w, &i->php, w->bias);
+	return 0;
+}
+
+__noinline int read_ruby(struct unwinding *u, __u32 slot, __u64 loss)
+{
+	struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);
+	const struct interpreter *i = met_interpreter(w);
+	struct run run;
+
+	if (u && w && i && run_again(&run, slot, loss))
+		find_ruby(&run, u, w, &i->ruby, w->bias);
+	return 0;
+}
+
+/* Begins with the innermost frame of the walk in @slot. */
+__noinline int begin_script(struct unwinding *u, __u32 slot)
+{
+	const struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);
+
+	if (!u || !w)
+		return 0;
 	u->script.count = w->count;
 	u->script.bounds = w->bounds_count;
 	u->script.is_cut = w->is_full;
 	u->script.boundary = w->bounds_count ? w->bounds[0] : 0;
+	return 0;
 }
 
 /* Stores where the interpreter in @v is, of which the walk has met a frame. */
@@ -41,13 +80,13 @@ static __always_inline bool place_interpreter(const struct run *run, const struc
 	return true;
 }
 
-/* Reads the frames of the code that the interpreter in @v runs in the thread. If @v is NULL, no
- * frame of an interpreter was met: those of the interpreter that an earlier walk has met, because
- * code that it compiled may have no known callers. */
-static __noinline int find_script(struct run *run, struct unwinding *u, const struct mapping *v)
+/* Finds the interpreter in @v. If that is NULL, no frame of an interpreter was met: finds the one
+ * that an earlier walk has met, because code that it compiled may have no known callers. Returns
+ * its enum interpreter_kind; 0 if there is none. */
+static __noinline int meet_script(struct run *run, struct unwinding *u, const struct mapping *v)
 {
-	const struct interpreter *i;
 	struct script_process *p, met;
+	const struct interpreter *i;
 	struct script_walk *w;
 	__u32 slot;
 
@@ -72,9 +111,27 @@ static __noinline int find_script(struct run *run, struct unwinding *u, const st
 		*p = met;
 	if (p->key != process_key(run) || p->tables != run->scratch->tables)
 		return 0;
-	slot = p->interpreter;
-	i = bpf_map_lookup_elem(&interpreters, &slot);
-	if (i)
-		read_script(run, u, w, i, p->bias);
-	return 0;
+	w->interpreter = p->interpreter;
+	w->bias = p->bias;
+	w->count = w->bounds_count = w->sent = w->is_full = 0;
+	i = met_interpreter(w);
+	return i ? (int)i->kind : 0;
+}
+
+/* Reads the frames of the code that the interpreter in @v, as in meet_script(), runs in the thread.
+ */
+static __always_inline void find_script(struct run *run, struct unwinding *u,
+					const struct mapping *v)
+{
+	int kind = meet_script(run, u, v);
+
+	if (kind == INTERPRETER_PYTHON)
+		read_python(u, run->slot, run->loss);
+	else if (kind == INTERPRETER_PHP)
+		read_php(u, run->slot, run->loss);
+	else if (kind == INTERPRETER_RUBY)
+		read_ruby(u, run->slot, run->loss);
+	else
+		return;
+	begin_script(u, run->slot);
 }

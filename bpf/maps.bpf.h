@@ -248,6 +248,18 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 	return true;
 }
 
+/* A run in a function that is not static, which gets none of its pointers. False if data are
+ * missing. */
+static __always_inline bool run_again(struct run *run, __u32 slot, __u64 loss)
+{
+	run->slot = slot;
+	run->loss = loss;
+	run->task = bpf_get_current_task_btf();
+	run->scratch = bpf_map_lookup_elem(&scratches, &slot);
+	run->totals = bpf_map_lookup_elem(&counters, &slot);
+	return run->scratch && run->totals;
+}
+
 /* Called before and after counting: user space begins another round and then waits until each CPU
  * has passed its gate. It is also a memory barrier, but only because the result of the addition is
  * used: without that the compiler emits one that orders nothing. */

@@ -102,16 +102,15 @@ static __always_inline __u64 find_thread(const struct python_search *s, __u64 po
 static __noinline __u32 copy_text(char *to, __u64 address, const struct python_layout *o,
 				  __u8 *width)
 {
-	__u64 head[5], data, bytes;
+	__u64 data, bytes, bits;
 	__u32 state;
 
-	if (!to || !o || !width || !address ||
-	    bpf_probe_read_user(head, sizeof(head), (void *)address))
+	if (!to || !o || !width || !address || !read_word(&bytes, address + 16) ||
+	    !read_word(&bits, address + 32))
 		return 0;
-	state = (__u32)head[4] >> (o->version >= 0x030e ? PYTHON_TEXT_SHIFT : 0);
+	state = (__u32)bits >> (o->version >= 0x030e ? PYTHON_TEXT_SHIFT : 0);
 	if (!(state & PYTHON_TEXT_COMPACT))
 		return 0;
-	bytes = head[2];
 	data = o->text_data;
 	*width = 0;
 	if (!(state & PYTHON_TEXT_ASCII)) {
