@@ -87,9 +87,29 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
 		correct_java_rule(run, u);
 	} else if (config.interpreters && v->place == SAMPLE_ANON) {
 		know_java(run, u);
-		u->generated = java_rule(run, u);
+		u->generated = java_rule(u, run->slot, run->loss);
 		u->is_java = u->generated == CHAIN_GOES_ON;
 	}
+}
+
+/* Replaces the frame by its caller's, according to @u->rule, or a guess where there is none; then
+ * @u->astray is @why. Returns CHAIN_GOES_ON, or why there is no caller. */
+__noinline __u32 apply_rule(struct unwinding *u, __u32 why)
+{
+	struct unwind_frame frame;
+	__u32 end;
+
+	if (!u)
+		return CHAIN_END_NO_RULE;
+	frame = u->frame;
+	u->astray = CHAIN_END_NO_MAPPING;
+	if (unwind_is_hole(&u->rule)) {
+		unwind_guess(&frame, machine_of(u->machine), read_stack, read_code, u, &u->rule);
+		u->astray = why;
+	}
+	end = unwind_apply(&frame, &u->rule, machine_of(u->machine), read_stack, read_register, u);
+	u->frame = frame;
+	return end;
 }
 
 /* Replaces the frame by its caller's, according to its rule or a guess. Returns CHAIN_GOES_ON, or
@@ -98,12 +118,11 @@ static __always_inline void find_generated(struct run *run, struct unwinding *u,
 static __noinline __u32 go_to_caller(struct run *run, struct unwinding *u, const struct mapping *v)
 {
 	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE, end;
-	struct unwind_frame frame = u->frame;
 	const struct unwind_rule *rule = NULL;
 
 	if (!config.by_frame_pointers && is_image(v)) {
 		why = CHAIN_END_NO_RULE;
-		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);
+		rule = find_rule(run, u, v, unwind_lookup_pc(&u->frame), &why);
 		if (!rule && why != CHAIN_END_NO_RULE && why != CHAIN_END_NO_TABLE)
 			return why;
 	} else if (u->generated == CHAIN_GOES_ON) {
@@ -112,13 +131,7 @@ static __noinline __u32 go_to_caller(struct run *run, struct unwinding *u, const
 		return u->generated;
 	}
 	u->rule = rule ? *rule : (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
-	u->astray = CHAIN_END_NO_MAPPING;
-	if (unwind_is_hole(&u->rule)) {
-		unwind_guess(&frame, machine_of(u->machine), read_stack, read_code, u, &u->rule);
-		u->astray = rule ? CHAIN_END_NO_RULE : why;
-	}
-	end = unwind_apply(&frame, &u->rule, machine_of(u->machine), read_stack, read_register, u);
-	u->frame = frame;
+	end = apply_rule(u, rule ? CHAIN_END_NO_RULE : why);
 	if (u->is_java && (end != CHAIN_GOES_ON || !is_in_java(run, u)))
 		return CHAIN_END_NO_CODE;
 	if (end != CHAIN_GOES_ON && u->astray != CHAIN_END_NO_MAPPING)

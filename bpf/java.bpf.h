@@ -394,27 +394,26 @@ static __always_inline int java_blob_rule(struct run *run, struct unwinding *u, 
 
 /* Stores the rule of the frame in @u->rule, if it is in code of HotSpot. Returns CHAIN_GOES_ON, why
  * there is none, or CHAIN_END_UNKNOWN if nothing is known of it. */
-static __noinline int java_rule(struct run *run, struct unwinding *u)
+__noinline int java_rule(struct unwinding *u, __u32 slot, __u64 loss)
 {
 	const struct java_heap *heap;
 	struct java_process *p;
 	struct java_walk *w;
-	__u32 slot;
+	struct run run;
 	int rule;
 
-	if (!run || !u)
+	if (!u || !run_again(&run, slot, loss))
 		return CHAIN_END_UNKNOWN;
-	slot = run->slot;
 	w = bpf_map_lookup_elem(&java_walks, &slot);
-	p = w ? java_of(run, w) : NULL;
+	p = w ? java_of(&run, w) : NULL;
 	heap = p ? java_heap_at(p, unwind_lookup_pc(&u->frame)) : NULL;
 	if (!heap)
 		return CHAIN_END_UNKNOWN;
 	if (!read_java_blob(w, p, heap, unwind_lookup_pc(&u->frame)))
 		return CHAIN_END_NO_CODE;
-	rule = java_blob_rule(run, u, w, p);
+	rule = java_blob_rule(&run, u, w, p);
 	if (!u->script.method)
-		meet_java_code(run, u, w, p);
+		meet_java_code(&run, u, w, p);
 	return rule;
 }
 

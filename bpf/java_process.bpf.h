@@ -199,14 +199,14 @@ static __always_inline void find_java(struct run *run, const struct unwinding *u
 	const struct sample_table *table;
 	const struct java_layout *o;
 	struct sample_region region;
-	__u64 class, bias, pointer;
+	__u64 word, bias; /* one for all that is read: the stack has no room */
 	struct sample_file id;
 	const __u32 *number;
 	struct file *file;
 	struct vma vma = { 0 };
 
-	if (!read_word(&class, u->registers[JAVA_REGISTER_THREAD]) ||
-	    vma_find(class, 0, &run->scratch->node, &vma) != VMA_FOUND || !vma.file)
+	if (!read_word(&word, u->registers[JAVA_REGISTER_THREAD]) ||
+	    vma_find(word, 0, &run->scratch->node, &vma) != VMA_FOUND || !vma.file)
 		return;
 	file = vma.file;
 	file_identity(BPF_CORE_READ(file, f_inode), &id);
@@ -221,7 +221,7 @@ static __always_inline void find_java(struct run *run, const struct unwinding *u
 	if (!o)
 		return;
 	bias = vma.start - (vma.page_offset << SAMPLE_PAGE_SHIFT) - (__u64)o->data;
-	if (read_word(&pointer, bias + (__u64)o->pointer) && pointer == bias + (__u64)o->table)
+	if (read_word(&word, bias + (__u64)o->pointer) && word == bias + (__u64)o->table)
 		note_java(run, p, use_table(*number), bias);
 }
 
