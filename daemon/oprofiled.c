@@ -6,6 +6,7 @@
 #include "file/path.h"
 #include "event_box.h"
 #include "seccomp_list.h"
+#include "elf/vdso.h"
 #include "history/keeper.h"
 #include "identity/opener.h"
 #include "jit/attacher.h"
@@ -146,6 +147,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 				 err->text);
 	if (r < 0)
 		return r;
+	vdso_hold_32(); /* it takes a child, and later none can be started */
 	sigbus_catch();
 	r = service_new(options, &helpers, &service, err);
 	if (r < 0)

@@ -120,7 +120,7 @@ static void send_32(int socket)
 	(void)!write(socket, (void *)found.code.start, found.code.end - found.code.start);
 }
 
-int vdso_read_32(void **ret, size_t *ret_size)
+static int read_32(void **ret, size_t *ret_size)
 {
 	_cleanup_free_ char *bytes = xmalloc(BYTES_MAX);
 	int socket = -1;
@@ -140,6 +140,27 @@ int vdso_read_32(void **ret, size_t *ret_size)
 		return -ENODATA;
 	*ret = STEAL(bytes);
 	*ret_size = (size_t)n;
+	return 0;
+}
+
+/* Never freed. */
+static struct {
+	void *bytes;
+	size_t size;
+} held_32;
+
+void vdso_hold_32(void)
+{
+	if (!held_32.bytes)
+		(void)read_32(&held_32.bytes, &held_32.size);
+}
+
+int vdso_read_32(void **ret, size_t *ret_size)
+{
+	if (!held_32.bytes)
+		return read_32(ret, ret_size);
+	*ret = xmemdup(held_32.bytes, held_32.size);
+	*ret_size = held_32.size;
 	return 0;
 }
 

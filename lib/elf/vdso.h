@@ -20,5 +20,8 @@ int vdso_save(const char *path, struct error *err);
 /* Reads the ELF image for 32-bit processes, which the kernel maps into a child process. 0 with
  * *@ret of *@ret_size bytes, caller frees; or -errno, if this kernel has none or maps none. */
 int vdso_read_32(void **ret, size_t *ret_size);
+/* Reads it now, for later calls of vdso_read_32(). For a process that will be allowed no children;
+ * called while it has one thread. */
+void vdso_hold_32(void);
 /* Writes it to @path unless that exists; 0 or -errno. */
 int vdso_save_32(const char *path, struct error *err);

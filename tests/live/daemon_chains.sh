@@ -26,6 +26,11 @@ set -- $(samples_of current)
 echo "$1 true, $2 not" >"$dir/output"
 [ "$1" -gt 50 ] && [ "$2" -le $(($1 / 50)) ]
 result $? "its chains are whole while the daemon runs"
+if command -v truth_32 >/dev/null; then
+	ok "a 32-bit program, which calls the system through its vdso" truth_32
+	ok "  dump" opcontrol --dump
+	ok "  that is kept, by a daemon that can start no process" test -s "$session/samples/current/vdso32"
+fi
 ok "status" opcontrol --status --json
 has "  counts chains by their end" "chain_"
 ok "save" opcontrol --save=first
