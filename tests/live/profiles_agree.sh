@@ -3,6 +3,7 @@
 # Profiles of twenty real programs and more, with call chains, and without them by thread, CPU and cgroup; of
 # threads, new code, and interpreters with all of these; and of time off the CPU: all reports agree with each
 # other, with what is stored, with those of archives, and with the programs' code (tests/truth/check.py).
+OP_DRIVER=bpf # reports do not depend on it
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling
