@@ -7,6 +7,7 @@
 #include "profile/rows/row_detail.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ struct candidate {
 	struct row_place place;
 	int64_t distance; /* in lines from the start of the function, if that is known */
 	bool has_start;
-	uint64_t *counts; /* one per class */
+	uint64_t *counts;   /* one per class */
+	unsigned int first; /* line with samples in the row */
 };
 
 /* The candidates of all rows, those of a row next to each other. */
@@ -88,7 +90,8 @@ static void add_counts(uint64_t *to, const uint64_t *counts, size_t count)
 static void collect_row(struct candidates *all, size_t row)
 {
 	struct container *c = all->container;
-	size_t first = all->count;
+	size_t first = all->count, i;
+	unsigned int lowest = UINT_MAX;
 	struct detail d;
 
 	detail_begin(&d, c, &c->rows[row]);
@@ -96,6 +99,10 @@ static void collect_row(struct candidates *all, size_t row)
 		add_counts(candidate_of(all, first, row, &d.place)->counts, d.counts,
 			   c->class_count);
 	detail_done(&d);
+	for (i = first; i < all->count; i++)
+		lowest = MIN(lowest, all->list[i].place.line);
+	for (i = first; i < all->count; i++)
+		all->list[i].first = lowest;
 }
 
 /* --- the line that is meant --- */
@@ -180,13 +187,13 @@ static const struct candidate *meant_in(const struct candidates *all, const stru
 struct lines_of_row {
 	const struct candidate *list;
 	size_t count;
-	bool by_number; /* lines are compared by their numbers: a function has no known start */
+	bool by_number; /* a function has no known start: by the first line with samples */
 };
 
-/* How far down a line is: from the start of its function, or of the file. */
+/* How far down a line is: from the start of its function, or from the first line with samples. */
 static int64_t depth(struct lines_of_row r, const struct candidate *c)
 {
-	return r.by_number ? (int64_t)c->place.line : c->distance;
+	return r.by_number ? (int64_t)c->place.line - (int64_t)c->first : c->distance;
 }
 
 static struct lines_of_row lines_of_row(const struct candidates *all, size_t row)
