@@ -4,6 +4,7 @@ import { amount, clock, count, cpuTime, el, int, lengthOf, pct, shellWord, visib
 import { Blocks, independent } from './statistics.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_KERNEL, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
+import { findKey, frameOf, FRAMES, functionsOf, withFrames } from './merged.js';
 import { spansOf, Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
@@ -83,14 +84,19 @@ function windowLabel(window) {
 
 // --- computing ---
 
-/** The tree's shape for the filters that hide, and where the nodes of the data are in it. */
+/** What the frames of the view are: a key of FRAMES. */
+function framesShown() {
+	return ['flame', 'diff'].includes(state.v) ? state.m : 'function';
+}
+
+/** The tree's shape for the filters that hide and for the frames, and where the nodes of the data are in it. */
 function shape(hidden) {
-	const merge = hasOption('merge');
-	if (!hidden.length && !merge) return null;
-	const key = `${merge} ${hidden.join()}`;
+	const merge = hasOption('merge'), frames = framesShown();
+	if (!hidden.length && !merge && frames === 'function') return null;
+	const key = `${merge} ${frames} ${hidden.join()}`;
 	if (!reshaped.has(key)) {
 		reshaped.clear();
-		reshaped.set(key, profile.reshape(new Set(hidden), merge));
+		reshaped.set(key, profile.reshape(new Set(hidden), merge, withFrames(profile, frames).of));
 	}
 	return reshaped.get(key);
 }
@@ -103,29 +109,29 @@ function sumOf(numbers) {
 
 /** The samples of a window of a profile as a tree, with its functions. */
 function view(p, window, chosen) {
-	const mask = p.taskMask(chosenTasks()), isPlain = (window || mask) && !chosen.length && !hasOption('merge');
+	const mask = p.taskMask(chosenTasks()), isPlain = (window || mask) && !chosen.length && !hasOption('merge') && framesShown() === 'function';
 	const found = isPlain ? p.ofWindow(window, mask) : filtered(p, window, mask, chosen), { self, tree } = found;
 	return { ...found, mask, blocks: new Blocks(p, window, { self, tree, map: found.map, mask }), n: tree.total[0], before: found.before ?? tree.total[0] };
 }
 
 /** The samples of a window with filters: { self, tree, functions, map (of the nodes of the data to those of the tree), before (the samples without filters that reject some) }. */
 function filtered(p, window, mask, chosen) {
-	const of = verb => chosen.filter(f => f.verb === verb).map(f => f.f), all = p.window(window, mask), self = p.choose(all, of('focus'), of('drop'));
-	const form = shape(of('hide'));
+	const of = verb => chosen.filter(f => f.verb === verb).map(functionsOf), all = p.window(window, mask), self = p.choose(all, of('focus'), of('drop').flat());
+	const form = shape(of('hide').flat());
 	let tree;
 	if (form) {
 		const projected = new Float64Array(form.tree.n);
 		self.forEach((v, i) => { projected[form.map[i]] += v; });
 		tree = form.tree.withSelf(projected);
 	} else tree = self === p.base.self ? p.base : p.base.withSelf(self);
-	return { self, tree, map: form?.map, before: self === all ? undefined : sumOf(all), functions: tree === p.base ? p.allFunctions() : p.functions(tree) };
+	return { self, tree, map: form?.map, before: self === all ? undefined : sumOf(all), functions: tree === p.base ? p.allFunctions() : withFrames(p, framesShown()).functions(tree) };
 }
 
 const remembered = new Map(), VIEWS_KEPT = 3;
 
 /** The same. The views that were asked for last are kept. */
 function viewOf(p, window, chosen) {
-	const key = JSON.stringify([p === second, window, chosen.map(f => [f.verb, f.f]), state.who, hasOption('merge')]), known = remembered.get(key) ?? view(p, window, chosen);
+	const key = JSON.stringify([p === second, window, chosen.map(f => [f.verb, f.key]), state.who, hasOption('merge'), framesShown()]), known = remembered.get(key) ?? view(p, window, chosen);
 	remembered.delete(key);
 	remembered.set(key, known);
 	if (remembered.size > VIEWS_KEPT) remembered.delete(remembered.keys().next().value);
@@ -190,15 +196,15 @@ function momentsIn(p, shown, window) {
 
 function compute() {
 	makeSeries();
-	const chosen = filters().map(f => ({ ...f, f: profile.byKey.get(f.key) })).filter(f => f.f !== undefined);
+	const chosen = filters().map(f => ({ ...f, ...findKey(profile, f.key) })).filter(f => f.f !== undefined), frames = withFrames(profile, framesShown());
 	const window = state.a ? parseWindow(state.a) : null, shown = viewOf(profile, window, chosen), other = state.b ? parseWindow(state.b, second ?? profile) : null;
-	page = { profile, palette: colours(), events: eventsInView(), window, other, second, chosen, sort: state.sort,
-		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
-		open: f => { if (!profile.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: profile.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
+	page = { profile: frames, frameNames: FRAMES[framesShown()], palette: colours(), events: eventsInView(), window, other, second: second && withFrames(second, framesShown()), chosen, sort: state.sort,
+		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who || frames !== profile), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
+		open: f => { if (!frames.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: frames.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.isInView = momentsIn(profile, page, window);
-	page.picked = (state.fn && profile.byKey.get(state.fn)) || -1;
-	page.mostSelf = page.functions.self.reduce((most, k, f) => (profile.others.has(f) ? most : Math.max(most, k)), 1);
+	page.picked = (state.fn && frameOf(frames, findKey(profile, state.fn))) || -1;
+	page.mostSelf = page.functions.self.reduce((most, k, f) => (frames.others.has(f) ? most : Math.max(most, k)), 1);
 	if (second) page.B = viewOf(second, other, chosen);
 	else if (other) {
 		page.B = viewOf(profile, other, chosen);
@@ -223,7 +229,7 @@ function groupColour(group) {
 }
 
 function frameColour(f, i) {
-	const p = colours(), { kind, image } = profile.func;
+	const p = colours(), { kind, image } = page.profile.func;
 	if (state.v === 'diff') {
 		const d = frameDifference(page, i);
 		return p.difference(frameChange(d), d.differs);
@@ -246,7 +252,7 @@ function showTip(event, ...content) {
 }
 
 function place(f) {
-	const kind = KINDS[profile.func.kind[f]], image = imageName(profile, f);
+	const kind = KINDS[page.profile.func.kind[f]], image = imageName(page.profile, f);
 	return image && kind !== 'application' ? `${image} · ${kind}` : kind;
 }
 
@@ -266,7 +272,7 @@ function frameTip(graph, i, event) {
 		[['A', page.tree.total[i], page.n, page.blocks.ofNode(i)], ['B', page.B.tree.total[i], page.B.n, page.B.blocks.ofNode(i)]] :
 		[['total', t.total[i], page.n, noiseOf(t, i)], ['self', t.self[i], page.n, noiseOf(t, i, true)]];
 	const cells = (/** @type {any[]} */ [name, k, n, noise]) => [name, shareText(k, n, noise), count(profile.head, k), profile.head.hz ? timeOf(k) : ''];
-	showTip(event, el('b', {}, fullName(profile, f)), el('div', { class: 'dim' }, place(f)),
+	showTip(event, el('b', {}, fullName(page.profile, f)), el('div', { class: 'dim' }, place(f)),
 		el('table', {}, rows.map(r => el('tr', {}, cells(r).map(c => el('td', {}, c))))),
 		state.v === 'diff' ? el('div', {}, chanceText(frameDifference(page, i))) : '');
 }
@@ -277,8 +283,8 @@ function actions(f) {
 		button('Callers + callees', 's', () => page.open(f)),
 		button('Focus', 'f', () => addFilter('focus', f)), button('Hide', 'h', () => addFilter('hide', f)),
 		button('Drop', 'x', () => addFilter('drop', f)),
-		button('Source', 'S', () => go({ v: 'source', fn: profile.key[f] })),
-		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(fullName(profile, f)) }, 'Copy name'));
+		button('Source', 'S', () => go({ v: 'source', fn: page.profile.key[f] })),
+		el('button', { type: 'button', class: 'wide', title: 'y', onclick: () => copy(fullName(page.profile, f)) }, 'Copy name'));
 }
 
 /** The numbers of a function in both windows. */
@@ -289,16 +295,17 @@ function numbersOfBoth(f) {
 
 /** Shows a node of a graph, or a function, in the line below. */
 function showDetail(graph, i, f) {
-	const t = graph?.tree, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
-	const isAll = f === 0 || profile.func.kind[f] === KIND_REST || profile.others.has(f);
+	const t = graph?.tree, { profile: frames } = page, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
+	const isAll = f === 0 || frames.func.kind[f] === KIND_REST || frames.others.has(f);
 	page.picked = f;
-	if (!isAll) writeState({ fn: profile.key[f] }, false);
+	// the function whose frame this is stays known, for other frames
+	if (!isAll && frameOf(frames, findKey(profile, state.fn)) !== f) writeState({ fn: frames.key[f] }, false);
 	$('detail').hidden = false;
 	$('detail').replaceChildren(
-		el('div', { class: 'name', title: fullName(profile, f) }, f ? fullName(profile, f) : 'everything that is shown'),
+		el('div', { class: 'name', title: fullName(frames, f) }, f ? fullName(frames, f) : 'everything that is shown'),
 		el('div', { class: 'numbers' }, state.v === 'diff' ? numbersOfBoth(f) : `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
-		el('div', { class: 'dim' }, f ? `${imagePath(profile, f) || place(f)} · ${KINDS[profile.func.kind[f]]}` :
+		el('div', { class: 'dim' }, f ? `${imagePath(frames, f) || place(f)} · ${KINDS[frames.func.kind[f]]}` :
 			t ? 'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.' :
 				'Click or arrow keys select, double click or Enter shows callers and callees, / searches, ? lists the keys.'),
 		isAll ? '' : actions(f));
@@ -333,9 +340,19 @@ function chooseEvent(key) {
 }
 
 function addFilter(verb, f, more = {}) {
-	if (!(f > 0) || profile.others.has(f)) return;
-	const key = profile.key[f], list = filters().filter(x => x.key !== key);
+	if (!(f > 0) || page.profile.others.has(f)) return;
+	const key = page.profile.key[f], list = filters().filter(x => x.key !== key);
 	go({ f: filtersText([...list, { verb, key }]), z: '', ...more });
+}
+
+function chooseFrames(m) {
+	go({ m, z: '' });
+}
+
+/** Chooses the frames after those that are shown. */
+function nextFrames() {
+	const names = Object.keys(FRAMES);
+	if (['flame', 'diff'].includes(state.v)) chooseFrames(names[(names.indexOf(state.m) + 1) % names.length]);
 }
 
 /** Chooses the tasks with this part, beside those with others. */
@@ -371,7 +388,7 @@ function removeFilter(filter) {
 /** The zoom as a path of functions. */
 function pathOf(t, i) {
 	const path = [];
-	for (let k = i; k > 0; k = t.parent[k]) path.push(profile.key[t.func[k]]);
+	for (let k = i; k > 0; k = t.parent[k]) path.push(page.profile.key[t.func[k]]);
 	return path.reverse();
 }
 
@@ -379,7 +396,7 @@ function nodeOf(t, path) {
 	let i = 0;
 	for (const key of path) {
 		let k = i + 1;
-		while (k < t.end[i] && profile.key[t.func[k]] !== key) k = t.end[k];
+		while (k < t.end[i] && page.profile.key[t.func[k]] !== key) k = t.end[k];
 		if (k >= t.end[i]) return i;
 		i = k;
 	}
@@ -398,7 +415,7 @@ function showPath(graph, i) {
 	const path = [], t = graph.tree;
 	for (let k = i; k >= 0; k = t.parent[k]) path.push(k);
 	$('path').replaceChildren(...path.reverse().slice(-9).flatMap((k, at) => [at ? ' › ' : '',
-		el('button', { type: 'button', onclick: () => graph.zoom(k) }, k ? shortName(profile, t.func[k]) : 'all')]));
+		el('button', { type: 'button', onclick: () => graph.zoom(k) }, k ? shortName(page.profile, t.func[k]) : 'all')]));
 }
 
 // --- rendering ---
@@ -415,7 +432,8 @@ function renderBar() {
 		...(second ? [chip('B', secondLabel(), second.head.header.map(visible).join('\n'), secondOf.session ? () => go({ c: '', b: '' }) : null)] :
 			page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
 		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
-		...page.chosen.map(f => chip('', `${f.verb} ${shortName(profile, f.f)}`, fullName(profile, f.f), () => removeFilter(f))));
+		...page.chosen.map(f => chip('', `${f.verb} ${shortName(f.profile, f.f)}`, fullName(f.profile, f.f), () => removeFilter(f))),
+		...page.profile === profile ? [] : [chip('', `frames: ${page.frameNames[1]}`, `Functions of one ${page.frameNames[0]} that call each other are one frame`, () => chooseFrames('function'))]);
 	$('compare').hidden = profile.steps < 2 || Boolean(second);
 	$('compare').setAttribute('aria-pressed', String(isComparing));
 	$('amount').textContent = page.B ? '' : `${amount(head, page.n)}${head.hz ? ', ' + timeOf(page.n) : ''}` +
@@ -435,6 +453,8 @@ function renderTabs() {
 	$('t-' + state.v).scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	const isFlame = state.v === 'flame';
 	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
+	$('frames').hidden = !isFlame && !(state.v === 'diff' && page.B);
+	$('merge-by').value = state.m;
 	$('key').hidden = !isFlame && state.v !== 'diff';
 	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.B);
 	$('tools').hidden = !(isFlame || state.v === 'functions' || (state.v === 'diff' && page.B));
@@ -453,12 +473,12 @@ function renderTabs() {
 }
 
 function search() {
-	const found = state.q ? profile.search(page.tree, state.q) : null, text = $('found');
+	const found = state.q ? page.profile.search(page.tree, state.q) : null, [one, several] = page.frameNames, text = $('found');
 	text.className = found?.error ? 'warn' : '';
 	if (!found) text.textContent = '';
 	else if (found.error) text.textContent = `not a pattern: ${found.error}`;
-	else if (!found.functions) text.textContent = 'no function matches';
-	else text.textContent = `${shareText(found.samples, page.n, page.blocks.ofNodes(found.nodes))} · ${int(found.functions)} functions`;
+	else if (!found.functions) text.textContent = `no ${one} matches`;
+	else text.textContent = `${shareText(found.samples, page.n, page.blocks.ofNodes(found.nodes))} · ${int(found.functions)} ${found.functions === 1 ? one : several}`;
 	page.found = found?.functions ? found : null;
 	match = -1;
 	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
@@ -491,7 +511,7 @@ function nextMatch(by) {
 }
 
 function renderFlame() {
-	const g = graphs.main, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
+	const g = graphs.main, { profile: frames } = page, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
 	drawStrip();
 	$('no-chains').hidden = profile.head.chains;
 	$('callers').hidden = $('middle').hidden = !isSandwich;
@@ -506,23 +526,24 @@ function renderFlame() {
 		if (!same && page.picked > 0) g.selected = Math.max(0, page.tree.func.indexOf(page.picked));
 		showPath(g, g.zoomed || 0);
 	} else if (state.dir === 'up') {
-		g.set(profile.bottomUp(page.tree, least));
+		g.set(frames.bottomUp(page.tree, least));
 		showPath(g, 0);
 	} else {
-		const f = page.picked > 0 ? page.picked : hottest(), s = profile.sandwich(page.tree, f, least);
-		$('middle').textContent = `▲ callers · ${fullName(profile, f)}: ${shareText(s.total, page.n, page.blocks.ofTotal(f))} · callees ▼`;
+		const f = page.picked > 0 ? page.picked : hottest(), s = frames.sandwich(page.tree, f, least);
+		$('middle').textContent = `▲ callers · ${fullName(frames, f)}: ${shareText(s.total, page.n, page.blocks.ofTotal(f))} · callees ▼`;
 		graphs.callers.set(s.callers);
 		g.set(s.callees);
 	}
 	g.later();
 	showDetail(g, g.selected, g.tree.func[g.selected]);
-	if (page.picked === 0 && state.fn) page.picked = profile.byKey.get(state.fn) ?? 0;
+	if (page.picked === 0 && state.fn) page.picked = Math.max(0, frameOf(frames, findKey(profile, state.fn)));
 }
 
 function hottest() {
+	const { profile: frames } = page;
 	let best = 1;
-	for (let f = 1; f < profile.count - 1; f++)
-		if (profile.func.kind[f] && !profile.others.has(f) && page.functions.self[f] > page.functions.self[best]) best = f;
+	for (let f = 1; f < frames.count - 1; f++)
+		if (frames.func.kind[f] && !frames.others.has(f) && page.functions.self[f] > page.functions.self[best]) best = f;
 	return best;
 }
 
@@ -723,13 +744,13 @@ function offerWindows() {
 function filterList(chosen) {
 	const { kind, link, name } = profile.func, images = chosen.map(f => imagePath(profile, f.f));
 	const names = chosen.map(f => link[f.f] ?? name[f.f] ?? '');
-	const isClear = chosen.every(({ f, key }, i) => !SPECIAL_KINDS.includes(kind[f]) && key.endsWith(names[i]) &&
+	const isClear = chosen.every(({ f, key, profile: of }, i) => of === profile && !SPECIAL_KINDS.includes(kind[f]) && key.endsWith(names[i]) &&
 		!profile.byKey.has(key + '·2') && names[i] === visible(names[i]) && !/[*?[\]\\·]/.test(names[i]) && images[i] && !/[*?[\]\\,]/.test(images[i]));
 	return isClear ? names.map((text, i) => `${text.replace(/,/g, '\\,')}[${images[i]}]`).join() : null;
 }
 
-function isApplicationInFocus({ verb, f }) {
-	return verb === 'focus' && profile.func.kind[f] === KIND_APPLICATION;
+function isApplicationInFocus({ verb, f, profile: of }) {
+	return verb === 'focus' && of === profile && profile.func.kind[f] === KIND_APPLICATION;
 }
 
 /** The only application in focus as a word of a specification; '' if there is none, or if the word could mean others. */
@@ -743,7 +764,7 @@ function applicationWord() {
 function filterOptions(application = '') {
 	const filters = application ? page.chosen.filter(f => !isApplicationInFocus(f)) : page.chosen;
 	let words = '';
-	if (hasOption('merge') && state.v === 'flame') return null;
+	if ((hasOption('merge') && state.v === 'flame') || framesShown() !== 'function') return null;
 	if (!filters.length) return words;
 	if (!profile.head.chains || !['flame', 'functions'].includes(state.v)) return null;
 	for (const verb of ['focus', 'hide', 'drop']) {
@@ -928,7 +949,7 @@ function makeGraphs() {
 		graphs[name] = new Flame($(id), { label, flip, first: flip ? 1 : 0, palette: colours, colour: frameColour,
 			name: (f, i) => {
 				const d = name === 'diff' && i ? frameDifference(page, i) : null;
-				return (d && frameMark(d) ? frameMark(d) + ' ' : '') + shortName(profile, f);
+				return (d && frameMark(d) ? frameMark(d) + ' ' : '') + shortName(page.profile, f);
 			},
 			title: i => (name === 'diff' ? `A ${pct(page.tree.total[i] / page.n)} %, B ${pct(page.B.tree.total[i] / page.B.n)} %` :
 				amount(profile.head, graphs[name].tree.total[i])),
@@ -944,7 +965,7 @@ function makeGraphs() {
 
 const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
-	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'],
+	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'], ['g', 'frames are functions, images or classes: the next one'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
 	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['e', 'export'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
@@ -999,7 +1020,7 @@ function packed(bytes) {
 
 /** The command that prints such a file of the window and the filters; '' if there is none. */
 function exportCommand(form) {
-	const options = page.chosen.length || hasOption('merge') ? filterOptions() : '', text = profile.head.options;
+	const options = page.chosen.length || hasOption('merge') || framesShown() !== 'function' ? filterOptions() : '', text = profile.head.options;
 	if (!form || options === null || taskWords() === null || (form === '--folded' && (!profile.head.chains || hasOption('merge')))) return '';
 	if (profile.head.hidden && (page.isPart || form === '--folded')) return '';
 	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${taskWords()}${page.window ? ` time:${windowText(page.window)}` : ''}`
@@ -1033,7 +1054,7 @@ function onKey(e) {
 		s: () => go({ v: 'flame', dir: 'sandwich' }), i: () => go({ opt: optionsWith('flame', !hasOption('flame')) }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); else if (chosenTasks().length) removeTask(chosenTasks().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
-		y: () => { if (f > 0) copy(fullName(profile, f)); }, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
+		y: () => { if (f > 0) copy(fullName(page.profile, f)); }, g: nextFrames, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
 	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
 	if (!act) return;
 	e.preventDefault();
@@ -1046,6 +1067,7 @@ function listen() {
 	for (const side of ['A', 'B']) $('side-' + side).onclick = () => go({ side });
 	$('col').onchange = () => go({ col: $('col').value });
 	$('by').onchange = () => go({ by: $('by').value });
+	$('merge-by').onchange = () => chooseFrames($('merge-by').value);
 	$('merge').onchange = () => go({ opt: optionsWith('merge', $('merge').checked), z: '' });
 	$('grow-down').onclick = () => go({ opt: optionsWith('flame', false) });
 	$('grow-up').onclick = () => go({ opt: optionsWith('flame', true) });
@@ -1142,7 +1164,7 @@ async function start() {
 	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	open(await whole);
 	if (!first) listen();
-	if (state.fn && !profile.byKey.has(state.fn)) say(`This profile has no ${visible(state.fn)}, which the address names.`);
+	if (state.fn && !findKey(profile, state.fn)) say(`This profile has no ${visible(state.fn)}, which the address names.`);
 	if (isDamaged) say('The source in this page is damaged and not shown.');
 	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
 }

@@ -32,6 +32,8 @@ const KIND_TABLE = [
 ];
 export const KINDS = KIND_TABLE.map(k => String(k[0]));
 export const KIND_APPLICATION = 0, KIND_KERNEL = 3, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9;
+/** Those whose names have parts that are separated by dots. */
+export const KINDS_WITH_DOTS = [4, 5];
 
 const VARIANTS = 5;
 

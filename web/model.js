@@ -258,14 +258,24 @@ export class Profile {
 		return this.keys().byKey;
 	}
 
+	/** What an image is called: "[kernel]", or the last part of its path; '': there is none. */
+	imageLabel(i) {
+		const image = this.head.images[i];
+		return image ? image.name ?? image.path.split('/').pop() : '';
+	}
+
+	/** The key of a function, if it is the only one with that. */
+	wantedKey(i) {
+		const { link, kind, image } = this.func, name = link[i] ?? this.plain[i] ?? '(no symbol)';
+		return `${kind[i] === KIND_APPLICATION ? 'application ' : ''}${this.imageLabel(image[i])}:${name.slice(0, 300)}`;
+	}
+
 	/** Makes the keys when one is needed first. */
 	keys() {
-		const f = this.func, used = new Map(), key = new Array(this.count).fill(''), byKey = new Map();
+		const used = new Map(), key = new Array(this.count).fill(''), byKey = new Map();
 		if (this.late.keys) return this.late.keys;
-		const files = this.head.images.map(image => (image ? image.name ?? image.path.split('/').pop() : ''));
 		for (let i = 1; i < this.count; i++) {
-			const name = f.link[i] ?? this.plain[i] ?? '(no symbol)';
-			const wanted = `${f.kind[i] === KIND_APPLICATION ? 'application ' : ''}${files[f.image[i]]}:${name.slice(0, 300)}`;
+			const wanted = this.wantedKey(i);
 			let own = wanted, n = used.get(wanted) ?? 1;
 			while (byKey.has(own)) own = `${wanted}·${++n}`;
 			if (n > 1) used.set(wanted, n);
@@ -280,9 +290,16 @@ export class Profile {
 		return this.absent.functions[f] ? this.head.others.below - 1 : 0;
 	}
 
-	/** The same of a node, which may be too small for the tree. */
-	unseenNode(i) {
-		return this.absent.nodes[i] ? this.head.hidden.below - 1 : 0;
+	/** The same of a node, which may be too small for the tree; with a map, of a node that those of this tree, a list, are in. */
+	unseenNode(i, map = null) {
+		const { nodes } = this.absent, each = nodes.length ? this.head.hidden.below - 1 : 0;
+		if (!each || !map) return nodes[i] ? each : 0;
+		if (this.late.absent?.map !== map) {
+			const counts = new Map();
+			map.forEach((node, k) => { if (nodes[k]) counts.set(node, (counts.get(node) ?? 0) + 1); });
+			this.late.absent = { map, counts };
+		}
+		return each * (this.late.absent.counts.get(i) ?? 0);
 	}
 
 	hasSymbol(f) {
@@ -404,13 +421,14 @@ export class Profile {
 	}
 
 	/** A tree without the functions in hidden: callers call their callees directly. With mergeRecursion,
-	 * a function that calls itself is one node. */
-	reshape(hidden, mergeRecursion) {
+	 * a function that calls itself is one node. With groups, of functions, these are called instead, and functions of one that
+	 * call each other are one node. */
+	reshape(hidden, mergeRecursion, groups = null) {
 		const t = this.base, b = new Builder(t.func[0]), to = new Uint32Array(t.n);
-		const whole = this.columns.self;
+		const whole = this.columns.self, isMerged = mergeRecursion || groups;
 		for (let i = 0; i < t.n; i++) {
-			const up = i ? to[t.parent[i]] : 0, f = t.func[i];
-			const skip = !i || hidden.has(f) || (mergeRecursion && b.func[up] === f);
+			const up = i ? to[t.parent[i]] : 0, f = groups ? groups[t.func[i]] : t.func[i];
+			const skip = !i || hidden.has(t.func[i]) || (isMerged && b.func[up] === f);
 			to[i] = skip ? up : b.child(up, f);
 			b.self[to[i]] += whole[i];
 		}
@@ -418,15 +436,18 @@ export class Profile {
 		return { tree, map: to.map(node => b.place[node]) };
 	}
 
-	/** Sets the samples to 0 of chains that the filter rejects. Returns what is left. */
+	/** Sets the samples to 0 of chains that the filter rejects: those without a function of each list in focus, and those with one
+	 * in drop. Returns what is left. */
 	choose(self, focus, drop) {
 		if (!focus.length && !drop.length) return self;
-		const t = this.base, dropped = new Uint8Array(t.n), left = Float64Array.from(self);
-		const found = new Uint32Array(t.n), every = 2 ** focus.length - 1;
+		const t = this.base, dropped = new Uint8Array(t.n), left = Float64Array.from(self), isDropped = new Uint8Array(this.count);
+		const found = new Uint32Array(t.n), bits = new Uint32Array(this.count), every = 2 ** focus.length - 1;
+		focus.forEach((list, k) => { for (const f of list) bits[f] |= 1 << k; });
+		for (const f of drop) isDropped[f] = 1;
 		for (let i = 0; i < t.n; i++) {
-			const p = t.parent[i], k = focus.indexOf(t.func[i]);
-			found[i] = (p < 0 ? 0 : found[p]) | (k < 0 ? 0 : 1 << k);
-			dropped[i] = (p >= 0 && dropped[p]) || drop.includes(t.func[i]) ? 1 : 0;
+			const p = t.parent[i], f = t.func[i];
+			found[i] = (p < 0 ? 0 : found[p]) | bits[f];
+			dropped[i] = (p >= 0 && dropped[p]) || isDropped[f] ? 1 : 0;
 			if (dropped[i] || found[i] !== every) left[i] = 0;
 		}
 		return left;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is shown, all of which is in the address, after "#".
+import { FRAMES } from './merged.js';
 import { TASK_PARTS } from './model.js';
 
 export const VIEWS = {
@@ -14,10 +15,10 @@ export const GROUPINGS = ['application', ...FUNCTION_GROUPS, ...TASK_PARTS, 'eve
 const ROWS = ['function', 'application', ...FUNCTION_GROUPS, ...TASK_PARTS];
 
 /** v view, a and b windows "FROM..TO", f filters "focus:KEY" in a list, who tasks "cgroup:PATH" in a list, fn function, dir direction, z zoom
- * as a path of functions, q search, g and by what samples and functions are grouped by, col colour, side of a difference whose source is shown, sort, opt options, e event, c the session to compare
+ * as a path of functions, q search, m what frames of flame graphs are, g and by what samples and functions are grouped by, col colour, side of a difference whose source is shown, sort, opt options, e event, c the session to compare
  * with, theme. */
 const DEFAULTS = {
-	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', g: 'application', by: 'function', col: 'kind', side: 'A', sort: 'self', opt: '', e: '', c: '', theme: '',
+	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', m: 'function', g: 'application', by: 'function', col: 'kind', side: 'A', sort: 'self', opt: '', e: '', c: '', theme: '',
 };
 
 export let state = { ...DEFAULTS };
@@ -45,6 +46,7 @@ export function readState() {
 	if (!['down', 'up', 'sandwich'].includes(next.dir)) next.dir = 'down';
 	if (!GROUPINGS.includes(next.g)) next.g = 'application';
 	if (!ROWS.includes(next.by)) next.by = 'function';
+	if (!Object.hasOwn(FRAMES, next.m)) next.m = 'function';
 	if (next.side !== 'B') next.side = 'A';
 	if (next.c.includes('/')) next.c = '';
 	state = next;

@@ -455,7 +455,7 @@ export function showOverview(page, host) {
 
 // --- difference ---
 
-let diffTable = null, diffPage = null;
+let diffTable = null, diffPage = null, framesListed = '';
 
 /** What is known of the difference of the two views of a page, which are kept: { B, rows (functions, with the change in points, its
  * interval, and whether it may be chance), sureAt (the largest chance that counts as none), frames (by node) }. */
@@ -546,7 +546,8 @@ function fillChange(c, r) {
 	s.setProperty('--hi', at(r.change + r.half) + '%');
 }
 
-function diffColumns() {
+/** The columns of a table of these frames: functions, images or classes. */
+function diffColumns(frames) {
 	const grey = (c, r) => c.classList.toggle('dim', !r.sure && !r.perhaps);
 	return [
 		{ id: 'change', title: 'Change', width: '84px', narrow: '74px', cls: 'right', falls: true,
@@ -564,10 +565,10 @@ function diffColumns() {
 			fill: (c, r) => { c.textContent = shareOf(r.b, r.most[1], diffPage.B.n); } },
 		{ id: 'says', title: 'Says', width: '84px', key: r => verdict(r),
 			fill: (c, r) => { c.textContent = verdict(r); grey(c, r); } },
-		{ id: 'name', title: 'Function', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
+		{ id: 'name', title: `${frames[0].toUpperCase()}${frames.slice(1)}`, width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => r.name,
 			fill: (c, r) => { c.textContent = r.name; c.title = r.name; grey(c, r); } },
-		{ id: 'image', title: 'Image', width: 'minmax(90px,170px)', cls: 'dim', key: r => r.image,
-			fill: (c, r) => { c.textContent = r.image; } },
+		...frames === 'image' ? [] : [{ id: 'image', title: 'Image', width: 'minmax(90px,170px)', cls: 'dim', key: r => r.image,
+			fill: (c, r) => { c.textContent = r.image; } }],
 	];
 }
 
@@ -576,12 +577,18 @@ export function showDifference(page, host, note) {
 	const sure = rows.filter(r => r.sure).length, perhaps = rows.filter(r => r.perhaps).length;
 	diffPage = page;
 	page.most = rows.reduce((most, r) => Math.max(most, Math.abs(r.change) + r.half), 1e-9);
-	diffTable ||= new Table(host, diffColumns(), { label: 'Functions that differ', by: 'change',
+	const [one, several] = page.frameNames;
+	if (one !== framesListed) {
+		host.replaceChildren();
+		diffTable = null;
+		framesListed = one;
+	}
+	diffTable ||= new Table(host, diffColumns(one), { label: `Differences by ${one}`, by: 'change',
 		onOpen: r => diffPage.open(r.f), onPick: r => diffPage.pick(r.f) });
 	diffTable.set(rows);
 	note.textContent = `A ${amount(page.profile.head, page.n)}, B ${amount(page.profile.head, page.B.n)}` +
 		`${page.lengthsDiffer ? ', of windows of different length: shares are compared' : ''}${page.overlap ? '; the windows overlap, so they differ less than they would' : ''}. ` +
-		`${sure} function${sure === 1 ? ' differs' : 's differ'} for certain, ${perhaps} perhaps; ` +
+		`${sure} ${sure === 1 ? `${one} differs` : `${several} differ`} for certain, ${perhaps} perhaps; ` +
 		`the rest of ${int(rows.length)} is within chance: grey. ` +
 		noiseText(page.profile.head, page.blocks, page.B.blocks);
 }
@@ -594,7 +601,7 @@ export function frameDifference(page, i) {
 }
 
 function compareFrame(page, i, sureAt) {
-	const known = [page.tree.total[i], page.B.tree.total[i]], most = [known[0] ? 0 : page.profile.unseenNode(i), known[1] ? 0 : page.second?.unseenNode(i) ?? 0];
+	const known = [page.tree.total[i], page.B.tree.total[i]], most = [known[0] ? 0 : page.profile.unseenNode(i, page.view.map), known[1] ? 0 : page.second?.unseenNode(i, page.B.map) ?? 0];
 	const [a, b] = nearest(page, known, most), x = a / page.n, y = b / page.B.n;
 	if (page.tree.func[i] === page.profile.rest) return { change: 0, sure: false, differs: false };
 	const { chance } = compareShares(a, page.n, page.blocks.ofNode(i), b, page.B.n, page.B.blocks.ofNode(i));

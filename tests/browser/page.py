@@ -46,6 +46,9 @@ HOSTILE = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "\u2
            "__proto__", "constructor"]
 NAMES = HOSTILE + ["n" * 100000]
 
+# Names with classes.
+QUALIFIED = {"main": "ns::A::run(int)", "marked_first": "void ns::A::step<int>(int)", "marked_second": "std::sort<X>(X*)"}
+
 SESSION = """
 cpu 4
 slice 1795442400 1795442410
@@ -258,17 +261,18 @@ def make_pruned(path, pruned):
     write_page(path, pruned, head, numbers)
 
 
-def make_hostile(path, hostile):
-    """Copies a page, with other names for its functions, and for all images."""
+def make_renamed(path, renamed, name_of, image=None):
+    """Copies a page, with other names for its functions, from their numbers and names, and for all images."""
     head, _ = read_page(path)
     with open(path, encoding="utf-8") as f:
         data = gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', f.read())[1]))
     length, = struct.unpack_from("<I", data)
+    names = head["functions"]["names"]
     for i in range(1, len(head["functions"]["name"]) - 1):
-        head["functions"]["names"][2 * i] = NAMES[(i - 1) % len(NAMES)]
-    for image in head["images"][1:]:
-        image["path"] = "/" + HOSTILE[0]
-    write_page(path, hostile, head, data[4 + length:])
+        names[2 * i] = name_of(i, names[2 * i])
+    for known in head["images"][1:]:
+        known["path"] = image or known["path"]
+    write_page(path, renamed, head, data[4 + length:])
 
 
 def make_crowded(path, crowded, first, count):
@@ -1033,6 +1037,66 @@ def folded_stacks_have_images_and_marks(b, place):
     return all(any(part in line for line in lines) for part in ("_[j]", "_[i]", "[lib-stripped.so]"))
 
 
+def frames_in_svg(b):
+    """{ (depth, name): samples } of the flame graph."""
+    found = {}
+    for group in ElementTree.fromstring(exported(b, "flame-graph.svg")[0]).iter("{http://www.w3.org/2000/svg}g"):
+        name, samples = group[0].text.rsplit(", ", 1)
+        place = (int(group[1].get("y")) // 19, name)
+        found[place] = found.get(place, 0) + int(samples.replace("\u202f", "").split()[0])
+    return found
+
+
+def frames_may_be_images(b, url):
+    """A sample counts once, whatever calls itself; the choice is in the address, has a key, and is a chip that removes it."""
+    b.open(url, "v=flame&m=image&q=lib.so")
+    found, frames, chips, said = b.text("found"), frames_in_svg(b), b.text("chips"), b.text("same")
+    b.open(url, "v=flame&m=image&fn=exe-pie:marked_first&dir=sandwich")
+    middle = b.text("middle")
+    b.type("g")
+    classes, kept = b.js("return [location.hash, document.getElementById('merge-by').value]"), b.text("middle")
+    b.driver.find_element(By.CSS_SELECTOR, "#chips .chip:last-child button").click()
+    return found.startswith("50.0 %") and "1 image" in found and "frames: images" in chips and said.startswith("no command") and \
+        frames == {(0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "lib.so"): 300, (2, "[depth]"): 200, (3, "exe-pie"): 200, (4, "lib.so"): 200} and "exe-pie: 100 %" in middle and "m=class" in classes[0] and classes[1] == "class" and kept == middle and \
+        "m=" not in b.js("return location.hash") and "marked_first: 70.0 %" in b.text("middle")
+
+
+def frames_may_be_classes(b, url):
+    """Those of one image; functions without a class are the image."""
+    b.open(url, "v=flame&m=class")
+    return frames_in_svg(b) == {(0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "ns::A"): 1000, (4, "std"): 300, (2, "[depth]"): 200,
+                                (4, "ns::A"): 200, (5, "std"): 200}
+
+
+def filters_are_about_frames(b, url):
+    """A filter stays what it is when frames are others; a filter of a function has effect before frames are joined."""
+    found = {}
+    for fragment in ("m=image&f=focus:image lib.so", "m=image&f=drop:image lib.so", "m=image&f=hide:image exe-pie", "m=image&f=hide:exe-pie:main",
+                     "f=focus:image lib.so", "m=image&opt=merge&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z", "m=image&dir=up"):
+        b.open(url, f"v=flame&{fragment}")
+        found[fragment] = {place: n for place, n in frames_in_svg(b).items() if place[0] > 1}
+    b.open(url, "v=source&fn=image lib.so")
+    return list(found.values()) == [
+        {(2, "exe-pie"): 300, (3, "lib.so"): 300, (2, "[depth]"): 200, (3, "exe-pie"): 200, (4, "lib.so"): 200},
+        {(2, "exe-pie"): 500},
+        {(2, "lib.so"): 300, (2, "[depth]"): 200, (3, "lib.so"): 200},
+        {(2, "exe-pie"): 800, (3, "lib.so"): 500, (2, "[depth]"): 200},
+        {(2, "_start"): 300, (3, "main"): 500, (4, "marked_first"): 500, (5, "marked_second"): 500, (2, "[depth]"): 200},
+        {(2, "exe-pie"): 700, (3, "lib.so"): 300},
+        {(2, "exe-pie"): 1000, (3, "exe-pie"): 300, (3, "[depth]"): 200, (4, "exe-pie"): 200}] and "marked_second[" in b.text("command")
+
+
+def a_difference_may_be_of_images(b, place):
+    """Of windows, and of two profiles, whose images need not be in the same place; the table has one name for each."""
+    found = []
+    for name, more in (("one", "&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"), ("difference", "")):
+        b.open(f"{place}/{name}.html", f"v=diff&m=image{more}")
+        b.until(lambda: "images differ" in b.text("diff-note"))
+        found.append([row[:1] + row[2:] for row in table(b, "diff-table")])
+    return found == [[["▼ −42.9", "100", "57.1", "▼ less", "exe-pie"], ["▲ +42.9", "0", "42.9", "▲ new", "lib.so"]],
+                     [["▼ −8.50", "50.0", "41.5", "▼ less", "exe-pie"], ["▲ +8.50", "50.0", "58.5", "▲ more", "lib.so"]]]
+
+
 def graphs_are_whole_in_svg(b, url):
     """Frames of Difference have both shares; an empty graph has no frames."""
     b.open(url, "v=diff&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
@@ -1062,7 +1126,8 @@ def make_pages():
     run(f"{BUILD}/tools/opreport", "--session-dir=before-after", "--html=difference.html", "{", "session:before", "}", "{", "session:after", "}")
     run(f"{BUILD}/tools/opreport", "--html=one-flat.html", "{", "--session-dir=one", "}", "{", "--session-dir=twin", "}")
     run(f"{BUILD}/tools/opreport", "--session-dir=tasks", "--html=cpus.html", "cpu:0,1", "time:2026-11-23T14:00:00Z..2026-11-23T14:00:40Z")
-    make_hostile("one.html", "hostile.html")
+    make_renamed("one.html", "hostile.html", lambda i, _: NAMES[(i - 1) % len(NAMES)], "/" + HOSTILE[0])
+    make_renamed("one.html", "classes.html", lambda _, name: QUALIFIED.get(name, name))
     make_pruned("one.html", "pruned.html")
     make_crowded("one.html", "crowded.html", 1, 5)
     make_crowded("difference.html", "crowded-difference.html", 0, 0)
@@ -1414,6 +1479,10 @@ def main():
             attempt(hostile_names_are_text_in_svg, wide, f"file://{work}/hostile.html")
             attempt(all_functions_are_exported, wide, f"file://{work}/one.html")
             attempt(folded_stacks_have_images_and_marks, wide, f"file://{work}")
+            attempt(frames_may_be_images, wide, f"file://{work}/one.html")
+            attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
+            attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
+            attempt(a_difference_may_be_of_images, wide, f"file://{work}")
             attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
             complaints = wide.complaints() + narrow.complaints()
             report("nothing_is_on_the_console", not complaints)
