@@ -14,7 +14,7 @@ cleanup()
 }
 
 mkdir "$dir/src"
-cat >"$dir/src/work.c" <<'END'
+cat >"$dir/src/mixer.c" <<'END'
 #include <stddef.h>
 volatile unsigned long sink;
 static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
@@ -40,7 +40,7 @@ END
 # build: makes the program, in place of what is there.
 build()
 {
-	gcc -g -O1 -Wl,--build-id -o "$dir/src/new" "$dir/src/work.c" && mv "$dir/src/new" "$dir/src/prog" &&
+	gcc -g -O1 -Wl,--build-id -o "$dir/src/new" "$dir/src/mixer.c" && mv "$dir/src/new" "$dir/src/prog" &&
 		id=$(readelf -n "$dir/src/prog" | sed -n 's/.*Build ID: //p')
 }
 
@@ -58,7 +58,7 @@ ok "the lines of the first build are kept" wait_for lines_kept
 end_background
 
 # The same function some lines further down.
-sed -i 's,^#include.*,/* Some lines. */\n\n\n\n&,' "$dir/src/work.c"
+sed -i 's,^#include.*,/* Some lines. */\n\n\n\n&,' "$dir/src/mixer.c"
 ok "the program is built again" build
 background "$dir/src/prog"
 # The file goes away at once.
@@ -77,11 +77,12 @@ percent()
 }
 opreport --session-dir="$session" -l --debug-info --inlines >"$dir/report" 2>&1
 grep ' prog ' "$dir/report" | sed 's/^/# /'
-ok "inlined calls of the first build have lines" test "$(percent 'work.c:13 .* mix .inlined')" -ge 15
-ok "those of the second, too" test "$(percent 'work.c:17 .* mix .inlined')" -ge 15
+ok "inlined calls of the first build have lines" test "$(percent 'mixer.c:13 .* mix .inlined')" -ge 15
+ok "those of the second, too" test "$(percent 'mixer.c:17 .* mix .inlined')" -ge 15
 opreport --session-dir="$session" --chains --inlines >"$dir/report" 2>&1
 ok "chains have inlined calls" sh -c "grep -A 1 'mix (inlined)' '$dir/report' | grep -q ' work '"
-opreport --session-dir="$session" --history-of="src/work.c:10" --csv --no-header >"$dir/report" 2>&1
+# No other test has a file of that name, which the daemon would see, too.
+opreport --session-dir="$session" --history-of="src/mixer.c:10" --csv --no-header >"$dir/report" 2>&1
 awk -F, '$4 != "" { print $13, $14, $6 }' "$dir/report" | sed 's/^/# /'
 is "--history-of finds the line in both builds" \
 	"$(awk -F, '$4 != "" && $6 > 50 { print $13 }' "$dir/report" | sort -n | xargs)" "6 10"

@@ -45,7 +45,8 @@ line()
 }
 
 run
-sed -i 's,x ^= x / 7;,x ^= x / 7; x |= (x / 3) ^ (x / 11);,; 1i /* A line more. */\n\n#include <stddef.h>' \
+# Divisions, as their samples are in their line even where those of the processor skid.
+sed -i 's,x ^= x / 7;,x ^= x / 7; x ^= n / (x | 1); x ^= n / (x | 3);,; 1i /* A line more. */\n\n#include <stddef.h>' \
 	"$dir/src/work.c"
 run --append
 line 10 >"$dir/moved"
@@ -55,9 +56,8 @@ is "a line that moved is found by its text" "$(awk '{ print $1, $2 }' "$dir/move
 	"7 text 10 text"
 is "a line that changed is found by its neighbours" "$(awk '{ print $1, $2 }' "$dir/changed" | xargs)" \
 	"8 neighbour 11 text"
-# By five standard errors of the smallest count.
-ok "the changed line takes more of the time of both" sh -c "paste '$dir/moved' '$dir/changed' |
-	awk '{ ratio[NR] = \$6 / \$3; least = \$3 < least || !least ? \$3 : least }
-		END { exit !(NR == 2 && ratio[2] > ratio[1] * (1 + 5 / sqrt(least))) }'"
+ok "the changed line takes more time" awk 'NR == 1 { before = $3 }
+	NR == 2 { after = $3 }
+	END { exit !(after > before + 5 * sqrt(before + after)) }' "$dir/changed"
 is "opcheck finds nothing" "$(opcheck "$dir/session" 2>&1 | grep -c damaged)" 0
 done_testing
