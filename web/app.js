@@ -13,6 +13,7 @@ import { cgroupName, differenceKey, eventName, frameChange, frameDifference, fra
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadSecond, loadSource, loadSources } from './provider.js';
 import { joinProfiles } from './second.js';
+import { Outline } from './outline.js';
 import { Source } from './source.js';
 
 const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30, CALLERS_OFFERED = 3;
@@ -28,6 +29,8 @@ let page = null;
 let second = /** @type {any} */ (null), secondOf = { session: '', trouble: '', isReading: false };
 let profile, timeline, annotations = [], series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
+/** @type {any} */
+let outline = null;
 /** The profiles of the other events: [{ key, profile }]; null: not asked for. */
 let otherEvents = /** @type {any[] | null} */ (null);
 /** @type {any} */
@@ -455,17 +458,20 @@ function renderTabs() {
 	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
 	$('frames').hidden = !isFlame && !(state.v === 'diff' && page.B);
 	$('merge-by').value = state.m;
-	$('key').hidden = !isFlame && state.v !== 'diff';
+	$('key').hidden = (!isFlame && state.v !== 'diff') || isOutline();
+	$('colour').hidden ||= isOutline();
 	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.B);
 	$('tools').hidden = !(isFlame || state.v === 'functions' || (state.v === 'diff' && page.B));
-	$('drawn').hidden = !isFlame && state.v !== 'diff';
+	$('drawn').hidden = (!isFlame && state.v !== 'diff') || isOutline();
 	for (const d of ['down', 'up', 'sandwich']) $('dir-' + d).setAttribute('aria-pressed', String(state.dir === d));
 	$('col').value = state.col;
 	$('by').value = state.by;
 	$('grouping').hidden = state.v !== 'functions';
 	$('merge').checked = hasOption('merge');
-	$('grow-down').setAttribute('aria-pressed', String(!hasOption('flame')));
-	$('grow-up').setAttribute('aria-pressed', String(hasOption('flame')));
+	$('grow-down').setAttribute('aria-pressed', String(!hasOption('flame') && !isOutline()));
+	$('grow-up').setAttribute('aria-pressed', String(hasOption('flame') && !isOutline()));
+	$('as-table').setAttribute('aria-pressed', String(isOutline()));
+	$('as-table').hidden = !isFlame;
 	if (document.activeElement !== $('search')) $('search').value = state.q;
 	$('key').replaceChildren(...(state.v === 'diff' ? differenceKey(page) : state.col === 'kind' ? kindsKey(page).filter(Boolean) : state.col === 'heat' ?
 		[0, 0.33, 0.66, 1].map(t => swatch(page.palette.heat(t))).concat([el('span', {}, 'own samples of the function')]) :
@@ -481,14 +487,14 @@ function search() {
 	else text.textContent = `${shareText(found.samples, page.n, page.blocks.ofNodes(found.nodes))} · ${int(found.functions)} ${found.functions === 1 ? one : several}`;
 	page.found = found?.functions ? found : null;
 	match = -1;
-	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
+	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down' || isOutline();
 	for (const g of Object.values(graphs)) g.hit = page.found?.hit ?? null;
 }
 
 /** Where the matches are, also those too narrow to be seen. */
 function drawStrip() {
 	const strip = $('strip'), t = page.tree, r = window.devicePixelRatio || 1;
-	strip.hidden = !page.found || state.v !== 'flame' || state.dir !== 'down';
+	strip.hidden = !page.found || state.v !== 'flame' || state.dir !== 'down' || isOutline();
 	if (strip.hidden) return;
 	const w = strip.clientWidth, c = strip.getContext('2d'), p = colours();
 	strip.width = w * r;
@@ -515,7 +521,9 @@ function renderFlame() {
 	drawStrip();
 	$('no-chains').hidden = profile.head.chains;
 	$('callers').hidden = $('middle').hidden = !isSandwich;
-	$('path').hidden = isSandwich;
+	$('path').hidden = isSandwich || isOutline();
+	$('graph').hidden = isOutline();
+	$('outline').hidden = !isOutline();
 	g.turn(!isSandwich && hasOption('flame'));
 	g.o.first = isSandwich ? 1 : 0;
 	if (state.dir === 'down') {
@@ -534,9 +542,33 @@ function renderFlame() {
 		graphs.callers.set(s.callers);
 		g.set(s.callees);
 	}
+	if (isOutline()) showOutline(g.tree);
 	g.later();
 	showDetail(g, g.selected, g.tree.func[g.selected]);
 	if (page.picked === 0 && state.fn) page.picked = Math.max(0, frameOf(frames, findKey(profile, state.fn)));
+}
+
+/** Shows a graph, with the root at the bottom if isFlame. */
+function grow(isFlame) {
+	go({ opt: optionsWith('flame', isFlame, isOutline() ? optionsWith('table', false) : state.opt) });
+}
+
+/** Whether the tree is shown as a table. */
+function isOutline() {
+	return state.v === 'flame' && state.dir !== 'sandwich' && hasOption('table');
+}
+
+function showOutline(tree) {
+	const isUp = state.dir === 'up';
+	if (outline?.o.isUp !== isUp) {
+		$('outline').replaceChildren();
+		outline = new Outline($('outline'), { label: 'Call chains', isUp, page: () => page, onOpen: r => page.open(r.f),
+			onPick: r => {
+				graphs.main.selected = r.i;
+				showDetail(graphs.main, r.i, r.f);
+			} });
+	}
+	outline.show(tree);
 }
 
 function hottest() {
@@ -965,7 +997,7 @@ function makeGraphs() {
 
 const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
-	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'], ['g', 'frames are functions, images or classes: the next one'],
+	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'], ['T', 'the graph as a table; there, → and ← unfold and fold a row'], ['g', 'frames are functions, images or classes: the next one'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
 	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['e', 'export'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
@@ -1030,7 +1062,7 @@ function exportCommand(form) {
 /** Offers what is shown as files. */
 function showExports() {
 	if (profile.head.applications_only) return;
-	const graph = { flame: graphs.main, diff: page.B ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
+	const graph = { flame: isOutline() ? null : graphs.main, diff: page.B ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
 	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
 		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
 	if (graph) offers.unshift(['Graph, SVG', 'flame-graph.svg', '', async () => graph.svg(`${command()} ${location.hash}`)],
@@ -1051,10 +1083,10 @@ function onKey(e) {
 	if (/INPUT|SELECT|TEXTAREA/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || $('keys').open || $('exports').open) return;
 	const views = Object.keys(VIEWS), f = page.picked;
 	const acts = { '/': () => { $('search').focus(); $('search').select(); }, t: () => go({ v: 'flame', dir: 'down' }), b: () => go({ v: 'flame', dir: 'up' }),
-		s: () => go({ v: 'flame', dir: 'sandwich' }), i: () => go({ opt: optionsWith('flame', !hasOption('flame')) }), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
+		s: () => go({ v: 'flame', dir: 'sandwich' }), i: () => grow(!hasOption('flame')), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); else if (chosenTasks().length) removeTask(chosenTasks().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
-		y: () => { if (f > 0) copy(fullName(page.profile, f)); }, g: nextFrames, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
+		y: () => { if (f > 0) copy(fullName(page.profile, f)); }, g: nextFrames, T: () => go({ v: 'flame', dir: state.dir === 'sandwich' ? 'down' : state.dir, opt: optionsWith('table', !isOutline()) }), Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
 	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
 	if (!act) return;
 	e.preventDefault();
@@ -1069,8 +1101,9 @@ function listen() {
 	$('by').onchange = () => go({ by: $('by').value });
 	$('merge-by').onchange = () => chooseFrames($('merge-by').value);
 	$('merge').onchange = () => go({ opt: optionsWith('merge', $('merge').checked), z: '' });
-	$('grow-down').onclick = () => go({ opt: optionsWith('flame', false) });
-	$('grow-up').onclick = () => go({ opt: optionsWith('flame', true) });
+	$('grow-down').onclick = () => grow(false);
+	$('grow-up').onclick = () => grow(true);
+	$('as-table').onclick = () => go({ opt: optionsWith('table', true) });
 	$('search').oninput = () => {
 		clearTimeout(typing);
 		typing = setTimeout(() => {
@@ -1078,6 +1111,7 @@ function listen() {
 			search();
 			drawStrip();
 			for (const g of Object.values(graphs)) g.later();
+			outline?.draw(true);
 			if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
 			if (state.v === 'diff' && page.B) showDifference(page, $('diff-table'), $('diff-note'));
 		}, 90);

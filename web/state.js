@@ -93,7 +93,7 @@ export function hasOption(name) {
 	return state.opt.split(',').includes(name);
 }
 
-/** The options with one of them set or not. */
-export function optionsWith(name, isSet) {
-	return state.opt.split(',').filter(o => o && o !== name).concat(isSet ? [name] : []).join();
+/** Options, those of the state, with one of them set or not. */
+export function optionsWith(name, isSet, options = state.opt) {
+	return options.split(',').filter(o => o && o !== name).concat(isSet ? [name] : []).join();
 }

@@ -54,10 +54,10 @@ export class Table {
 
 	set(rows) {
 		this.rows = rows;
-		this.grid.setAttribute('aria-rowcount', String(rows.length + 1));
-		this.space.style.height = rows.length * ROW_HEIGHT + 'px';
-		this.current = Math.min(this.current, Math.max(0, rows.length - 1));
 		this.order();
+		this.grid.setAttribute('aria-rowcount', String(this.rows.length + 1));
+		this.space.style.height = this.rows.length * ROW_HEIGHT + 'px';
+		this.current = Math.min(this.current, Math.max(0, this.rows.length - 1));
 		this.draw(true);
 	}
 
@@ -71,12 +71,21 @@ export class Table {
 	}
 
 	order() {
+		this.mark();
+		this.rows = this.sorted(this.rows);
+	}
+
+	/** Says by which column rows are sorted. */
+	mark() {
 		const { by, direction } = this;
 		for (const c of this.columns)
 			c.button.setAttribute('aria-sort', c === by ? (direction < 0 ? 'descending' : 'ascending') : 'none');
-		const keyed = this.rows.map(row => ({ row, key: by.key(row) }));
+	}
+
+	sorted(rows) {
+		const { by, direction } = this, keyed = rows.map(row => ({ row, key: by.key(row) }));
 		keyed.sort((a, b) => (a.key < b.key ? -direction : a.key > b.key ? direction : 0) || a.row.f - b.row.f);
-		this.rows = keyed.map(k => k.row);
+		return keyed.map(k => k.row);
 	}
 
 	move(i) {

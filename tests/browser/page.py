@@ -1097,6 +1097,38 @@ def a_difference_may_be_of_images(b, place):
                      [["▼ −8.50", "50.0", "41.5", "▼ less", "exe-pie"], ["▲ +8.50", "50.0", "58.5", "▲ more", "lib.so"]]]
 
 
+def outline(b):
+    """The rows of the tree that is shown as a table: [level, whether it is unfolded, total, name]."""
+    return b.js("return [...document.querySelectorAll('#outline .tr:not([hidden])')].sort((a, b) => a.dataset.row - b.dataset.row).map(r => "
+                "[r.ariaLevel, r.ariaExpanded, r.querySelectorAll('.td')[0].textContent, r.querySelector('.td span').textContent].join(' '))")
+
+
+def a_tree_may_be_a_table(b, url):
+    """Which keys unfold, in the order of any column, and which says what matches."""
+    b.open(url, "v=flame")
+    b.type("T")
+    whole = outline(b)
+    b.js("document.querySelector('#outline .tbody').focus()")
+    b.type(Keys.ARROW_DOWN, Keys.ARROW_LEFT)
+    folded, detail = outline(b), b.text("detail")
+    b.type(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    shut = outline(b)
+    b.open(url, "v=flame&dir=up&opt=table&q=marked_first")
+    up = outline(b)
+    b.driver.find_element(By.CSS_SELECTOR, "#outline .tr[data-row='1'] .fold").click()
+    callers, matches = outline(b), b.js("return [...document.querySelectorAll('#outline .match')].map(e => e.textContent)")
+    b.js("[...document.querySelectorAll('#outline .th')].find(h => h.textContent === 'Name').click()")
+    by_name = outline(b)
+    b.click("grow-down")
+    hidden = b.js("return document.getElementById('outline').hidden && !document.getElementById('graph').hidden && !location.hash.includes('table')")
+    levels = ["1 true 100 exe-pie", "2 true 80.0 _start", "3 true 80.0 main", "4 true 70.0 marked_first", "5  30.0 marked_second", "2 true 20.0 [depth]",
+              "3 true 20.0 main", "4 true 20.0 marked_first", "5  20.0 marked_second"]
+    return whole == levels and folded == levels[:1] + ["2 false 80.0 _start"] + levels[5:] and shut == ["1 false 100 exe-pie"] and \
+        "_start" in detail and "total 80.0 %" in detail and up == ["1 false 50.0 marked_second", "1 false 40.0 marked_first", "1 false 10.0 main"] and \
+        callers == up[:1] + ["1 true 40.0 marked_first", "2 false 40.0 main"] + up[2:] and matches == ["marked_first"] and \
+        by_name == up[2:] + callers[1:3] + up[:1] and hidden
+
+
 def graphs_are_whole_in_svg(b, url):
     """Frames of Difference have both shares; an empty graph has no frames."""
     b.open(url, "v=diff&a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z")
@@ -1480,6 +1512,7 @@ def main():
             attempt(all_functions_are_exported, wide, f"file://{work}/one.html")
             attempt(folded_stacks_have_images_and_marks, wide, f"file://{work}")
             attempt(frames_may_be_images, wide, f"file://{work}/one.html")
+            attempt(a_tree_may_be_a_table, wide, f"file://{work}/one.html")
             attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
             attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
             attempt(a_difference_may_be_of_images, wide, f"file://{work}")
