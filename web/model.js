@@ -140,47 +140,74 @@ export class Tree {
 	}
 }
 
-/** Makes trees from paths: nodes are found by parent and function, and sorted at the end. */
+/** Makes trees from paths: nodes are found by parent and function, in one table of numbers of nodes, and sorted at the end. */
 class Builder {
 	constructor(func) {
 		this.func = [func];
 		this.self = [0];
-		this.children = [new Map()];
+		this.parent = [-1];
+		this.table = new Uint32Array(1 << 12); // 0: free, which is the number of the root
+	}
+
+	/** Where a node is in the table, or should be. */
+	placeOf(parent, func) {
+		const { table } = this, mask = table.length - 1;
+		let h = Math.imul(parent, 0x9e3779b1) ^ Math.imul(func, 0x85ebca77);
+		for (h = (h ^ h >>> 15) & mask; table[h] && (this.parent[table[h]] !== parent || this.func[table[h]] !== func);) h = (h + 1) & mask;
+		return h;
+	}
+
+	/** Makes the table twice as large. */
+	grow() {
+		this.table = new Uint32Array(2 * this.table.length);
+		for (let i = 1; i < this.func.length; i++) this.table[this.placeOf(this.parent[i], this.func[i])] = i;
 	}
 
 	child(parent, func) {
-		let node = this.children[parent].get(func);
-		if (node === undefined) {
-			node = this.func.length;
-			this.func.push(func);
-			this.self.push(0);
-			this.children.push(new Map());
-			this.children[parent].set(func, node);
-		}
+		const place = this.placeOf(parent, func), node = this.table[place] || this.func.length;
+		if (this.table[place]) return node;
+		this.table[place] = node;
+		this.func.push(func);
+		this.self.push(0);
+		this.parent.push(parent);
+		if (2 * node > this.table.length) this.grow();
 		return node;
+	}
+
+	/** The children of node i, those with the most samples first: nodes[starts[i]] to nodes[starts[i + 1] - 1]. */
+	children(total) {
+		const { parent } = this, n = parent.length, starts = new Uint32Array(n + 1), nodes = new Uint32Array(n - 1);
+		for (let i = 1; i < n; i++) starts[parent[i] + 1]++;
+		for (let i = 0; i < n; i++) starts[i + 1] += starts[i];
+		const next = starts.slice();
+		for (let i = 1; i < n; i++) nodes[next[parent[i]]++] = i;
+		for (let i = 0; i < n; i++)
+			if (starts[i + 1] > starts[i] + 1) nodes.subarray(starts[i], starts[i + 1]).sort((a, b) => total[b] - total[a] || a - b);
+		return { starts, nodes };
 	}
 
 	/** The tree, with the children that have the most samples first. Sets this.place: the number of each
 	 * node there. Subtrees lighter than least become one node of the function rest, the root's with what was left out. */
 	tree(least = 0, rest = 0, leftOut = 0) {
-		const n = this.func.length, total = Float64Array.from(this.self);
-		const parent = new Int32Array(n).fill(-1);
-		for (let i = 0; i < n; i++) for (const c of this.children[i].values()) parent[c] = i;
+		const { parent } = this, n = parent.length, total = Float64Array.from(this.self), func = [], depth = [], self = [];
 		for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
-		const func = [], depth = [], self = [], stack = [[0, 0]];
+		const { starts, nodes } = this.children(total), path = [0], next = [starts[0]], small = [leftOut];
+		const add = (f, d, k) => depth.push(d) && self.push(k) && func.push(f) - 1;
 		this.place = new Uint32Array(n);
-		while (stack.length) {
-			const [node, d] = stack.pop();
-			if (node < 0) {
-				func.push(rest); depth.push(d); self.push(-node);
-				continue;
+		add(this.func[0], 0, this.self[0]);
+		for (let d = 0; d >= 0;) {
+			const node = path[d], child = next[d] < starts[node + 1] ? nodes[next[d]++] : 0;
+			if (!child) {
+				if (small[d]) add(rest, d + 1, small[d]);
+				d--;
+			} else if (total[child] < least) small[d] += total[child];
+			else {
+				d++;
+				this.place[child] = add(this.func[child], d, this.self[child]);
+				path[d] = child;
+				next[d] = starts[child];
+				small[d] = 0;
 			}
-			this.place[node] = func.length;
-			func.push(this.func[node]); depth.push(d); self.push(this.self[node]);
-			const list = [...this.children[node].values()].sort((a, b) => total[a] - total[b] || b - a);
-			const small = list.filter(c => total[c] < least).reduce((sum, c) => sum + total[c], node ? 0 : leftOut);
-			if (small) stack.push([-small, d + 1]);
-			for (const c of list) if (total[c] >= least) stack.push([c, d + 1]);
 		}
 		return new Tree(func, depth, self);
 	}
