@@ -352,6 +352,10 @@ function chooseFrames(m) {
 	go({ m, z: '' });
 }
 
+function mergeRecursion(isMerged) {
+	go({ opt: optionsWith('merge', isMerged), z: '' });
+}
+
 /** Chooses the frames after those that are shown. */
 function nextFrames() {
 	const names = Object.keys(FRAMES);
@@ -436,6 +440,7 @@ function renderBar() {
 			page.other ? [chip('B', windowLabel(page.other), 'The window to compare with', () => go({ b: '', v: state.v === 'diff' ? 'flame' : state.v }))] : []),
 		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(f.profile, f.f)}`, fullName(f.profile, f.f), () => removeFilter(f))),
+		...hasOption('merge') ? [chip('', 'recursion merged', 'A function that calls itself is one frame', () => mergeRecursion(false))] : [],
 		...page.profile === profile ? [] : [chip('', `frames: ${page.frameNames[1]}`, `Functions of one ${page.frameNames[0]} that call each other are one frame`, () => chooseFrames('function'))]);
 	$('compare').hidden = profile.steps < 2 || Boolean(second);
 	$('compare').setAttribute('aria-pressed', String(isComparing));
@@ -1100,7 +1105,7 @@ function listen() {
 	$('col').onchange = () => go({ col: $('col').value });
 	$('by').onchange = () => go({ by: $('by').value });
 	$('merge-by').onchange = () => chooseFrames($('merge-by').value);
-	$('merge').onchange = () => go({ opt: optionsWith('merge', $('merge').checked), z: '' });
+	$('merge').onchange = () => mergeRecursion($('merge').checked);
 	$('grow-down').onclick = () => grow(false);
 	$('grow-up').onclick = () => grow(true);
 	$('as-table').onclick = () => go({ opt: optionsWith('table', true) });

@@ -527,6 +527,14 @@ def filters_are_chips(b, url):
     return kept and b.until(lambda: "1000 samples" in b.text("amount"))
 
 
+def merged_recursion_is_a_chip(b, url):
+    """In each view, because it has effect in all."""
+    b.open(url, "v=functions&opt=merge")
+    said = b.text("chips")
+    b.driver.find_element(By.CSS_SELECTOR, "#chips .chip:last-child button").click()
+    return "recursion merged" in said and "recursion" not in b.text("chips") and "opt=" not in b.js("return location.hash")
+
+
 def each_view_opens_by_key(b, url):
     b.open(url, "v=flame")
     for key, view in enumerate(("overview", "flame", "functions", "source", "diff", "quality"), 1):
@@ -1512,6 +1520,7 @@ def main():
             attempt(all_functions_are_exported, wide, f"file://{work}/one.html")
             attempt(folded_stacks_have_images_and_marks, wide, f"file://{work}")
             attempt(frames_may_be_images, wide, f"file://{work}/one.html")
+            attempt(merged_recursion_is_a_chip, wide, f"file://{work}/one.html")
             attempt(a_tree_may_be_a_table, wide, f"file://{work}/one.html")
             attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
             attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
