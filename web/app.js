@@ -876,6 +876,14 @@ function renderReading() {
 	$('copy').hidden = true;
 }
 
+let isMarked = false;
+
+/** Notes when the first view is on the screen: in the task after its frame. bench/pages reads it. */
+function markShown() {
+	if (!isMarked) requestAnimationFrame(() => setTimeout(() => performance.mark('shown')));
+	isMarked = true;
+}
+
 function render() {
 	void chooseSecond();
 	void readEvents();
@@ -890,6 +898,7 @@ function render() {
 	renderReading();
 	document.body.dataset.shown = isKnown() ? state.v : '';
 	if (!isKnown()) return;
+	markShown();
 	if (state.v === 'flame') renderFlame();
 	else if (state.v === 'functions') showFunctions(page, $('functions'), $('functions-note'));
 	else if (state.v === 'overview') showOverview(page, $('v-overview'));
