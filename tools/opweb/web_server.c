@@ -118,8 +118,12 @@ static enum MHD_Result send_page(struct MHD_Connection *connection)
 				 "The page is compressed: Accept-Encoding must have gzip.\n");
 	response = MHD_create_response_from_buffer(size, (void *)(uintptr_t)page,
 						   MHD_RESPMEM_PERSISTENT);
-	if (response)
+	if (response) {
 		(void)MHD_add_response_header(response, "Content-Encoding", "gzip");
+		/* Asked for while the page is read, which takes as long as to make them. */
+		(void)MHD_add_response_header(response, "Link",
+					      "<applications>; rel=preload; as=fetch; crossorigin");
+	}
 	return send_tagged(connection, hash_bytes(page, size), response,
 			   "text/html; charset=utf-8");
 }
