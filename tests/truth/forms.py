@@ -180,6 +180,12 @@ def check_sums(profile):
         profile.same_keys(f"images of {options}", found, images)
 
 
+def stored_event(event):
+    """The event as names of sample files have it: "msr/tsc/" is "msr~tsc" there."""
+    name, count, mask = event
+    return re.sub("[/:]", "~", name.removesuffix("/")).replace(",", "+"), count, mask
+
+
 def check_stored(profile, top):
     """The report has what the sample files have: by event, and by image."""
     files = list(stored.sample_files(top))
@@ -189,7 +195,7 @@ def check_stored(profile, top):
         images[file.image] = images.get(file.image, 0) + sum(file.counts.values())
     totals = {}
     for each in profile.classes():
-        totals[event_of(each)] = totals.get(event_of(each), 0) + each["samples"]
+        totals[stored_event(event_of(each))] = totals.get(stored_event(event_of(each)), 0) + each["samples"]
     profile.same_keys("stored events", totals, {event: n for event, n in events.items() if n})
     known = {plain(name): n for name, n in images.items() if not name.startswith("anon:")}
     found = add_up(profile.rows(), lambda row: plain(row.image))
