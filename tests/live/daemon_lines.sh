@@ -61,7 +61,12 @@ end_background
 sed -i 's,^#include.*,/* Some lines. */\n\n\n\n&,' "$dir/src/mixer.c"
 ok "the program is built again" build
 background "$dir/src/prog"
-# The file goes away at once.
+# The file goes away as soon as it runs.
+is_running()
+{
+	[ "$(readlink "/proc/$pid/exe")" = "$dir/src/prog" ]
+}
+ok "  and runs" wait_for is_running
 ok "  and its file is removed" rm "$dir/src/prog"
 ok "the lines of a file that was removed are kept" wait_for lines_kept
 end_background
