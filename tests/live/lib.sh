@@ -20,13 +20,15 @@ failures=0
 cleanup() { :; }
 last_words() { :; }
 
-# Compilers write the names of their code to /tmp/perf-PID.map, and leave it there.
+# Compilers write the names of their code to /tmp/perf-PID.map, and agents to /tmp/jit-PID.dump, and leave
+# them there.
 remove_maps()
 {
-	find /tmp -maxdepth 1 -name 'perf-*.map' -newer "$dir.began" 2>/dev/null | while read -r map; do
-		pid=${map#/tmp/perf-}
-		[ -d "/proc/${pid%.map}" ] || rm -f "$map"
-	done
+	find /tmp -maxdepth 1 '(' -name 'perf-*.map' -o -name 'jit-*.dump' ')' -newer "$dir.began" 2>/dev/null |
+		while read -r map; do
+			pid=${map##*-}
+			[ -d "/proc/${pid%.*}" ] || rm -f "$map"
+		done
 }
 : >"$dir.began"
 trap 'cleanup; remove_maps; rm -rf "$dir" "$dir.began"' EXIT
