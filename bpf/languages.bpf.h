@@ -8,7 +8,7 @@
 #include "ruby.bpf.h"
 #include "script.bpf.h"
 
-/* The interpreter that meet_script() has found for the walk in @slot. */
+/* The interpreter that meet_script() has found for the walk; NULL if there is none. */
 static __always_inline const struct interpreter *met_interpreter(const struct script_walk *w)
 {
 	__u32 number = w ? w->interpreter : 0;
@@ -51,7 +51,7 @@ __noinline int read_ruby(struct unwinding *u, __u32 slot, __u64 loss)
 	return 0;
 }
 
-/* Begins with the innermost frame of the walk in @slot. */
+/* Makes the chain take the frames of the walk in @slot from now on, the innermost first. */
 __noinline int begin_script(struct unwinding *u, __u32 slot)
 {
 	const struct script_walk *w = bpf_map_lookup_elem(&script_walks, &slot);

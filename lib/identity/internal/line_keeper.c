@@ -128,7 +128,7 @@ static bool add_unread(const struct known *file, const struct parser_places *hot
 	return is_any;
 }
 
-/* Leaves only one place of each function that was read, so that there is room for others. */
+/* Keeps one place of each function that was read, and drops its others to make room. */
 static void thin(struct known *file)
 {
 	uint32_t i, n = 0;
