@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,6 +30,7 @@ from page import read_page, totals  # pylint: disable=wrong-import-position
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
@@ -323,7 +325,18 @@ class Browser:
         return self.js(f"return document.getElementById('{name}').textContent").replace("\u202f", "")
 
     def click(self, name):
-        self.driver.find_element(By.ID, name).click()
+        self.press(f"#{name}")
+
+    def press(self, selector):
+        """Clicks as a person does; again if the page drew the element anew since it was found."""
+        def clicked():
+            try:
+                self.driver.find_element(By.CSS_SELECTOR, selector).click()
+            except (NoSuchElementException, StaleElementReferenceException):
+                return False
+            return True
+        if not self.until(clicked):
+            raise NoSuchElementException(selector)
 
     def type(self, *keys):
         ActionChains(self.driver).send_keys(*keys).perform()
@@ -427,7 +440,7 @@ def source_leads_to_callers(b, url):
     """Code that is hot only because of who calls it, such as a C library's, says by whom."""
     b.open(url, "v=source&fn=lib.so:marked_second")
     said = b.text("source-note")
-    b.driver.find_element(By.CSS_SELECTOR, "#source-note button").click()
+    b.press("#source-note button")
     return "Called by marked_first · exe-pie 60.0 % marked_first · lib.so 40.0 %" in said and \
         b.until(lambda: re.search("marked_first in /.*/exe-pie.* 400 samples", b.text("source")))
 
@@ -531,7 +544,7 @@ def merged_recursion_is_a_chip(b, url):
     """In each view, because it has effect in all."""
     b.open(url, "v=functions&opt=merge")
     said = b.text("chips")
-    b.driver.find_element(By.CSS_SELECTOR, "#chips .chip:last-child button").click()
+    b.press("#chips .chip:last-child button")
     return "recursion merged" in said and "recursion" not in b.text("chips") and "opt=" not in b.js("return location.hash")
 
 
@@ -829,7 +842,7 @@ def another_event_can_be_chosen(b):
     try:
         b.open(url, "v=overview&g=event")
         first = b.text("amount")
-        b.driver.find_element(By.CSS_SELECTOR, "#v-overview .users button").click()
+        b.press("#v-overview .users button")
         chosen = b.until(lambda: b.text("amount") == "2.500 ms")
         b.open(url, "v=source&fn=exe-pie:main&e=OFFCPU")
         counts = instruction_counts(b)
@@ -892,7 +905,7 @@ def events_are_shown_over_time(b, url):
     b.until(lambda: b.text("v-overview").count("1000 samples") == 2)
     shown = dict(b.js("return [...document.querySelectorAll('#v-overview .users .line')].slice(1).map(r => [...r.children].slice(0, 2)"
                       ".map(c => c.textContent.replace(/\\u202f/g, '')))"))
-    b.driver.find_element(By.CSS_SELECTOR, "#v-overview .users button").click()
+    b.press("#v-overview .users button")
     b.until(lambda: b.js("return document.getElementById('event').value") == "INST_RETIRED" and b.js("return document.body.dataset.ready"))
     b.js("location.hash = 'v=functions&e=INST_RETIRED'")
     b.until(lambda: table(b, "functions"))
@@ -949,7 +962,7 @@ def exported(b, name):
     b.js("window.files = []; URL.createObjectURL = blob => { blob.arrayBuffer().then(a => window.files.push([...new Uint8Array(a)])); "
          "return 'blob:none'; }; HTMLAnchorElement.prototype.click = () => {};")
     b.click("export")
-    b.driver.find_element(By.CSS_SELECTOR, f"#exports button[data-file='{name}']").click()
+    b.press(f"#exports button[data-file='{name}']")
     b.until(lambda: b.js("return window.files.length"))
     command = b.js(f"return document.querySelector('#exports button[data-file=\\'{name}\\']').closest('dt').nextSibling.querySelector('code')?.textContent")
     data = bytes(b.js("return window.files[0]"))
@@ -1063,7 +1076,7 @@ def frames_may_be_images(b, url):
     middle = b.text("middle")
     b.type("g")
     classes, kept = b.js("return [location.hash, document.getElementById('merge-by').value]"), b.text("middle")
-    b.driver.find_element(By.CSS_SELECTOR, "#chips .chip:last-child button").click()
+    b.press("#chips .chip:last-child button")
     return found.startswith("50.0 %") and "1 image" in found and "frames: images" in chips and said.startswith("no command") and \
         frames == {(0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "lib.so"): 300, (2, "[depth]"): 200, (3, "exe-pie"): 200, (4, "lib.so"): 200} and "exe-pie: 100 %" in middle and "m=class" in classes[0] and classes[1] == "class" and kept == middle and \
         "m=" not in b.js("return location.hash") and "marked_first: 70.0 %" in b.text("middle")
@@ -1123,7 +1136,7 @@ def a_tree_may_be_a_table(b, url):
     shut = outline(b)
     b.open(url, "v=flame&dir=up&opt=table&q=marked_first")
     up = outline(b)
-    b.driver.find_element(By.CSS_SELECTOR, "#outline .tr[data-row='1'] .fold").click()
+    b.press("#outline .tr[data-row='1'] .fold")
     callers, matches = outline(b), b.js("return [...document.querySelectorAll('#outline .match')].map(e => e.textContent)")
     b.js("[...document.querySelectorAll('#outline .th')].find(h => h.textContent === 'Name').click()")
     by_name = outline(b)
@@ -1451,7 +1464,12 @@ def main():
     def attempt(check, *arguments, what=""):
         if sys.argv[2:] and check.__name__ not in sys.argv[2:]:
             return
-        report(what + check.__name__, check(*arguments))
+        try:
+            ok = check(*arguments)
+        except WebDriverException:
+            traceback.print_exc()
+            ok = False
+        report(what + check.__name__, ok)
 
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
