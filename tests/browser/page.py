@@ -294,7 +294,8 @@ class Browser:
     def __init__(self, width, height):
         options = Options()
         options.binary_location = CHROMIUM
-        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        # A page that was left must not ask on, of a server that has ended.
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-features=BackForwardCache"):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
