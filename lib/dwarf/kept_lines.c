@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dwarf/kept_lines.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -139,17 +140,9 @@ void kept_lines_merge(const struct kept_lines *older, const struct kept_lines *n
 
 const struct kept_line *kept_lines_find(const struct kept_lines *l, uint64_t address)
 {
-	size_t low = 0, high = l->count;
+	size_t after = FIRST_NOT(i, 0, l->count, l->list[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && says_something(&l->list[low - 1]) ? &l->list[low - 1] : NULL;
+	return after && says_something(&l->list[after - 1]) ? &l->list[after - 1] : NULL;
 }
 
 void kept_lines_done(struct kept_lines *l)

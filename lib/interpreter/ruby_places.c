@@ -56,18 +56,12 @@ static uint64_t start_of(const struct functions *f, size_t i)
 /* The function that begins at @address, up to the next one. */
 static struct ruby_extent function_at(const struct functions *f, uint64_t address)
 {
-	size_t low = 0, high = f->pairs.left / 8, middle;
+	size_t count = f->pairs.left / 8;
+	size_t at = FIRST_NOT(i, 0, count, start_of(f, i) < address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (start_of(f, middle) < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low + 1 >= f->pairs.left / 8 || start_of(f, low) != address)
+	if (at + 1 >= count || start_of(f, at) != address)
 		return (struct ruby_extent){ 0, 0 };
-	return (struct ruby_extent){ address, start_of(f, low + 1) - address };
+	return (struct ruby_extent){ address, start_of(f, at + 1) - address };
 }
 
 /* The bytes of the code at @start, which may be fewer. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/internal/session_functions.h"
 
+#include "base/macro.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "file/path.h"
@@ -144,17 +145,9 @@ static const void *functions_of_line(void *data, const char *line)
 static const struct kallsyms_symbol *find_in_kernel(const struct kallsyms_image *k,
 						    uint64_t address)
 {
-	size_t low = 0, high = k->count;
+	size_t after = FIRST_NOT(i, 0, k->count, k->symbols[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && (!k->end || address < k->end) ? &k->symbols[low - 1] : NULL;
+	return after && (!k->end || address < k->end) ? &k->symbols[after - 1] : NULL;
 }
 
 static bool start_of(const void *functions, uint64_t key, uint64_t *ret)

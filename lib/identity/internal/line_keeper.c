@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/keyed_hash.h"
+#include "base/macro.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/span.h"
@@ -97,17 +98,9 @@ static struct known *know(struct line_keeper *k, const char *key, uint64_t now_n
 /* Whether the code at @offset was read. */
 static bool is_read(const struct known *file, uint64_t offset)
 {
-	size_t low = 0, high = file->range_count;
+	size_t at = FIRST_NOT(i, 0, file->range_count, file->ranges[i].end <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->ranges[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->range_count && file->ranges[low].start <= offset;
+	return at < file->range_count && file->ranges[at].start <= offset;
 }
 
 /* Adds the places of @hottest that were not read to @places, as far as there is room. Returns

@@ -2,6 +2,7 @@
 #include "profile/rows/chain_calls.h"
 
 #include "base/hash.h"
+#include "base/macro.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "chains/chain_read.h"
@@ -284,19 +285,9 @@ const struct chain_calls_place *chain_calls_place(const struct chain_calls *c, s
 
 size_t chain_calls_first(const struct chain_calls *c, uint32_t image, uint64_t offset)
 {
-	size_t low = 0, high = c->place_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		const struct chain_calls_place *place = &c->places[middle];
-
-		if (place->image < image || (place->image == image && place->offset < offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, c->place_count,
+			 c->places[i].image < image ||
+				 (c->places[i].image == image && c->places[i].offset < offset));
 }
 
 /* --- keys --- */

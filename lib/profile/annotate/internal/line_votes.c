@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/annotate/internal/line_votes.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -72,18 +73,10 @@ void line_votes_count(struct line_votes *v)
 unsigned int line_votes_find(const struct line_votes *v, uint32_t file, unsigned int line)
 {
 	const struct line_vote wanted = { .file = file, .from = line }, *below, *above;
-	size_t low = 0, high = v->count;
+	size_t at = FIRST_NOT(i, 0, v->count, compare_votes(&v->list[i], &wanted) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_votes(&v->list[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	above = low < v->count && v->list[low].file == file ? &v->list[low] : NULL;
-	below = low > 0 && v->list[low - 1].file == file ? &v->list[low - 1] : NULL;
+	above = at < v->count && v->list[at].file == file ? &v->list[at] : NULL;
+	below = at > 0 && v->list[at - 1].file == file ? &v->list[at - 1] : NULL;
 	if (above && above->from == line)
 		return above->to;
 	if (!above || !below || above->to <= below->to ||
