@@ -19,16 +19,6 @@ cleanup()
 	umount -l "$mnt"
 }
 
-# New programs for new sample files, and chains.
-work()
-{
-	while :; do
-		n=$((n + 1))
-		cp "$OP_BUILD_ROOT/tests/live/truth_jit" "$dir/program$((n % 50))"
-		timeout 0.2 "$dir/program$((n % 50))" 1
-	done
-}
-
 # Freezes the file system while samples come and while there is something for the log; the last drain
 # before it is over waits for nothing.
 freeze()
@@ -37,8 +27,7 @@ freeze()
 	fsfreeze -u "$mnt"
 }
 
-work >/dev/null 2>&1 &
-worker=$!
+keep_new_programs
 for driver in bpf perf; do
 	may_use "$driver" || continue
 	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=32 \

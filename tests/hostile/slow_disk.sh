@@ -28,18 +28,7 @@ wait_for test -e "$under/disk"
 loop=$(losetup -f --show "$under/disk" 2>/dev/null) && mount "$loop" "$mnt" 2>/dev/null ||
 	skip_all "cannot mount a file system of its own"
 
-# New programs for new sample files, and chains.
-work()
-{
-	while :; do
-		n=$((n + 1))
-		cp "$OP_BUILD_ROOT/tests/live/truth_jit" "$dir/program$((n % 50))"
-		timeout 0.2 "$dir/program$((n % 50))" 1
-	done
-}
-
-work >/dev/null 2>&1 &
-worker=$!
+keep_new_programs
 ok "the daemon starts" opcontrol --start --callgraph=32 --event=TIMER:500 --session-dir="$session" --verbose=debug
 ok "samples come" wait_for received_more_than 500
 echo "$delay_ms" >"$under/delay"

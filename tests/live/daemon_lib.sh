@@ -127,6 +127,17 @@ keep_busy()
 	worker=$!
 }
 
+# The same, with 50 programs that are replaced all the time: their sample files and chains are new.
+keep_new_programs()
+{
+	while :; do
+		n=$((n + 1))
+		cp "$OP_BUILD_ROOT/tests/live/truth_jit" "$dir/program$((n % 50))"
+		timeout 0.2 "$dir/program$((n % 50))" 1
+	done >/dev/null 2>&1 &
+	worker=$!
+}
+
 # A Python whose functions the driver bpf knows.
 known_python()
 {
