@@ -76,9 +76,7 @@ struct row {
 	const uint64_t *blocks;	   /* of each class, if there are blocks: container_join_blocks() */
 	struct row_place place;	   /* of the symbol, if lines are requested */
 	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
-	const uint64_t *around;	   /* of one line (line_choice.h): the counts of its file in
-				    * the symbol; else NULL */
-	enum row_found found;	   /* the same: how ->place was found */
+	enum row_found found;	   /* of one line (line_choice.h): how ->place was found */
 	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
 	 * the call */
 	bool is_go;		   /* of a symbol: the Go compiler made its code */

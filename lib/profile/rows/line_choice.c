@@ -288,9 +288,7 @@ static void set_row(const struct candidates *all, struct row *row, const struct 
 		    enum row_found found)
 {
 	size_t bytes = all->container->class_count * sizeof(*row->counts);
-	uint64_t *around = arena_alloc(&all->container->arena, bytes);
 
-	row->around = memcpy(around, row->counts, bytes);
 	memcpy(row->counts, c ? c->counts : all->container->none, bytes);
 	row->place = c ? c->place : (struct row_place){ 0 };
 	row->found = found;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "profile/rows/container.h"
+#include "profile/rows/internal/build_totals.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 
@@ -14,7 +15,7 @@ struct parts {
 	const struct gather *gather;
 	const struct container *container;
 	uint64_t *counts;	/* of the rows, or of those in one image */
-	const uint64_t *totals; /* of all samples */
+	const uint64_t *totals; /* of all samples, or of those of a build */
 	size_t first, count;	/* classes */
 };
 
@@ -58,17 +59,6 @@ static void add_entry(struct trend_list *list, struct trend_entry e)
 		list->entries[list->count++] = e;
 }
 
-/* The same of what is around the line, if the rows are of one. */
-static void count_around(struct parts *p, uint32_t image)
-{
-	const struct container *c = p->container;
-	size_t i, k;
-
-	for (i = 0; i < c->count; i++)
-		for (k = 0; k < p->count && c->rows[i].around && image == c->rows[i].image; k++)
-			p->counts[k] += c->rows[i].around[p->first + k];
-}
-
 /* Sets the line of an entry, which is of a build. */
 static void set_place(const struct container *c, struct trend_entry *e)
 {
@@ -77,7 +67,7 @@ static void set_place(const struct container *c, struct trend_entry *e)
 	for (i = 0; i < c->count; i++) {
 		const struct row *row = &c->rows[i];
 
-		if (row->image != e->image || !row->around || !row->place.line)
+		if (row->image != e->image || !row->place.line)
 			continue;
 		e->place = &row->place;
 		e->found = MAX(e->found, row->found);
@@ -112,28 +102,34 @@ static int compare_builds(const void *pa, const void *pb, void *data)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-/* Lists the images of the rows, each from its first to its last sample. */
-static struct trend_list list_builds(struct parts *p)
+/* The share of a build in the parts from its first to its last sample. */
+static struct trend_entry entry_of_build(const struct parts *p, const struct build_totals *builds,
+					 uint32_t image)
 {
-	size_t images = p->gather->image_count, i, from, end;
-	_cleanup_free_ bool *is_used = xcalloc(images + 1, sizeof(*is_used));
+	_cleanup_free_ uint64_t *totals = xcalloc(p->count + 1, sizeof(*totals));
+	struct parts own = *p;
+	size_t from = 0, end = p->count;
+
+	build_totals_of(builds, image, p->first, p->totals, p->count, totals);
+	own.totals = totals;
+	count_rows(&own, image);
+	while (from < end && !totals[from])
+		from++;
+	while (end > from && !totals[end - 1])
+		end--;
+	return from < end ? entry_of(&own, image, from, end) : (struct trend_entry){ 0 };
+}
+
+/* Lists the images of the rows. */
+static struct trend_list list_builds(struct parts *p, const bool *is_used,
+				     const struct build_totals *builds)
+{
+	size_t images = p->gather->image_count, i;
 	struct trend_list list = { xcalloc(images + 1, sizeof(*list.entries)), 0 };
 
-	for (i = 0; i < p->container->count; i++)
-		is_used[p->container->rows[i].image] = true;
-	for (i = 0; i < images; i++) {
-		if (!is_used[i])
-			continue;
-		count_rows(p, (uint32_t)i);
-		count_around(p, (uint32_t)i);
-		for (from = 0; from < p->count && !p->counts[from];)
-			from++;
-		for (end = p->count; end > from && !p->counts[end - 1];)
-			end--;
-		count_rows(p, (uint32_t)i);
-		if (from < end)
-			add_entry(&list, entry_of(p, (uint32_t)i, from, end));
-	}
+	for (i = 0; i < images; i++)
+		if (is_used[i])
+			add_entry(&list, entry_of_build(p, builds, (uint32_t)i));
 	for (i = 0; i < list.count; i++)
 		set_place(p->container, &list.entries[i]);
 	if (list.count)
@@ -166,14 +162,28 @@ static void judge(const struct gather *g, struct trend_list *list)
 	}
 }
 
+/* Whether each image has rows; the caller frees. */
+static bool *used_images(const struct gather *g, const struct container *c)
+{
+	bool *is_used = xcalloc(g->image_count + 1, sizeof(*is_used));
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		is_used[c->rows[i].image] = true;
+	return is_used;
+}
+
 void trend_make(const struct gather *g, const struct classes *classes, const struct container *c,
 		struct trend *ret)
 {
 	struct trend t = { .step_ms = g->steps.length_ms * g->step_parts };
 	struct parts p = { .gather = g, .container = c, .count = classes->steps };
 	_cleanup_free_ uint64_t *counts = xcalloc(classes->steps, sizeof(*counts));
+	_cleanup_free_ bool *is_used = used_images(g, c);
+	struct build_totals builds;
 
 	p.counts = counts;
+	build_totals_make(g, classes, is_used, &builds);
 	t.tables = xcalloc(classes->count / classes->steps, sizeof(*t.tables));
 	for (; p.first < classes->count; p.first += classes->steps) {
 		struct trend_table *table = &t.tables[t.table_count++];
@@ -181,10 +191,11 @@ void trend_make(const struct gather *g, const struct classes *classes, const str
 		p.totals = c->totals + p.first;
 		table->class = &classes->classes[p.first];
 		table->steps = list_steps(&p);
-		table->builds = list_builds(&p);
+		table->builds = list_builds(&p, is_used, &builds);
 		judge(g, &table->steps);
 		judge(g, &table->builds);
 	}
+	build_totals_done(&builds);
 	*ret = t;
 }
 

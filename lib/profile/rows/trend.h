@@ -27,9 +27,11 @@ struct gather;
 
 /* A step, or a build. */
 struct trend_entry {
-	struct window span; /* of a build: the parts of steps from its first to its last sample */
+	struct window span; /* of a build: the parts of steps from its first to its last sample,
+			     * of any symbol */
 	uint32_t image;	    /* of the gather; GATHER_NONE: it is a step */
-	struct statistics_part part; /* samples of all samples in the span */
+	struct statistics_part part; /* samples of all samples in the span; of a build, of those
+				      * that are its own (internal/build_totals.h) */
 	struct statistics_interval share;
 	bool is_compared; /* with the entry before: the step, or a build of an image of that name */
 	double percent;	  /* by which the share grew since then */
