@@ -14,6 +14,9 @@
  *	copy NAME FILE			another file of the session (kallsyms, vdso, setup)
  *	raw PATH TEXT			a file with any name and content below the samples
  *	symbols FILE			following symbols are of this ELF file, not of the image
+ *	kept FILE [ROOT]		functions and lines of this ELF file are kept in symbols/;
+ *					with ROOT, hashes of the texts of lines, too: of sources
+ *					below it
  *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU [CALLEE]
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
@@ -33,7 +36,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "dwarf/lines.h"
+#include "file/file_identity.h"
 #include "file/path.h"
+#include "profile/rows/line_texts.h"
+#include "symbol/function_file.h"
+#include "symbol/function_lines.h"
+#include "symbol/function_store.h"
+#include "symbol/functions.h"
 #include "symbol/elfsym.h"
 #include "chains/chain_store.h"
 #include "history/history_writer.h"
@@ -272,6 +282,70 @@ static int do_symbols(struct maker *m, size_t n, char **words)
 	return 0;
 }
 
+/* The symbols of the image, so that samples can be placed by name. */
+static struct symtab *read_symbols(const char *path)
+{
+	struct symtab *st;
+	struct elffile *ef;
+
+	if (path[0] != '/' || elffile_open(path, &ef, NULL) < 0)
+		return NULL;
+	st = symtab_new();
+	symtab_hold(st, ef, elfsym_release);
+	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
+	elfsym_load_plt(ef, st);
+	symtab_settle(st);
+	return st;
+}
+
+/* Writes the functions of a file as they would be kept when it was sampled; returns their path. */
+static char *keep_functions(struct maker *m, const struct elffile *ef, const struct symtab *st)
+{
+	struct function_store *store = function_store_new(m->directory, FUNCTIONS_PACKED_MAX);
+	struct file_version version = { .build_id = *elffile_build_id(ef) };
+	_cleanup_free_ uint8_t *bytes = xmalloc(FUNCTIONS_PACKED_MAX);
+	ssize_t size = functions_pack(st, bytes, FUNCTIONS_PACKED_MAX);
+	char key[FUNCTION_KEY];
+
+	(void)function_key(&(struct file_identity){ 0 }, &version, key);
+	function_store_put(store, key,
+			   &(struct function_table){ .bytes = bytes, .size = (size_t)size });
+	function_store_free(store);
+	return xasprintf("%s/symbols/%s", m->directory, key);
+}
+
+static uint32_t find_text(void *texts, const char *file, unsigned int line)
+{
+	return line_texts_find(texts, file, line);
+}
+
+static int do_kept(struct maker *m, size_t n, char **words)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_(lines_freep) struct lines *lines = NULL;
+	_cleanup_(line_texts_freep) struct line_texts *texts = NULL;
+	_cleanup_free_ char *file = n ? path_absolute(words[0]) : NULL,
+			    *root = n > 1 ? path_absolute(words[1]) : NULL, *path = NULL;
+	struct function_lines found = { .end_ns = UINT64_MAX };
+	_cleanup_free_ bool *all = NULL;
+	int r;
+
+	st = file ? read_symbols(file) : NULL;
+	if (!st || elffile_open(file, &ef, &m->err) < 0 || !elffile_build_id(ef))
+		return fail(m, "kept");
+	path = keep_functions(m, ef, st);
+	found.lines = lines = lines_new(ef, NULL);
+	found.data = texts = root ? line_texts_new(root, ef) : NULL;
+	found.text = root ? find_text : NULL;
+	all = xmalloc(symtab_count(st) + 1);
+	memset(all, true, symtab_count(st) + 1);
+	(void)function_lines_add(&found, st, all);
+	r = function_file_add_lines(path, &found.kept, &m->err);
+	function_lines_done(&found);
+	return r < 0 ? r : 0;
+}
+
 static int do_manifest(struct maker *m, size_t n, char **words)
 {
 	_cleanup_(manifest_closep) struct manifest *manifest = NULL;
@@ -320,22 +394,6 @@ static int parse_event(char *word, struct sname *name)
 	name->task.tid = field(parts[4]);
 	name->task.cpu = field(parts[5]);
 	return 0;
-}
-
-/* The symbols of the image, so that samples can be placed by name. */
-static struct symtab *read_symbols(const char *path)
-{
-	struct symtab *st;
-	struct elffile *ef;
-
-	if (path[0] != '/' || elffile_open(path, &ef, NULL) < 0)
-		return NULL;
-	st = symtab_new();
-	symtab_hold(st, ef, elfsym_release);
-	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
-	elfsym_load_plt(ef, st);
-	symtab_settle(st);
-	return st;
 }
 
 static bool is_kernel(const struct sname_image *image)
@@ -546,11 +604,12 @@ static const struct {
 	const char *word;
 	int (*run)(struct maker *m, size_t n, char **words);
 } commands[] = {
-	{ "session", do_session },   { "cpu", do_cpu },	      { "mtime", do_mtime },
-	{ "stat", do_stat },	     { "copy", do_copy },     { "raw", do_raw },
-	{ "manifest", do_manifest }, { "file", do_file },     { "symbols", do_symbols },
-	{ "chain", do_chain },	     { "chains", do_chains }, { "cgroup", do_cgroup },
-	{ "comm", do_comm },	     { "slice", do_slice },   { "during", do_during },
+	{ "session", do_session }, { "cpu", do_cpu },		{ "mtime", do_mtime },
+	{ "stat", do_stat },	   { "copy", do_copy },		{ "raw", do_raw },
+	{ "kept", do_kept },	   { "manifest", do_manifest }, { "file", do_file },
+	{ "symbols", do_symbols }, { "chain", do_chain },	{ "chains", do_chains },
+	{ "cgroup", do_cgroup },   { "comm", do_comm },		{ "slice", do_slice },
+	{ "during", do_during },
 };
 
 static int run_line(struct maker *m, char *line)
