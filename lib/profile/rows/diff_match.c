@@ -284,26 +284,27 @@ static bool wants_place(const struct diff_side *side, const struct row *row)
 	       image->id.kind == SNAME_ROOT && !image->kernel;
 }
 
-/* Finds the requested lines of the rows of one image, from index @i on. */
+/* Finds the requested lines of the rows of one image, from index @i on: in its file or, if that is
+ * gone, in what was kept of it. */
 static void find_places_in(const struct diff_side *side, size_t i)
 {
 	struct container *c = side->container;
 	uint32_t image = c->rows[i].image;
+	_cleanup_free_ char *kept = NULL;
 	struct placer *placer;
 	struct binary binary;
 
 	if (!binary_find(side->binaries, image, &(struct sfile_header){ 0 }, &binary)) {
-		for (; i < c->count; i++)
-			c->rows[i].needs_place &= c->rows[i].image != image;
-		return;
+		kept = binaries_kept_path(side->binaries, image);
+		binary = (struct binary){ .kept = kept };
 	}
-	placer = placer_new(c, binary.file, binary.debug);
+	placer = placer_open(c, side->binaries, image, &binary, false);
 	for (; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
 		if (row->image != image || !wants_place(side, row))
 			continue;
-		row->place = placer_find(placer, row->address);
+		row->place = placer ? placer_find(placer, row->address) : (struct row_place){ 0 };
 		row->needs_place = false;
 	}
 	placer_free(placer);

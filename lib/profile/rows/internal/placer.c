@@ -14,22 +14,6 @@ struct placer {
 	struct map files;	  /* by the pointer that it was given: the container's copy */
 };
 
-/* Looks up lines in @lines, which it takes. */
-static struct placer *new_of(struct container *c, struct lines *lines)
-{
-	struct placer *p = xcalloc(1, sizeof(*p));
-
-	p->container = c;
-	p->lines = lines;
-	return p;
-}
-
-struct placer *placer_new(struct container *c, const struct elffile *ef,
-			  const struct elffile *debug)
-{
-	return new_of(c, lines_new(ef, debug));
-}
-
 struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t image,
 			   const struct binary *b, bool texts)
 {
@@ -37,7 +21,9 @@ struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t im
 
 	if (!b->file && !b->kept)
 		return NULL;
-	p = new_of(c, binary_lines(b));
+	p = xcalloc(1, sizeof(*p));
+	p->container = c;
+	p->lines = binary_lines(b);
 	p->texts = texts && b->file ? line_texts_new(binaries_root(bs, image), b->file) : NULL;
 	return p;
 }

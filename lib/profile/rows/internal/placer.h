@@ -3,7 +3,7 @@
  * Looks up the source lines of addresses in the debug information of one binary, or in what was
  * kept of it. The names of source files are copied to the container of the rows that show them.
  *
- *	struct placer *p = placer_new(&container, elf, debug);
+ *	struct placer *p = placer_open(&container, binaries, image, &binary, false);
  *	row->place = placer_find(p, address);
  *	placer_free(p);
  */
@@ -13,16 +13,11 @@
 
 struct binaries;
 struct binary;
-struct elffile;
 struct lines;
 struct placer;
 
-/* Looks up lines in @ef or @debug, which may be NULL; both are borrowed. Caller frees, before the
- * files are closed. */
-struct placer *placer_new(struct container *c, const struct elffile *ef,
-			  const struct elffile *debug);
 /* Looks up lines of image number @image in @b, its binary (binary_lines()); with @texts, finds
- * their texts, too. NULL: there are none. */
+ * their texts, too. Caller frees, before @b is closed. NULL: there are none. */
 struct placer *placer_open(struct container *c, struct binaries *bs, uint32_t image,
 			   const struct binary *b, bool texts);
 /* NULL is fine. */
