@@ -13,6 +13,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 /*
  * A file, its numbers little-endian:
  *
- *	0	magic "opfuncs1"
+ *	0	magic "opfuncs1"; "opfuncs2" if functions were left out that were not sampled
  *	8	u32 owner of the file that has the functions
  *	12	u32 bytes of the table
  *	16	u32 CRC-32 of the owner, the number of bytes, and the table
@@ -34,7 +35,7 @@
  *	12	u32 CRC-32 of the lines
  *	16	the lines (dwarf/kept_lines.h)
  */
-static const char magic[] = "opfuncs1";
+static const char magic[] = "opfuncs1", cut_magic[] = "opfuncs2";
 
 struct lines_header {
 	char magic[8];
@@ -50,7 +51,7 @@ static uint32_t checksum(const struct function_header *h, const void *bytes)
 	return (uint32_t)crc32_z(crc, bytes, le32toh(h->size));
 }
 
-struct function_header function_header_of(const struct function_table *table)
+static struct function_header header_of(const struct function_table *table)
 {
 	struct function_header h = { .owner = htole32(table->owner),
 				     .size = htole32((uint32_t)table->size) };
@@ -60,18 +61,24 @@ struct function_header function_header_of(const struct function_table *table)
 	return h;
 }
 
-bool function_header_is_one(const struct function_header *h)
+bool function_header_is_cut(const struct function_header *h)
 {
-	return !memcmp(h->magic, magic, sizeof(h->magic));
+	return !memcmp(h->magic, cut_magic, sizeof(h->magic));
 }
 
-bool function_file_write(int fd, const void *bytes, size_t size)
+bool function_header_is_one(const struct function_header *h)
+{
+	return !memcmp(h->magic, magic, sizeof(h->magic)) || function_header_is_cut(h);
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
 {
 	return write(fd, bytes, size) == (ssize_t)size;
 }
 
 /* The parts of a whole file, in its bytes. */
 struct parts {
+	struct function_header header;
 	const uint8_t *table;
 	size_t size, section_count;
 	uint32_t owner;
@@ -126,7 +133,7 @@ static bool find_parts(const uint8_t *bytes, size_t size, struct parts *ret)
 
 	if (span_copy(&in, &h, sizeof(h)) < 0)
 		return false;
-	*ret = (struct parts){ .size = le32toh(h.size), .owner = le32toh(h.owner) };
+	*ret = (struct parts){ .header = h, .size = le32toh(h.size), .owner = le32toh(h.owner) };
 	ret->table = span_take(&in, ret->size);
 	if (!ret->table || !function_header_is_one(&h) ||
 	    le32toh(h.crc) != checksum(&h, ret->table))
@@ -206,7 +213,7 @@ int function_file_read_lines(const char *path, struct kept_lines *ret, struct er
 	return r < 0 ? error_set(err, r, "%s: damaged", path) : 0;
 }
 
-/* --- adding lines --- */
+/* --- writing --- */
 
 static bool write_section(int fd, const struct section *section)
 {
@@ -215,28 +222,117 @@ static bool write_section(int fd, const struct section *section)
 					  (uint32_t)crc32_z(0, section->lines, section->size)) };
 
 	memcpy(h.magic, lines_magic, sizeof(h.magic));
-	return function_file_write(fd, &h, sizeof(h)) &&
-	       function_file_write(fd, section->lines, section->size);
+	return write_all(fd, &h, sizeof(h)) && write_all(fd, section->lines, section->size);
 }
 
-/* Writes the table with the lines to a temporary file and renames it. */
-static int write_parts(const char *path, const struct parts *parts)
+/* Writes the parts to the new file @temporary; its descriptor, or -errno, and the file is gone. */
+static int write_new(const char *temporary, const struct parts *parts)
 {
-	const int length = (int)(path_base(path) - path);
-	_cleanup_free_ char *temporary = xasprintf("%.*snew.tmp", length, path);
-	_cleanup_close_ int fd = open_regular_new(temporary, O_WRONLY, 0644);
-	/* The header is in front of the table. */
-	const uint8_t *header = parts->table - sizeof(struct function_header);
+	int fd = open_regular_new(temporary, O_WRONLY, 0644);
 	bool is_written;
 	size_t i;
 
 	if (fd < 0)
 		return fd;
-	is_written = function_file_write(fd, header, sizeof(struct function_header) + parts->size);
+	is_written = write_all(fd, &parts->header, sizeof(parts->header)) &&
+		     write_all(fd, parts->table, parts->size);
 	for (i = 0; i < parts->section_count; i++)
 		is_written = is_written && write_section(fd, &parts->sections[i]);
-	return path_put(temporary, path, 0, is_written ? 0 : -EIO);
+	if (is_written)
+		return fd;
+	(void)close(fd);
+	return path_put(temporary, temporary, 0, -EIO);
 }
+
+/* Writes the table with the lines to a temporary file and renames it: readers see all of it or
+ * nothing. Without a sync: it is not needed before the file that it is of is gone. */
+static int write_parts(const char *path, const struct parts *parts)
+{
+	const int length = (int)(path_base(path) - path);
+	_cleanup_free_ char *temporary = xasprintf("%.*snew.tmp", length, path);
+	_cleanup_close_ int fd = write_new(temporary, parts);
+
+	return fd < 0 ? fd : path_put(temporary, path, 0, 0);
+}
+
+int function_file_put(const char *path, const struct function_table *table)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct parts parts;
+
+	/* Lines are kept in addition, if they may be of the same file. */
+	if (read_parts(path, &bytes, &parts, NULL) < 0 || parts.owner != table->owner)
+		parts = (struct parts){ 0 };
+	parts.header = header_of(table);
+	parts.table = table->bytes;
+	parts.size = table->size;
+	return write_parts(path, &parts);
+}
+
+/* --- leaving functions out --- */
+
+/* Whether both are one file, which was neither written nor used in between. */
+static bool is_unchanged(const struct stat *was, const struct stat *is)
+{
+	return was->st_ino == is->st_ino && was->st_dev == is->st_dev &&
+	       was->st_size == is->st_size && was->st_mtim.tv_sec == is->st_mtim.tv_sec &&
+	       was->st_mtim.tv_nsec == is->st_mtim.tv_nsec;
+}
+
+/* Gives the file @cut the name @path, if what has that name is still what @was describes, which is
+ * then removed. Who writes or uses it meanwhile needs no lock: the two are exchanged, and exchanged
+ * again if it turns out that somebody did. */
+static int exchange(const char *cut, const char *path, const struct stat *was)
+{
+	struct stat is;
+
+	if (renameat2(AT_FDCWD, cut, AT_FDCWD, path, RENAME_EXCHANGE) < 0)
+		return -errno;
+	if (lstat(cut, &is) == 0 && is_unchanged(was, &is))
+		return 0;
+	(void)renameat2(AT_FDCWD, cut, AT_FDCWD, path, RENAME_EXCHANGE);
+	return -EBUSY;
+}
+
+int function_file_cut(const char *path, const struct stat *was, const struct function_table *table)
+{
+	_cleanup_free_ char *cut = xasprintf("%s" FUNCTION_FILE_CUT, path);
+	const struct timespec times[] = { was->st_mtim, was->st_mtim };
+	_cleanup_free_ uint8_t *bytes = NULL;
+	_cleanup_close_ int fd = -1;
+	struct parts parts;
+	int r = read_parts(path, &bytes, &parts, NULL);
+
+	if (r < 0)
+		return r;
+	parts.header =
+		header_of(&(struct function_table){ table->bytes, table->size, parts.owner });
+	memcpy(parts.header.magic, cut_magic, sizeof(parts.header.magic));
+	parts.table = table->bytes;
+	parts.size = table->size;
+	fd = write_new(cut, &parts);
+	if (fd < 0)
+		return fd;
+	/* What it takes the place of is needed, as the file that it is of may be gone. */
+	r = futimens(fd, times) < 0 || fsync(fd) < 0 ? -errno : exchange(cut, path, was);
+	(void)unlink(cut);
+	return r;
+}
+
+void function_file_recover(const char *cut)
+{
+	_cleanup_free_ char *path = xstrndup(cut, strlen(cut) - (sizeof(FUNCTION_FILE_CUT) - 1));
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct parts parts;
+
+	int r = read_parts(cut, &bytes, &parts, NULL);
+
+	if (r == 0 && function_header_is_cut(&parts.header))
+		r = -EEXIST;
+	(void)path_put(cut, path, 0, r);
+}
+
+/* --- adding lines --- */
 
 int function_file_add_lines(const char *path, const struct kept_lines *lines, struct error *err)
 {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct kept_lines;
+struct stat;
 struct symtab;
 
 /* The functions of one file. */
@@ -36,13 +37,23 @@ struct function_header {
 };
 static_assert(sizeof(struct function_header) == 20, "as on disk");
 
-/* The header of the file of @table. */
-struct function_header function_header_of(const struct function_table *table);
 /* Whether @h is the start of such a file. */
 bool function_header_is_one(const struct function_header *h);
-/* Writes all @size bytes; false if that failed. */
-bool function_file_write(int fd, const void *bytes, size_t size);
+/* Whether functions of it were left out. */
+bool function_header_is_cut(const struct function_header *h);
 
+/* Writes @table to the file @path. Lines that were kept with a table there stay, if it has the same
+ * owner. 0 or -errno. */
+int function_file_put(const char *path, const struct function_table *table);
+/* Ends the name of a file that function_file_cut() makes. */
+#define FUNCTION_FILE_CUT ".cut"
+/* Replaces the table in the file @path, which @was describes, by @table, which has some of its
+ * functions; its lines stay. 0 or -errno: -EBUSY if somebody has written or used the file since.
+ * After a power cut, one of both is there. */
+int function_file_cut(const char *path, const struct stat *was, const struct function_table *table);
+/* Removes what function_file_cut() left, at the path @cut, when it was killed; or takes back what
+ * it did, as it is not known whether it was right. */
+void function_file_recover(const char *cut);
 /* Reads the table in the file @path, symbols/KEY; @name is the name of the file that it is of. 0,
  * the caller frees; or -errno: -EBADMSG if it is damaged. */
 int function_file_read(const char *path, const char *name, struct symtab **ret, struct error *err);

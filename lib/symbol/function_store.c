@@ -13,6 +13,7 @@
 #include "symbol/function_file.h"
 #include "symbol/internal/lru_directory.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,6 +37,8 @@ struct known {
 	uint64_t looked_ns; /* since when */
 	bool is_lacking;    /* there is none */
 	bool is_others;	    /* it is, or may be, of a file that is not root's */
+	bool is_cut;	    /* it lacks functions that were not sampled */
+	uint32_t owner;	    /* of the file that it is of */
 };
 
 struct function_store {
@@ -174,8 +177,8 @@ static const struct known *look(struct function_store *s, const char *key)
 {
 	_cleanup_close_ int fd = -1;
 	struct function_header h;
+	struct stat st, now;
 	struct known *k;
-	struct stat st;
 
 	if (open_directory(s, false) < 0)
 		return NULL;
@@ -184,9 +187,14 @@ static const struct known *look(struct function_store *s, const char *key)
 	    !function_header_is_one(&h))
 		return NULL;
 	lru_directory_touch(fd, &st);
+	/* It may have been cut before it was noted that it is in use: then all of it is needed. */
+	if (fstatat(s->directory, key, &now, AT_SYMLINK_NOFOLLOW) < 0 || now.st_ino != st.st_ino)
+		return NULL;
 	k = know(s, key);
 	k->is_lacking = false;
-	k->is_others = h.owner != 0;
+	k->owner = le32toh(h.owner);
+	k->is_others = k->owner != 0;
+	k->is_cut = function_header_is_cut(&h);
 	return k;
 }
 
@@ -198,7 +206,7 @@ bool function_store_wants(struct function_store *s, const char *key, bool is_new
 		return false;
 	if (!k || clock_now_ns() - k->looked_ns > LOOK_AGAIN_NS)
 		k = look(s, key);
-	return !k || (is_new && k->is_others);
+	return !k || k->is_cut || (is_new && k->is_others);
 }
 
 void function_store_lacks(struct function_store *s, const char *key)
@@ -206,6 +214,7 @@ void function_store_lacks(struct function_store *s, const char *key)
 	struct known *k = know(s, key);
 
 	k->is_lacking = true;
+	k->is_cut = false;
 	/* Another file of this key may have what this one lacks. */
 	k->is_others = true;
 }
@@ -224,33 +233,14 @@ static bool spend(struct function_store *s, size_t size)
 	return true;
 }
 
-/* Writes a temporary file and renames it: readers see all of it or nothing. */
-static int write_file(const struct function_store *s, const char *key,
-		      const struct function_table *table)
-{
-	const struct function_header h = function_header_of(table);
-	_cleanup_free_ char *path = path_join(s->path, key),
-			    *temporary = path_join(s->path, "new.tmp");
-	_cleanup_close_ int fd = -1;
-	int r = 0;
-
-	fd = open_regular_new(temporary, O_WRONLY, 0644);
-	if (fd < 0)
-		return fd;
-	/* Without a sync: the table is not needed before the file that it is of is gone. */
-	if (!function_file_write(fd, &h, sizeof(h)) ||
-	    !function_file_write(fd, table->bytes, table->size))
-		r = -EIO;
-	return path_put(temporary, path, 0, r);
-}
-
 static int put(struct function_store *s, const char *key, const struct function_table *table)
 {
+	_cleanup_free_ char *path = path_join(s->path, key);
 	int r = open_directory(s, true);
 
 	if (r < 0)
 		return r;
-	r = write_file(s, key, table);
+	r = function_file_put(path, table);
 	if (r < 0) {
 		/* It may have been removed: the next table makes it again. */
 		(void)close(s->directory);
@@ -265,7 +255,7 @@ void function_store_put(struct function_store *s, const char *key,
 	struct known *k = map_get(&s->known, keyed_hash_of(&s->hash, key, strlen(key)));
 
 	/* Anybody can make a file with the build-id of another. */
-	if (k && !k->is_lacking && table->owner != 0)
+	if (k && !k->is_lacking && table->owner != 0 && !(k->is_cut && k->owner == table->owner))
 		return;
 	if (!spend(s, table->size)) {
 		count(&s->counts.functions_put_off, 1);
@@ -277,7 +267,8 @@ void function_store_put(struct function_store *s, const char *key,
 		return;
 	}
 	k = know(s, key);
-	k->is_lacking = false;
+	k->is_lacking = k->is_cut = false;
+	k->owner = table->owner;
 	k->is_others = table->owner != 0;
 	count(&s->counts.functions_kept, 1);
 	count(&s->counts.bytes,

@@ -53,12 +53,12 @@ DEFINE_CLEANUP(struct function_store *, function_store_free);
 /* Changes the limit, from any thread. */
 void function_store_set_limit(struct function_store *s, uint64_t limit);
 
-/* Whether the table @key should be put into the store; notes that it is in use. @is_new: the file
- * is seen for the first time, so that, if another's table has its build-id, its own may be
- * better. */
+/* Whether the table @key should be put into the store, also again if functions that were not
+ * sampled were left out meanwhile; notes that it is in use. @is_new: the file is seen for the first
+ * time, so that, if another's table has its build-id, its own may be better. */
 bool function_store_wants(struct function_store *s, const char *key, bool is_new);
 /* Writes a table. A table that is there is replaced only by that of a file of root. What fails is
- * counted. */
+ * counted. One without all functions also by that of a file of the same owner. */
 void function_store_put(struct function_store *s, const char *key,
 			const struct function_table *table);
 /* Counts @n tables that nobody has the time to read now, from any thread. */

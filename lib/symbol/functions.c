@@ -37,38 +37,71 @@ static uint64_t unfold_sign(uint64_t value)
 	return (value >> 1) ^ (value & 1 ? UINT64_MAX : 0);
 }
 
-static void put_symbols(struct strbuf *out, const struct symtab *st)
+/* The symbols that are written: all, or the functions for whose first piece ->wanted is true. */
+struct chosen {
+	const struct symtab *st;
+	const bool *wanted; /* NULL: all */
+};
+
+static bool is_chosen(const struct chosen *c, size_t i)
 {
-	size_t i, count = symtab_count(st);
+	return !c->wanted || c->wanted[symtab_at(c->st, i)->whole];
+}
+
+static size_t count_chosen(const struct chosen *c)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < symtab_count(c->st); i++)
+		count += is_chosen(c, i);
+	return count;
+}
+
+static void put_places(struct strbuf *out, const struct chosen *c)
+{
+	size_t i, n = 0, count = symtab_count(c->st);
+	_cleanup_free_ size_t *numbers = xcalloc(count + 1, sizeof(*numbers)); /* as written */
 	uint64_t end = 0, shift = 0;
 
-	strbuf_add_uleb(out, count);
 	for (i = 0; i < count; i++) {
-		const struct symbol *s = symtab_at(st, i);
+		const struct symbol *s = symtab_at(c->st, i);
 
+		if (!is_chosen(c, i))
+			continue;
+		numbers[i] = n++;
 		strbuf_add_uleb(out, s->offset - end);
 		strbuf_add_uleb(out, s->end - s->offset);
-		strbuf_add_uleb(out, i - s->whole);
+		strbuf_add_uleb(out, numbers[i] - numbers[s->whole]);
 		strbuf_add_uleb(out, s->rank);
 		strbuf_add_uleb(out, fold_sign(s->address - s->offset - shift));
 		end = s->end;
 		shift = s->address - s->offset;
 	}
-	for (i = 0; i < count; i++) {
-		const char *name = symtab_at(st, i)->name;
+}
 
+static void put_symbols(struct strbuf *out, const struct chosen *c)
+{
+	size_t i, count = symtab_count(c->st);
+
+	strbuf_add_uleb(out, count_chosen(c));
+	put_places(out, c);
+	for (i = 0; i < count; i++) {
+		const char *name = symtab_at(c->st, i)->name;
+
+		if (!is_chosen(c, i))
+			continue;
 		strbuf_add(out, name, elfcode_is_name(name) ? 0 : strlen(name));
 		strbuf_add(out, "", 1);
 	}
 }
 
-ssize_t functions_pack(const struct symtab *st, void *to, size_t room)
+ssize_t functions_pack_some(const struct symtab *st, const bool *wanted, void *to, size_t room)
 {
 	_cleanup_(strbuf_done) struct strbuf plain = STRBUF_INIT;
 	ZSTD_CCtx *zstd;
 	size_t n;
 
-	put_symbols(&plain, st);
+	put_symbols(&plain, &(struct chosen){ st, wanted });
 	if (plain.length > FUNCTIONS_PLAIN_MAX)
 		return -EFBIG;
 	zstd = ZSTD_createCCtx();
@@ -80,6 +113,11 @@ ssize_t functions_pack(const struct symtab *st, void *to, size_t room)
 	if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
 		mem_exhausted();
 	return ZSTD_isError(n) ? -EFBIG : (ssize_t)n;
+}
+
+ssize_t functions_pack(const struct symtab *st, void *to, size_t room)
+{
+	return functions_pack_some(st, NULL, to, room);
 }
 
 /* --- reading --- */

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,6 +29,8 @@ enum {
 /* Writes the symbols of @st, which is settled, to @room bytes at @to. Returns their number, -EFBIG
  * if there is no room or there are too many, or -ENOMEM. */
 ssize_t functions_pack(const struct symtab *st, void *to, size_t room);
+/* The same of the functions for whose number of the first piece @wanted is true. */
+ssize_t functions_pack_some(const struct symtab *st, const bool *wanted, void *to, size_t room);
 /* Makes a settled table of @size bytes of functions_pack(), which may have been forged; @name is
  * the name of the file. 0, caller frees; or -EBADMSG. */
 int functions_unpack(const void *bytes, size_t size, const char *name, struct symtab **ret);

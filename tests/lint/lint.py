@@ -243,6 +243,7 @@ CHANGES = {
     "lib/control/socket.c": "its socket, in a directory by its descriptor",
     "lib/profile/compact/pack.c": "link(2), so that of two writers only one succeeds",
     "lib/sfile/sfile.c": "removes a sample file whose writer died, in a session that it writes",
+    "lib/symbol/function_file.c": "exchanges a file with one that it created, which it removes",
     "lib/symbol/internal/lru_directory.c": "files of its user's directory, by its descriptor",
     "lib/symbol/symcache.c": "its own files, in a directory by its descriptor",
     "tools/common/confine.c": "removes the empty directory that it created",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/functions.h"
 
+#include "dwarf/kept_lines.h"
 #include "file/file_identity.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
@@ -332,6 +333,134 @@ static void damage_is_found(void)
 	}
 }
 
+/* --- leaving functions out --- */
+
+/* A table of the first of the three functions only. */
+static struct function_table first_of_three(char *bytes, size_t room)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	const struct function_table *all = three(0);
+	const bool wanted[3] = { true };
+	ssize_t n;
+
+	CHECK_EQ(functions_unpack(all->bytes, all->size, "xz", &st), 0);
+	n = functions_pack_some(st, wanted, bytes, room);
+	CHECK(n > 0);
+	return (struct function_table){ bytes, (size_t)n, 0 };
+}
+
+static size_t functions_in(const char *path)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+
+	return function_file_read(path, "xz", &st, NULL) == 0 ? symtab_count(st) : SIZE_MAX;
+}
+
+static void keep_a_line(const char *path)
+{
+	_cleanup_(kept_lines_done) struct kept_lines lines = { 0 };
+
+	kept_lines_add(&lines,
+		       &(struct kept_code){ .address = 0x401000, .file = "a.c", .line = 7 });
+	CHECK_EQ(function_file_add_lines(path, &lines, NULL), 0);
+}
+
+static bool has_line(const char *path)
+{
+	_cleanup_(kept_lines_done) struct kept_lines lines = { 0 };
+
+	return function_file_read_lines(path, &lines, NULL) == 0 && lines.count == 1;
+}
+
+/* Cuts the table, unless it @is_used meanwhile. */
+static int cut(const char *directory, bool is_used)
+{
+	_cleanup_free_ char *path = path_of(directory, "ab");
+	char bytes[256];
+	const struct function_table table = first_of_three(bytes, sizeof(bytes));
+	struct stat was;
+
+	set_used(directory, "ab", 1000000);
+	CHECK_EQ(stat(path, &was), 0);
+	if (is_used)
+		set_used(directory, "ab", 2000000);
+	return function_file_cut(path, &was, &table);
+}
+
+static void a_cut_table_is_read_again(void)
+{
+	static const struct {
+		uint32_t owner, other;
+		bool is_taken;
+	} rows[] = { { 0, 0, true },
+		     { 0, 1000, false },
+		     { 1000, 1000, true },
+		     { 1000, 1001, false },
+		     { 1000, 0, true } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_directory_ char *directory = test_directory();
+		_cleanup_(function_store_freep) struct function_store *s =
+			function_store_new(directory, 1 << 20);
+		_cleanup_(function_store_freep) struct function_store *later =
+			function_store_new(directory, 1 << 20);
+		_cleanup_free_ char *path = path_of(directory, "ab");
+		struct stat st;
+
+		function_store_put(s, "ab", three(rows[i].owner));
+		keep_a_line(path);
+		CHECK_EQ(cut(directory, false), 0);
+		CHECK_EQ(functions_in(path), 1);
+		CHECK(has_line(path));
+		CHECK(stat(path, &st) == 0 && st.st_mtim.tv_sec == 1000000);
+		CHECK(function_store_wants(later, "ab", false));
+		function_store_put(later, "ab", three(rows[i].other));
+		CHECK_EQ(functions_in(path), rows[i].is_taken ? 3 : 1);
+		CHECK_EQ(has_line(path), rows[i].owner == rows[i].other || !rows[i].is_taken);
+		CHECK_EQ(function_store_wants(later, "ab", false), !rows[i].is_taken);
+	}
+}
+
+static void a_table_that_is_used_stays_whole(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(function_store_freep) struct function_store *s =
+		function_store_new(directory, 1 << 20);
+	_cleanup_free_ char *path = path_of(directory, "ab"), *left = path_of(directory, "ab.cut");
+
+	function_store_put(s, "ab", three(0));
+	CHECK_EQ(cut(directory, true), -EBUSY);
+	CHECK_EQ(functions_in(path), 3);
+	CHECK(access(left, F_OK) < 0);
+}
+
+/* Killed before the cut table had its name, or after, when it is not known whether the other one
+ * was used: the whole one stays. */
+static void a_killed_cut_loses_nothing(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(function_store_freep) struct function_store *s =
+		function_store_new(directory, 1 << 20);
+	_cleanup_free_ char *path = path_of(directory, "ab"), *left = path_of(directory, "ab.cut"),
+			    *whole = path_of(directory, "whole");
+
+	function_store_put(s, "ab", three(0));
+	CHECK_EQ(link(path, whole), 0);
+	CHECK_EQ(cut(directory, false), 0);
+	CHECK_EQ(rename(whole, left), 0);
+	function_file_recover(left);
+	CHECK_EQ(functions_in(path), 3);
+	CHECK(access(left, F_OK) < 0);
+	CHECK_EQ(link(path, whole), 0);
+	CHECK_EQ(cut(directory, false), 0);
+	CHECK_EQ(rename(path, left), 0);
+	CHECK_EQ(rename(whole, path), 0);
+	function_file_recover(left);
+	CHECK_EQ(functions_in(path), 3);
+	CHECK(access(left, F_OK) < 0);
+}
+
 static void a_file_is_named_by_what_identifies_it(void)
 {
 	struct file_identity file = { .device = 8, .inode = 5 };
@@ -353,4 +482,5 @@ TESTS(T(functions_come_back_as_they_were), T(the_sandbox_reads_the_same),
       T(a_users_file_gives_way_to_one_of_root), T(a_file_that_lacks_functions_keeps_none_out),
       T(a_removed_directory_is_made_again), T(those_not_used_for_longest_go_first),
       T(what_is_too_much_at_once_is_put_off), T(what_cannot_be_written_is_counted),
-      T(damage_is_found), T(a_file_is_named_by_what_identifies_it))
+      T(damage_is_found), T(a_cut_table_is_read_again), T(a_table_that_is_used_stays_whole),
+      T(a_killed_cut_loses_nothing), T(a_file_is_named_by_what_identifies_it))
