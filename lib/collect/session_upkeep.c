@@ -3,9 +3,13 @@
 
 #include "base/strbuf.h"
 #include "history/upkeep.h"
+#include "collect/internal/cut_functions.h"
 #include "collect/internal/old_code.h"
 #include "collect/internal/references.h"
 #include "sfile/manifest_unused.h"
+
+/* Of tables of functions, before those that were not used for long are cut. */
+static const uint64_t TABLES_BYTES = UINT64_C(1) << 20;
 
 /* Of code made at run time, by processes that have ended. */
 static const uint64_t CODE_BYTES = UINT64_C(256) << 20;
@@ -32,5 +36,6 @@ int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 		old_code_remove(samples, &code, log);
 	}
 	references_done(&refs);
+	cut_functions(samples, &(struct cut_functions){ until_s, TABLES_BYTES }, log);
 	return MIN(status, 0);
 }

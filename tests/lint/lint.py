@@ -272,6 +272,7 @@ LOOKS = {
     "daemon/oprofiled.c": "the session of --replay, before it becomes its owner",
     "lib/base/mem.c": "is a function to use",
     "lib/chains/": "the session, with the rights of its owner",
+    "lib/collect/internal/cut_functions.c": "runs in the keeper",
     "lib/collect/quota.c": "the disk of its session",
     "lib/control/daemonrc.c": "its own file of settings",
     "lib/driver/bpf/sampler_functions.c": "reads a link of /proc, and does not follow it",
