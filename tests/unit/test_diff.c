@@ -24,7 +24,8 @@ static void add_images(struct gather *g, const char *const *names)
 				   .id = { .kind = anon ? SNAME_ANON : SNAME_ROOT,
 					   .name = (char *)names[i] + (anon ? 5 : 0),
 					   .start = i },
-				   .display = names[i],
+				   .display = arena_strndup(&g->arena, names[i],
+							    strcspn(names[i], "#")),
 				   .shown = anon ? arena_strdup(&g->arena, names[i] + i % 2)
 						 : names[i],
 				   .suffix = "" });
@@ -53,6 +54,11 @@ static void images_match_by_path_then_by_their_only_name(void)
 		{ { "/v1/a" }, { "/v2/a", "/v3/a" }, { 2 } },
 		{ { "/v1/a", "/v2/a" }, { "/v3/a" }, { 1, 2 } },
 		{ { "/v1/a" }, { "/v1/b" }, { 1 } },
+		/* builds: those that both have, then in their order */
+		{ { "/v1/a" }, { "/v1/b", "/v1/a#1" }, { 1 } },
+		{ { "/v1/a" }, { "/v1/a#1", "/v1/a#2" }, { 0 } },
+		{ { "/v1/a", "/v1/a#1" }, { "/v1/a#1", "/v1/a#2" }, { 1, 0 } },
+		{ { "/v1/a#1", "/v1/a#2" }, { "/v1/a#2" }, { 1, 0 } },
 		{ { "anon:heap" }, { "/x", "anon:heap" }, { 1 } },
 		{ { "anon:heap" }, { "anon:stack" }, { 1 } },
 		{ { NULL }, { "/x" }, { 0 } },

@@ -8,8 +8,9 @@
  *	if (diff_compare(&first, &second, err) == 0)
  *		...second.container's rows have ->before
  *
- * Applications and images correspond if they have the same path or, if exactly one on each side has
- * no partner by path, the same last part of the path. Symbols correspond by their linker name. If
+ * Applications and images correspond if they have the same path: of several builds first those that
+ * both sides have, then the others in their order. If exactly one on each side has no partner by
+ * path, the same last part of the path suffices. Symbols correspond by their linker name. If
  * several symbols of an image have one name (static functions of several files), those in the same
  * source file correspond: first at the same line, then in the order of their lines.
  */

@@ -17,10 +17,16 @@
 
 /* --- images --- */
 
-/* The name by which images correspond first: that of the file, whatever is in it. */
+/* The name by which images correspond first: that of the build. */
 static const char *full_name(const struct gather_image *i)
 {
 	return i->shown;
+}
+
+/* The name by which builds of one file correspond: its path. */
+static const char *path_name(const struct gather_image *i)
+{
+	return i->id.kind == SNAME_ANON ? i->shown : i->display;
 }
 
 /* The name by which images with different paths correspond: the last part of the path; for
@@ -144,6 +150,7 @@ uint32_t *diff_match_images(const struct gather *first, struct gather *second)
 				    .second_done = second_done };
 
 	match_by(&m, full_name, false);
+	match_by(&m, path_name, false);
 	match_by(&m, short_name, true);
 	add_missing(&m);
 	return m.partners;
