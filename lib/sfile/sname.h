@@ -97,6 +97,8 @@ bool sname_image_equal(const struct sname_image *a, const struct sname_image *b)
 /* Returns whether @image is the kernel, without modules; several kernels differ in
  * a mark at the end (#12345678). */
 bool sname_image_is_kernel(const struct sname_image *image);
+/* The mark at the end of a name by which the recorder distinguishes files of one path, or "". */
+const char *sname_build_mark(const char *name);
 /* Returns the image's name as shown to the user: the path, the kernel name, or "label (tgid:N
  * range:0xA-0xB)". If tgid is 0, it is the label alone: memory that all processes share, such as
  * the vdso. Caller frees. */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 int sname_task_compare(const struct sname_task *a, const struct sname_task *b)
 {
@@ -34,6 +35,13 @@ bool sname_image_equal(const struct sname_image *a, const struct sname_image *b)
 	return a->kind == b->kind && sname_same_text(a->name, b->name) &&
 	       (a->kind != SNAME_ANON ||
 		(a->tgid == b->tgid && a->start == b->start && a->end == b->end));
+}
+
+const char *sname_build_mark(const char *name)
+{
+	const char *mark = strrchr(name, '#');
+
+	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
 }
 
 bool sname_image_is_kernel(const struct sname_image *image)

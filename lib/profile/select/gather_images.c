@@ -44,14 +44,6 @@ static bool same_elsewhere(const struct gather_image *a, const struct gather_ima
 	return same_version(&a->manifest->version, &b->manifest->version);
 }
 
-/* The mark at the end of a name by which the recorder distinguishes files of one path. */
-static const char *suffix_of(const char *name)
-{
-	const char *mark = strrchr(name, '#');
-
-	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
-}
-
 /* A copy of @text, which is @known if that is the same: most images are shown by their names. */
 static const char *share(struct gather *g, const char *known, const char *text)
 {
@@ -66,7 +58,7 @@ static void describe_image(struct gather *g, struct gather_image *image)
 	const struct manifest_image *m = image->manifest;
 	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
 
-	image->suffix = marked ? suffix_of(image->id.name) : "";
+	image->suffix = marked ? sname_build_mark(image->id.name) : "";
 	if (*image->suffix) {
 		plain = xstrndup(shown.name, (size_t)(image->suffix - shown.name));
 		shown.name = plain;

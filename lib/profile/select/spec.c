@@ -292,26 +292,38 @@ static bool is_below_archive(const struct spec *spec, const char *whole, const c
 	return matches;
 }
 
-/* Returns whether a pattern matches the image: the whole name, literally or as a glob; without a
- * slash, the last part of the path; the file at a path on this machine (links resolved or not); the
- * name below an archive. */
+/* Returns whether a pattern matches the name of an image: the whole name, literally or as a glob;
+ * without a slash, the last part of the path; the file at a path on this machine (links resolved or
+ * not); the name below an archive. */
+static bool name_matches(const struct spec *spec, const char *pattern, const char *name)
+{
+	_cleanup_free_ char *whole = NULL, *real = NULL;
+
+	if (is_or_matches(pattern, name))
+		return true;
+	if (!strchr(pattern, '/') && is_or_matches(pattern, path_base(name)))
+		return true;
+	whole = path_absolute(pattern);
+	if (is_or_matches(whole, name))
+		return true;
+	real = xrealpath(pattern);
+	return (real && !strcmp(real, name)) || is_below_archive(spec, whole, name);
+}
+
+/* The same of an image, by its name or, without the mark of a build, by that of all builds. */
 static bool image_matches(const struct spec *spec, const char *pattern,
 			  const struct sname_image *image)
 {
-	_cleanup_free_ char *whole = NULL, *real = NULL;
+	const char *mark = sname_build_mark(image->name);
+	_cleanup_free_ char *plain = NULL;
 
 	/* As a glob it would be a set of characters. */
 	if (!strcmp(pattern, SNAME_KERNEL_WORD))
 		return sname_image_is_kernel(image);
-	if (is_or_matches(pattern, image->name))
+	if (name_matches(spec, pattern, image->name))
 		return true;
-	if (!strchr(pattern, '/') && is_or_matches(pattern, path_base(image->name)))
-		return true;
-	whole = path_absolute(pattern);
-	if (is_or_matches(whole, image->name))
-		return true;
-	real = xrealpath(pattern);
-	return (real && !strcmp(real, image->name)) || is_below_archive(spec, whole, image->name);
+	plain = *mark ? xstrndup(image->name, (size_t)(mark - image->name)) : NULL;
+	return plain && name_matches(spec, pattern, plain);
 }
 
 /* Tries all values, so that each matching one is marked as used. */
