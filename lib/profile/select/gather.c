@@ -381,19 +381,52 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 	return r;
 }
 
+/* Looks for another session with slices in a window. */
+struct other_session {
+	const char *dir, *own; /* of the sessions, and the name of this one */
+	const struct window *wanted;
+	char *found;
+};
+
+static int look_into(const char *name, void *data)
+{
+	struct other_session *o = data;
+	_cleanup_free_ char *samples = path_join(o->dir, name);
+	struct window its;
+
+	if (!strcmp(name, o->own) || history_span(samples, o->wanted, &its, NULL) < 0)
+		return 0;
+	o->found = xstrdup(name);
+	return 1;
+}
+
+/* The name of another session next to the one at @samples that has slices in @wanted, or NULL; the
+ * caller frees. */
+static char *find_other_session(const char *samples, const struct window *wanted)
+{
+	const char *own = path_base(samples);
+	_cleanup_free_ char *dir = xstrndup(samples, (size_t)(own - samples));
+	_cleanup_free_ char *session_dir = path_join(dir, "..");
+	struct other_session o = { dir, own, wanted, NULL };
+
+	(void)session_list(session_dir, look_into, &o, NULL);
+	return o.found;
+}
+
 /* Sets the error that nothing was sampled in the window, with what the history has instead. */
 static int say_no_slice(const struct gather *g, const struct window *wanted, struct error *err)
 {
 	_cleanup_(history_freep) struct history *all = NULL;
-	_cleanup_free_ char *window = window_text(wanted), *there = NULL;
+	_cleanup_free_ char *window = window_text(wanted), *there = NULL, *other = NULL;
 	const char *samples = g->sessions[0].samples;
 
 	if (history_read(samples, &WINDOW_ALL, NULL, &all, err) < 0)
 		return err ? err->code : -ENODATA;
 	there = window_text(&history_covers(all)->span);
+	other = find_other_session(samples, wanted);
 	return error_set(err, -ENODATA,
-			 "%s: no samples were taken in the time %s; there are some from %s",
-			 samples, window, there);
+			 "%s: no samples were taken in the time %s; there are some from %s%s%s",
+			 samples, window, there, other ? ", and in session:" : "", other ?: "");
 }
 
 static int say_nothing_there(const struct gather *g, const struct spec *spec, struct error *err)
