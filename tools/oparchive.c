@@ -6,6 +6,7 @@
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -242,6 +243,9 @@ static int archive(int argc, char **argv, struct error *err)
 		return r;
 	config.made = made ? scratch_path(made) : NULL;
 	archive_plan(p->gather, p->binaries, &config, &a);
+	if (a.left_out > ARCHIVE_WARNINGS_MAX)
+		log_warn("%zu more files are gone, or are not those that were profiled; skipped",
+			 a.left_out - ARCHIVE_WARNINGS_MAX);
 	if (!options.list)
 		return options.compact ? archive_write_compact(&a, p->gather, p->binaries,
 							       options.output, err)

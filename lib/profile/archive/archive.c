@@ -233,8 +233,8 @@ static void add_package(struct plan *p, const struct elffile *ef, const char *pl
 
 static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
 {
-	log_warn("%s: %s; skipped", image->display, why);
-	p->out->left_out++;
+	if (p->out->left_out++ < ARCHIVE_WARNINGS_MAX)
+		log_warn("%s: %s; skipped", image->display, why);
 }
 
 /* Adds what was kept of a file that is gone. Returns false if that is nothing. */

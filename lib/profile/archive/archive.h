@@ -57,10 +57,13 @@ struct archive_file {
 	const struct sfile_header *header; /* of an image's samples; in the arena */
 };
 
+/* How many images that are missing are reported by name: after a night there may be hundreds. */
+enum { ARCHIVE_WARNINGS_MAX = 5 };
+
 struct archive {
 	struct archive_file *files;
 	size_t count, room;
-	size_t left_out;  /* images that are missing in it; each was reported */
+	size_t left_out;  /* images that are missing in it; the first few were reported */
 	bool live_kernel; /* it includes the running kernel's symbols */
 	bool exclude_dependent;
 	struct arena arena;
