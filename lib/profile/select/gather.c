@@ -354,14 +354,20 @@ int gather_steps(const struct gather *g, const struct spec *spec, struct spec_di
 	return steps_choose(&all, division.length_ms, division.most, ret, err);
 }
 
-/* Divides each step into as many parts as are useful and possible; returns their number. */
+/* Divides each step into as many parts as are useful and possible; returns their number. Parts show
+ * how much counts vary, for which 24 of a step are enough; and when a build began and ended, so a
+ * short time has more. */
 static uint32_t divide_steps(struct steps *s)
 {
-	static const uint32_t parts[] = { 24, 12, 10, 9, 8, 6, 5, 4, 3, 2 };
+	static const uint32_t parts[] = { 1440, 720, 288, 144, 96, 48, 24, 12,
+					  10,	9,   8,	  6,   5,  4,  3,  2 };
+	enum { ENOUGH = 24, PARTS_MAX = 1440 };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (s->length_ms % (parts[i] * HISTORY_SLICE_MS) || s->count > STEPS_MAX / parts[i])
+		const uint32_t most = parts[i] > ENOUGH ? PARTS_MAX : STEPS_MAX;
+
+		if (s->length_ms % (parts[i] * HISTORY_SLICE_MS) || s->count > most / parts[i])
 			continue;
 		s->length_ms /= parts[i];
 		s->count *= parts[i];
