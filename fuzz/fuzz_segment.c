@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "file/path.h"
 #include "chains/chain_read.h"
+#include "chains/chain_union.h"
 #include "history/internal/generations.h"
 #include "history/segment.h"
 #include "history/internal/segment_format.h"
@@ -119,6 +120,22 @@ static void read_tree(struct chain_reader *r, size_t i)
 	chain_reader_forget_tree(r, i);
 }
 
+/* Makes the union of the trees, and reads it. */
+static void read_union(struct chain_reader *r)
+{
+	struct chain_union u = { .reader = r };
+	struct chain chain;
+	size_t i;
+
+	while (chain_union_next(&u))
+		for (i = 1; i <= u.tree.count; i++) {
+			if (u.tree.nodes[i].parent >= i || u.place_of[i] > u.place_count)
+				abort();
+			(void)chain_union_chain(&u, (uint32_t)i, &chain);
+		}
+	chain_union_done(&u);
+}
+
 /* Reads the segment as one of call chains. */
 static void read_chains(const struct strbuf *bytes)
 {
@@ -144,6 +161,7 @@ static void read_chains(const struct strbuf *bytes)
 	(void)chain_reader_each(r, add_up, &sum);
 	for (i = 0; i < chain_reader_trees(r); i++)
 		read_tree(r, i);
+	read_union(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -130,6 +130,11 @@ uint32_t segment_tree_append(struct segment_tree *t, uint32_t parent, uint32_t l
 	return append(t, &(struct segment_node){ key, parent, line }, 0);
 }
 
+static uint32_t line_in(const uint32_t *lines, uint32_t line)
+{
+	return lines ? lines[line] : line;
+}
+
 void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes, size_t count,
 			const uint32_t *lines, uint32_t *numbers)
 {
@@ -137,11 +142,12 @@ void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes
 	size_t i;
 
 	for (i = 1; i <= count; i++)
-		paths[i] = path_below(paths[nodes[i].parent], lines[nodes[i].line], nodes[i].key);
+		paths[i] = path_below(paths[nodes[i].parent], line_in(lines, nodes[i].line),
+				      nodes[i].key);
 	numbers[0] = 0;
 	for (i = 1; i <= count; i++) {
 		const struct segment_node wanted = { nodes[i].key, numbers[nodes[i].parent],
-						     lines[nodes[i].line] };
+						     line_in(lines, nodes[i].line) };
 
 		if (i + AHEAD <= count)
 			__builtin_prefetch(&t->slots[paths[i + AHEAD] & t->mask], 1);

@@ -85,8 +85,9 @@ void segment_tree_end(struct segment_tree *t);
 uint32_t segment_tree_line(struct segment_tree *t, const char *line);
 /* The number of the child of @parent with this line and key; a new one if there is none. */
 uint32_t segment_tree_node(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key);
-/* Merges @count nodes, from @nodes[1] on, whose lines are @lines[]: sets in @numbers[] which node
- * of @t each one is. Of many nodes, this is faster than segment_tree_node(). */
+/* Merges @count nodes, from @nodes[1] on, whose lines are @lines[], or numbers of @t if that is
+ * NULL: sets in @numbers[] which node of @t each one is. Of many nodes, this is faster than
+ * segment_tree_node(). */
 void segment_tree_merge(struct segment_tree *t, const struct segment_node *nodes, size_t count,
 			const uint32_t *lines, uint32_t *numbers);
 /* Adds a node that the tree does not have, unchecked, and returns its number. Nodes of such a tree

@@ -258,3 +258,47 @@ static inline uint64_t bytes_of(const struct past *p)
 	}
 	return sum;
 }
+
+/* A program with a hot chain and @rare leaves that main called once each; and as many others that
+ * are sampled once. */
+static inline void write_rare(struct past *p, unsigned int rare)
+{
+	struct chain_store *s = NULL;
+	const struct slice slice = { { p->now_ms, p->now_ms + 10 * SECOND } };
+	unsigned int i;
+
+	CHECK_EQ(chain_store_open_sliced(p->dir, &s, NULL), 0);
+	add(s, "/usr/bin/hot", (const uint64_t[]){ 0x100, 1 }, 2, 100000000);
+	for (i = 0; i < rare; i++) {
+		_cleanup_free_ char *other = xasprintf("/tmp/%u", i);
+
+		add(s, "/usr/bin/hot", (const uint64_t[]){ 0x1000 + i, 1 }, 2, 1);
+		add(s, other, (const uint64_t[]){ 5, 6 }, 2, 1);
+	}
+	CHECK_EQ(chain_store_end_slice(s, &slice, NULL), 0);
+	chain_store_close(s);
+	p->now_ms += HOUR;
+	set_time(p);
+}
+
+/* Functions of a page each, of one image. */
+static inline const void *functions_of(void *data, const char *line)
+{
+	return strstr(line, "/usr/bin/hot") ? data : NULL;
+}
+
+static inline bool start_of(const void *functions, uint64_t key, uint64_t *ret)
+{
+	*ret = key & ~UINT64_C(0xfff);
+	return functions != NULL;
+}
+
+static inline void open_functions(const char *samples, struct segment_functions *f)
+{
+	*f = (struct segment_functions){ functions_of, start_of, xstrdup(samples) };
+}
+
+static inline void close_functions(struct segment_functions *f)
+{
+	free(f->data);
+}

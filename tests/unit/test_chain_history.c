@@ -124,28 +124,6 @@ static void a_segment_does_not_span_pairs_that_another_one_has(void)
 
 /* --- folding --- */
 
-/* A program with a hot chain and @rare leaves that main called once each; and as many others that
- * are sampled once. */
-static void write_rare(struct past *p, unsigned int rare)
-{
-	struct chain_store *s = NULL;
-	const struct slice slice = { { p->now_ms, p->now_ms + 10 * SECOND } };
-	unsigned int i;
-
-	CHECK_EQ(chain_store_open_sliced(p->dir, &s, NULL), 0);
-	add(s, "/usr/bin/hot", (const uint64_t[]){ 0x100, 1 }, 2, 100000000);
-	for (i = 0; i < rare; i++) {
-		_cleanup_free_ char *other = xasprintf("/tmp/%u", i);
-
-		add(s, "/usr/bin/hot", (const uint64_t[]){ 0x1000 + i, 1 }, 2, 1);
-		add(s, other, (const uint64_t[]){ 5, 6 }, 2, 1);
-	}
-	CHECK_EQ(chain_store_end_slice(s, &slice, NULL), 0);
-	chain_store_close(s);
-	p->now_ms += HOUR;
-	set_time(p);
-}
-
 static void what_is_rare_is_folded_and_counted(void)
 {
 	enum { RARE = 50 };
@@ -170,28 +148,6 @@ static void what_is_rare_is_folded_and_counted(void)
 		CHECK_EQ(s.of_app, RARE);
 		CHECK_EQ(read_chains(dir, windows[i], "/usr/bin/hot").of_app, 100000000 + RARE);
 	}
-}
-
-/* Functions of a page each, of one image. */
-static const void *functions_of(void *data, const char *line)
-{
-	return strstr(line, "/usr/bin/hot") ? data : NULL;
-}
-
-static bool start_of(const void *functions, uint64_t key, uint64_t *ret)
-{
-	*ret = key & ~UINT64_C(0xfff);
-	return functions != NULL;
-}
-
-static void open_functions(const char *samples, struct segment_functions *f)
-{
-	*f = (struct segment_functions){ functions_of, start_of, xstrdup(samples) };
-}
-
-static void close_functions(struct segment_functions *f)
-{
-	free(f->data);
 }
 
 static void what_is_rare_is_counted_for_its_function_if_that_is_not(void)
