@@ -8,14 +8,15 @@
 #include "profile/rows/internal/chains_take.h"
 #include "profile/select/gather.h"
 #include "chains/chain_read.h"
+#include "chains/chain_union.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a node of a file was added to the tree last; 0: nowhere. Which code an offset means depends
- * on its role, and a chain has its end at its root, so it can be at several places: that is right
- * for these, and others are added again. */
+/* Where a node of the union was added to the tree last; 0: nowhere. Which code an offset means
+ * depends on its role, and a chain has its end at its root, so it can be at several places: that is
+ * right for these, and others are added again. */
 struct knot {
 	uint32_t in_tree;
 	uint8_t role; /* enum code_role */
@@ -29,11 +30,10 @@ static const uint32_t ROOT = UINT32_MAX;
 
 /* What is known of a place of a tree, of which there are much fewer than of nodes. Each node asks
  * for it, so it is one byte: those of all places stay in the cache. */
-enum place_state { BAD, GOOD, KNOWN, STATE = 0x3 };
-enum {
-	/* If it is known: */
-	IS_REGION = 0x4, /* memory of a process: whose it is may be learned each time */
-	IN_KERNEL = 0x8
+enum place_state {
+	IS_KNOWN = 0x1,	 /* it was looked at */
+	IS_REGION = 0x2, /* memory of a process: whose it is may be learned each time */
+	IN_KERNEL = 0x4
 };
 
 /* The functions of a place that was looked at: by role, id of the row + 1; 0: unknown, or there are
@@ -58,14 +58,13 @@ struct verdict {
 
 struct plant {
 	struct chains_collect *collect;
-	struct chain_reader *reader;
 	struct chains_source *source;
-	/* The tree that is looked at now, its nodes, and its places, by number. */
-	size_t number;
-	struct chain_reader_tree tree;
-	struct knot *knots; /* NULL: only the applications of chains are wanted */
-	uint32_t *outer;    /* by node: the outermost frame of its chain, ROOT or INVALID */
-	uint8_t *states;    /* enum place_state, with what else is known */
+	struct chain_union all; /* what is looked at now, and its nodes and places, by number */
+	struct knot *knots;	/* NULL: only the applications of chains are wanted */
+	uint32_t *outer;	/* by node: the outermost frame of its chain, ROOT or INVALID */
+	/* By node, if there are steps of time: where its chain ends, and its task. Else NULL. */
+	uint32_t *ends, *tasks;
+	uint8_t *states; /* by place: enum place_state */
 	struct place *places;
 	struct origin *origins;
 	struct verdict *verdicts; /* by image of the reader */
@@ -80,26 +79,10 @@ struct plant {
 
 /* --- places --- */
 
-/* Reads all places. */
-static void read_places(struct plant *p)
-{
-	uint32_t i;
-
-	p->states[0] = BAD;
-	for (i = 1; i <= p->tree.places; i++) {
-		struct origin *o = &p->origins[i];
-
-		p->states[i] =
-			chain_reader_frame(p->reader, p->number, i, &o->frame, &o->is_function)
-				? GOOD
-				: BAD;
-	}
-}
-
 /* Whether a place has an image of the reader, and was not looked at. */
 static bool is_of(const struct plant *p, uint32_t number, uint32_t image)
 {
-	return p->states[number] == GOOD && p->origins[number].frame.image == image;
+	return !p->states[number] && p->origins[number].frame.image == image;
 }
 
 static void look(struct plant *p, uint32_t number, struct chain_frames_code *code)
@@ -110,11 +93,10 @@ static void look(struct plant *p, uint32_t number, struct chain_frames_code *cod
 	o->image = p->source->images[o->frame.image];
 	c->is_kernel[o->image] = chain_frames_is_kernel(p->collect->functions, o->image);
 	p->states[number] =
-		(uint8_t)(KNOWN | (c->is_kernel[o->image] ? IN_KERNEL : 0) |
+		(uint8_t)(IS_KNOWN | (c->is_kernel[o->image] ? IN_KERNEL : 0) |
 			  (c->gather->images[o->image].id.kind == SNAME_ANON ? IS_REGION : 0));
 	if (c->apps_only)
 		return;
-	p->places[number] = (struct place){ 0 };
 	chain_frames_seek(p->collect->functions, &(struct chain_frame){ o->image, o->frame.offset },
 			  code);
 	o->called = code->called;
@@ -130,16 +112,21 @@ static void look_around(struct plant *p, uint32_t number)
 
 	while (number > 1 && is_of(p, number - 1, image))
 		number--;
-	for (; number <= p->tree.places && is_of(p, number, image); number++)
+	for (; number <= p->all.place_count && is_of(p, number, image); number++)
 		look(p, number, &code);
+}
+
+static uint32_t parent_of(const struct plant *p, uint32_t knot)
+{
+	return p->all.tree.nodes[knot].parent;
 }
 
 /* What is known of the place of a valid node, which is looked at if it was not before. */
 static uint8_t state_at(struct plant *p, uint32_t knot)
 {
-	const uint32_t number = p->tree.place_of[knot];
+	const uint32_t number = p->all.place_of[knot];
 
-	if ((p->states[number] & STATE) != KNOWN)
+	if (!p->states[number])
 		look_around(p, number);
 	return p->states[number];
 }
@@ -148,7 +135,7 @@ static uint8_t state_at(struct plant *p, uint32_t knot)
 static const struct origin *origin_at(struct plant *p, uint32_t knot)
 {
 	(void)state_at(p, knot);
-	return &p->origins[p->tree.place_of[knot]];
+	return &p->origins[p->all.place_of[knot]];
 }
 
 /* --- nodes --- */
@@ -156,13 +143,13 @@ static const struct origin *origin_at(struct plant *p, uint32_t knot)
 /* The outermost frame of the chain of a node, if that of its parent is known. */
 static uint32_t outer_of(const struct plant *p, uint32_t i)
 {
-	const uint32_t parent = p->tree.parents[i], number = p->tree.place_of[i];
+	const struct segment_node *n = &p->all.tree.nodes[i];
 	uint32_t outer;
 
-	if (!parent)
-		return chain_reader_context(p->reader, p->number, number) ? ROOT : INVALID;
-	outer = p->outer[parent];
-	if (outer == INVALID || p->states[number] == BAD)
+	if (!n->parent)
+		return n->line ? ROOT : INVALID;
+	outer = p->outer[n->parent];
+	if (outer == INVALID || !n->line)
 		return INVALID;
 	return outer == ROOT ? i : outer;
 }
@@ -170,13 +157,13 @@ static uint32_t outer_of(const struct plant *p, uint32_t i)
 /* Finds the outermost frame of a valid node's chain, its context, and what its line is. */
 static void find_outermost(struct plant *p, uint32_t knot)
 {
-	const uint32_t outer = p->outer[knot], root = p->tree.parents[outer];
+	const uint32_t outer = p->outer[knot], root = parent_of(p, outer);
 
 	if (p->last == outer)
 		return;
 	p->last = outer;
-	p->outermost = p->origins[p->tree.place_of[outer]].frame;
-	p->context = chain_reader_context(p->reader, p->number, p->tree.place_of[root]);
+	p->outermost = p->origins[p->all.place_of[outer]].frame;
+	p->context = p->all.tree.nodes[root].line;
 	p->line = chains_take_line(p->collect, p->context, 0);
 }
 
@@ -240,7 +227,7 @@ static size_t find_functions(struct plant *p, const struct step *s, const uint32
 	else
 		n = chain_frames_look(p->collect->functions, &frame, s->role, ret);
 	if (n == 1)
-		p->places[p->tree.place_of[s->knot]].functions[s->role] = **ret + 1;
+		p->places[p->all.place_of[s->knot]].functions[s->role] = **ret + 1;
 	return n;
 }
 
@@ -254,7 +241,7 @@ static uint32_t add_frame(struct plant *p, const struct step *s, uint32_t end, u
 	size_t n;
 
 	(void)state_at(p, s->knot);
-	known = p->places[p->tree.place_of[s->knot]].functions[s->role];
+	known = p->places[p->all.place_of[s->knot]].functions[s->role];
 	n = known ? 0 : find_functions(p, s, &ids);
 	if (known)
 		at = call_merge_add(merge, at, known - 1);
@@ -284,7 +271,7 @@ static uint32_t place_of(struct plant *p, uint32_t knot, const struct chains_lin
 	uint32_t at = 0;
 	size_t depth = 0;
 
-	for (; !at && p->tree.parents[knot]; knot = p->tree.parents[knot]) {
+	for (; !at && parent_of(p, knot); knot = parent_of(p, knot)) {
 		struct step *s = &way[depth];
 		const uint8_t state = state_at(p, knot);
 
@@ -323,15 +310,12 @@ static uint32_t find_place(struct plant *p, uint32_t knot, struct chains_line *l
 {
 	struct chains_collect *c = p->collect;
 	struct chain chain;
-	uint32_t context;
 
 	if (c->out->apps_only)
 		return base_of(p, line->app, line->end);
 	if (!chain_filter_is_set(&c->filter) && !chain_ends_in_doubt(line->end))
 		return place_of(p, knot, line);
-	return chain_reader_chain(p->reader, p->tree.before + knot, &context, &chain)
-		       ? place_of_frames(p, &chain, line)
-		       : 0;
+	return chain_union_chain(&p->all, knot, &chain) ? place_of_frames(p, &chain, line) : 0;
 }
 
 /* Whether the chain of a node is selected, whose innermost frame is in @image; or -errno. */
@@ -349,11 +333,10 @@ static int is_wanted(const struct plant *p, uint32_t image)
 static int plant_chain(struct plant *p, uint32_t knot)
 {
 	struct chains_collect *c = p->collect;
-	const uint32_t node = p->tree.before + knot;
 	const struct origin *o = origin_at(p, knot);
 	struct chain_frame ends[2] = { o->frame }; /* all that the counting looks at */
-	const struct chain chain = { ends, ARRAY_SIZE(ends), p->tree.counts[knot], o->is_function,
-				     node };
+	const struct chain chain = { ends, ARRAY_SIZE(ends), p->all.counts[knot], o->is_function,
+				     0 };
 	struct chains_line line;
 	uint32_t at;
 	int r;
@@ -366,10 +349,10 @@ static int plant_chain(struct plant *p, uint32_t knot)
 	line = p->line;
 	line.samples = chain.samples;
 	at = find_place(p, knot, &line);
-	if (p->source->leaf)
-		p->source->leaf[node] = at;
-	if (p->source->leaf_tasks)
-		p->source->leaf_tasks[node] = chains_take_task(c, p->context);
+	if (p->ends)
+		p->ends[knot] = at;
+	if (p->tasks)
+		p->tasks[knot] = chains_take_task(c, p->context);
 	if (!at) {
 		c->out->unchosen += line.samples;
 		return 0;
@@ -380,41 +363,88 @@ static int plant_chain(struct plant *p, uint32_t knot)
 	return 0;
 }
 
-/* --- trees --- */
+/* --- unions of trees --- */
 
-/* Fetches what is needed of a node, which is anywhere, while others are looked at. */
-static void fetch(const struct plant *p, uint32_t i)
+/* Fetches what is needed of a node that is looked at soon. */
+static void fetch(const struct plant *p, uint32_t knot)
 {
-	/* A root of a pair of files has none. */
-	const uint32_t number = MIN(p->tree.place_of[i], p->tree.places);
+	const uint32_t number = p->all.place_of[knot];
 
-	__builtin_prefetch(&p->outer[p->tree.parents[i]]);
 	__builtin_prefetch(&p->places[number]);
-	if (p->tree.counts[i])
-		__builtin_prefetch(&p->origins[number]);
+	__builtin_prefetch(&p->origins[number]);
 }
 
-/* Adds the chains that end at the nodes of the tree: parents come first. */
+/* Adds the chains that have samples. */
 static int plant_chains(struct plant *p)
 {
 	enum { AHEAD = 24 };
-	const uint32_t count = p->tree.nodes;
-	uint32_t i;
+	const struct chain_union *u = &p->all;
+	size_t i;
 	int r = 0;
 
-	for (i = 1; i <= count && r == 0; i++) {
-		fetch(p, MIN(i + AHEAD, count));
-		p->outer[i] = outer_of(p, i);
-		if (p->knots)
-			p->knots[i] = (struct knot){ 0 };
-		if (p->outer[i] != INVALID && p->tree.parents[i] && p->tree.counts[i])
-			r = plant_chain(p, i);
+	for (i = 1; i <= u->tree.count; i++) /* parents come first */
+		p->outer[i] = outer_of(p, (uint32_t)i);
+	for (i = 0; i < u->sampled_count && r == 0; i++) {
+		fetch(p, u->sampled[MIN(i + AHEAD, u->sampled_count - 1)]);
+		if (p->outer[u->sampled[i]] != INVALID)
+			r = plant_chain(p, u->sampled[i]);
 	}
 	return r;
 }
 
-/* Adds the chains of one file. */
-static int plant_tree(struct plant *p, size_t i)
+/* Makes room for what is known of nodes and places, and reads the places. */
+static void begin_union(struct plant *p)
+{
+	const size_t nodes = p->all.tree.count + 1, places = (size_t)p->all.place_count + 1;
+	const struct chains *c = p->collect->out;
+	uint32_t i;
+
+	p->last = 0;
+	p->outer = xcalloc_whole(nodes, sizeof(*p->outer));
+	if (!c->apps_only)
+		p->knots = xcalloc_whole(nodes, sizeof(*p->knots));
+	if (p->source->leaf)
+		p->ends = xcalloc_whole(nodes, sizeof(*p->ends));
+	if (p->source->leaf_tasks)
+		p->tasks = xcalloc_whole(nodes, sizeof(*p->tasks));
+	p->states = xcalloc(places, sizeof(*p->states));
+	p->places = xcalloc(places, sizeof(*p->places));
+	p->origins = xcalloc(places, sizeof(*p->origins));
+	for (i = 1; i < places; i++) {
+		struct origin *o = &p->origins[i];
+
+		o->frame = chain_union_frame(&p->all, i, &o->is_function);
+	}
+}
+
+static void forget(struct plant *p)
+{
+	free(STEAL(p->outer));
+	free(STEAL(p->knots));
+	free(STEAL(p->ends));
+	free(STEAL(p->tasks));
+	free(STEAL(p->states));
+	free(STEAL(p->places));
+	free(STEAL(p->origins));
+}
+
+/* Notes where the chains of the reader's nodes end: they have the numbers of the union. */
+static void note_ends(struct plant *p)
+{
+	const struct chains_source *s = p->source;
+	uint32_t i;
+
+	for (i = p->all.begin; s->leaf && i < p->all.end; i++) {
+		const uint32_t knot = s->leaf[i];
+
+		s->leaf[i] = p->ends[knot];
+		if (s->leaf_tasks)
+			s->leaf_tasks[i] = p->tasks[knot];
+	}
+}
+
+/* Adds the chains of a union. */
+static int plant_union(struct plant *p)
 {
 	struct chains_collect *c = p->collect;
 	int r;
@@ -423,45 +453,12 @@ static int plant_tree(struct plant *p, size_t i)
 		chains_plant_merge(c);
 		p->base = 0;
 	}
-	p->number = i;
-	p->tree = chain_reader_tree(p->reader, i);
-	p->last = 0;
-	read_places(p);
+	begin_union(p);
 	r = plant_chains(p);
-	chain_reader_forget_tree(p->reader, i);
-	c->nodes = p->tree.before + p->tree.nodes + 1;
+	note_ends(p);
+	forget(p);
+	c->nodes = p->all.end;
 	return r;
-}
-
-/* Makes room for the largest tree: new memory for each would take longer. */
-static void make_room(struct plant *p)
-{
-	const struct chain_names *names = chain_reader_names(p->reader);
-	size_t nodes = 0, places = 0, i;
-
-	for (i = 0; i < chain_reader_trees(p->reader); i++) {
-		const struct chain_reader_tree tree = chain_reader_size(p->reader, i);
-
-		nodes = MAX(nodes, (size_t)tree.nodes);
-		places = MAX(places, (size_t)tree.places);
-	}
-	if (!p->collect->out->apps_only)
-		p->knots = xcalloc_whole(nodes + 1, sizeof(*p->knots));
-	p->outer = xcalloc_whole(nodes + 1, sizeof(*p->outer));
-	p->states = xcalloc(places + 1, sizeof(*p->states));
-	p->places = xcalloc(places + 1, sizeof(*p->places));
-	p->origins = xcalloc(places + 1, sizeof(*p->origins));
-	p->verdicts = xcalloc((size_t)chain_names_images(names) + 1, sizeof(*p->verdicts));
-}
-
-static void plant_done(struct plant *p)
-{
-	free(p->knots);
-	free(p->outer);
-	free(p->states);
-	free(p->places);
-	free(p->origins);
-	free(p->verdicts);
 }
 
 /* Makes room for where each chain ends. */
@@ -473,22 +470,25 @@ static void make_leaves(struct plant *p, uint32_t count)
 		p->source->leaf = xcalloc_whole(count, sizeof(*p->source->leaf));
 	if (c->steps.count && c->tasks.count)
 		p->source->leaf_tasks = xcalloc_whole(count, sizeof(*p->source->leaf_tasks));
+	p->all.numbers = p->source->leaf;
 }
 
 int chains_plant(struct chains_collect *collect)
 {
 	const struct chains *c = collect->out;
 	struct chain_reader *reader = collect->source->reader;
-	struct plant p = { .collect = collect, .source = collect->source, .reader = reader };
+	struct plant p = { .collect = collect, .source = collect->source, .all.reader = reader };
 	const size_t before = chain_reader_skipped(reader).bytes;
-	size_t damaged, i;
+	size_t damaged;
 	int r = 0;
 
 	make_leaves(&p, chain_reader_nodes(reader));
-	make_room(&p);
-	for (i = 0; i < chain_reader_trees(reader) && r == 0; i++)
-		r = plant_tree(&p, i);
-	plant_done(&p);
+	p.verdicts = xcalloc((size_t)chain_names_images(chain_reader_names(reader)) + 1,
+			     sizeof(*p.verdicts));
+	while (r == 0 && chain_union_next(&p.all))
+		r = plant_union(&p);
+	chain_union_done(&p.all);
+	free(p.verdicts);
 	damaged = chain_reader_skipped(reader).bytes - before; /* nodes of segments */
 	if (damaged)
 		log_warn("%zu damaged bytes of call chains are skipped", damaged);
