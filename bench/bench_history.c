@@ -4,9 +4,10 @@
  * recorded with call chains on a busy machine with 2 CPUs, as if a machine with CPUS CPUs did the
  * like for DAYS days. The first HOURS hours, at most a day (default: 24), are replayed slice by
  * slice (history_replay.h). What follows is copies of these hours, until there are three days, or
- * one day of more than 8 CPUs; then copies of these days (history_drift.h). All of it is rolled up
- * as the daemon would. Prints how large the history becomes, flat and of chains, and what rolling
- * it up and asking it cost; with "flat", without chains.
+ * one day of more than 8 CPUs; then copies of these days (history_drift.h). With HOURS 0, all days
+ * are replayed slice by slice. All of it is rolled up as the daemon would. Prints how large the
+ * history becomes, flat and of chains, and what rolling it up and asking it cost; with "flat",
+ * without chains.
  */
 #include "history_drift.h"
 #include "history_functions.h"
@@ -167,7 +168,7 @@ struct simulation {
 	struct history_replay_how how;
 	const struct history_functions *functions;
 	uint64_t days;
-	uint64_t hours;	     /* that are replayed slice by slice */
+	uint64_t hours;	     /* that are replayed slice by slice, of the first day; 0: all of all */
 	uint64_t whole_days; /* that consist of hours */
 	const struct history_kind *kinds[KINDS];
 	size_t kind_count;
@@ -279,7 +280,7 @@ static void simulate_hour(struct history_replay *r, struct simulation *s, uint64
 	const struct original *of[KINDS] = { s->hour_files[0], s->hour_files[1] };
 	size_t i;
 
-	if (number >= s->hours)
+	if (s->hours && number >= s->hours)
 		copy(s, of, s->hours, at_ms);
 	else
 		history_replay_hour(r, at_ms, &s->live, &s->live_chains);
@@ -302,7 +303,7 @@ static void simulate_day(struct history_replay *r, struct simulation *s, uint64_
 	}
 	for (hour = 0; hour < 24; hour++)
 		simulate_hour(r, s, day * 24 + hour);
-	for (i = 0; i < s->kind_count; i++)
+	for (i = 0; i < s->kind_count && s->hours; i++)
 		s->day_files[i][day] = (struct original){ keep_last(s, s->kinds[i], 2), at_ms };
 }
 
@@ -368,7 +369,7 @@ static bool parse(int argc, char **argv, struct simulation *s)
 
 	if (argc < 5 || argc > 7 || parse_u64(argv[3], 1, 400, &s->days) < 0 ||
 	    parse_u64(argv[4], 2, 1024, &cpus) < 0 ||
-	    (argc >= 6 && parse_u64(argv[5], 1, 24, &s->hours) < 0))
+	    (argc >= 6 && parse_u64(argv[5], 0, 24, &s->hours) < 0))
 		return false;
 	s->how = (struct history_replay_how){ .samples = argv[1],
 					      .dir = argv[2],
@@ -379,7 +380,7 @@ static bool parse(int argc, char **argv, struct simulation *s)
 	s->functions = history_functions(argv[1]);
 	s->kind_count = s->how.flat_only ? 1 : KINDS;
 	/* A day of many CPUs takes long. */
-	s->whole_days = cpus > 8 ? 1 : WHOLE_DAYS_MAX;
+	s->whole_days = !s->hours ? s->days : cpus > 8 ? 1 : WHOLE_DAYS_MAX;
 	return argc < 7 || s->how.flat_only;
 }
 
