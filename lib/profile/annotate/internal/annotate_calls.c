@@ -32,27 +32,15 @@ static void add_samples(const struct chain_calls *calls, size_t i, struct annota
 		samples_sort(s);
 }
 
-static bool is_listed(const struct annotate *a, uint32_t image)
-{
-	size_t i;
-
-	for (i = 0; i < a->image_count; i++)
-		if (a->images[i].image == image)
-			return true;
-	return false;
-}
-
 /* Whether the image is part of the kernel, without a sample file that says it. */
 static bool is_kernel(const struct gather *g, uint32_t image)
 {
 	return g->images[image].id.kind == SNAME_KERN || g->images[image].kernel;
 }
 
-static void add_image(struct annotate *a, uint32_t image)
+static void add_image(struct annotate *a, uint32_t image, size_t *room)
 {
-	size_t room = a->image_count;
-
-	array_grow(&a->images, a->image_count + 1, &room);
+	array_grow(&a->images, a->image_count + 1, room);
 	a->images[a->image_count++] = (struct annotate_image){
 		.image = image,
 		.header = { .is_kernel = is_kernel(a->report.gather, image) },
@@ -63,15 +51,18 @@ static void add_image(struct annotate *a, uint32_t image)
 void annotate_calls_prepare(struct annotate *a)
 {
 	const struct chain_calls *calls = a->config->calls;
+	_cleanup_free_ bool *listed = xcalloc(a->report.gather->image_count + 1, sizeof(*listed));
 	const size_t n = chain_calls_count(calls);
-	size_t i;
+	size_t room = a->image_count, i;
 
-	for (i = 0; i < n; i++) {
-		uint32_t image = chain_calls_place(calls, i)->image;
+	for (i = 0; i < a->image_count; i++)
+		listed[a->images[i].image] = true;
+	for (i = 0; i < n && !a->config->exclude_dependent; i++) {
+		const uint32_t image = chain_calls_place(calls, i)->image;
 
-		if ((!i || image != chain_calls_place(calls, i - 1)->image) &&
-		    !a->config->exclude_dependent && !is_listed(a, image))
-			add_image(a, image);
+		if (!listed[image])
+			add_image(a, image, &room);
+		listed[image] = true;
 	}
 	for (i = 0; i < a->image_count; i++)
 		add_samples(calls, chain_calls_first(calls, a->images[i].image, 0), &a->images[i]);
