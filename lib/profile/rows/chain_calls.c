@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "chains/chain_read.h"
+#include "chains/chain_union.h"
 #include "history/history_name.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/rows/internal/chains_take.h"
@@ -31,26 +32,26 @@ struct chain_calls {
 	uint32_t *first_of;
 };
 
-/* A node of a tree. */
+/* A node of a union of trees. */
 struct knot {
 	uint32_t context; /* 0: it is invalid */
 	uint32_t calls[CODE_ROLE_COUNT_];
 };
 
-/* A frame of the nodes of a tree, in the place that they have there. */
+/* A frame of its nodes, in the place that they have there. */
 struct spot {
 	struct chain_frame frame; /* of the reader */
-	bool is_valid, is_function, in_kernel;
+	bool is_function, in_kernel;
 	uint32_t places
 		[CODE_ROLE_COUNT_]; /* numbers + 1 of the places in these roles; 0: not known */
 };
 
-/* A tree being read. */
+/* A union being read. */
 struct reading {
 	struct chains_collect collect;
 	struct chain_calls *out;
 	struct map by_hash; /* of places: number + 1 */
-	struct chain_reader_tree tree;
+	struct chain_union all;
 	struct knot *knots;
 	struct spot *spots;
 };
@@ -80,7 +81,7 @@ static uint32_t number_of(struct reading *r, const struct chain_calls_place *wan
 /* The number + 1 of the place of a node's frame in a role; 0: which code it is is not known. */
 static uint32_t place_of(struct reading *r, uint32_t knot, enum code_role role)
 {
-	struct spot *s = &r->spots[r->tree.place_of[knot]];
+	struct spot *s = &r->spots[r->all.place_of[knot]];
 
 	if (s->frame.offset == HISTORY_RARE || (role == CODE_SAMPLED && s->is_function))
 		return 0;
@@ -91,21 +92,26 @@ static uint32_t place_of(struct reading *r, uint32_t knot, enum code_role role)
 	return s->places[role];
 }
 
+static uint32_t parent_of(const struct reading *r, uint32_t knot)
+{
+	return r->all.tree.nodes[knot].parent;
+}
+
 static bool in_kernel(const struct reading *r, uint32_t knot)
 {
-	return r->spots[r->tree.place_of[knot]].in_kernel;
+	return r->spots[r->all.place_of[knot]].in_kernel;
 }
 
 /* The call of a node in a role, which is added, as its callers are, if it is new. */
 static uint32_t call_of(struct reading *r, uint32_t knot, enum code_role role)
 {
 	struct chain_calls *c = r->out;
-	const uint32_t parent = r->tree.parents[knot];
+	const uint32_t parent = parent_of(r, knot);
 	uint32_t caller = 0;
 
 	if (r->knots[knot].calls[role])
 		return r->knots[knot].calls[role];
-	if (r->tree.parents[parent])
+	if (parent_of(r, parent))
 		caller =
 			call_of(r, parent,
 				chain_frames_role(false, in_kernel(r, parent), in_kernel(r, knot)));
@@ -114,58 +120,62 @@ static uint32_t call_of(struct reading *r, uint32_t knot, enum code_role role)
 	return r->knots[knot].calls[role] = (uint32_t)c->call_count++;
 }
 
-/* Reads a node, whose parent was read before, and adds the chain that ends there. 0 or -errno. */
-static int read_node(struct reading *r, size_t number, uint32_t i)
+/* Finds the context of each node. */
+static void find_contexts(struct reading *r)
 {
-	const uint32_t parent = r->tree.parents[i], place = r->tree.place_of[i];
-	struct knot *k = &r->knots[i];
+	size_t i;
+
+	for (i = 1; i <= r->all.tree.count; i++) { /* parents come first */
+		const struct segment_node *n = &r->all.tree.nodes[i];
+
+		r->knots[i].context =
+			!n->parent || !n->line ? n->line : r->knots[n->parent].context;
+	}
+}
+
+/* Adds the chain that ends at a node. 0 or -errno. */
+static int read_chain(struct reading *r, uint32_t knot)
+{
+	const uint32_t context = r->knots[knot].context;
 	uint32_t call;
 	int wanted;
 
-	if (!parent) {
-		k->context = chain_reader_context(r->collect.source->reader, number, place);
+	if (!context)
 		return 0;
-	}
-	k->context = r->spots[place].is_valid ? r->knots[parent].context : 0;
-	if (!k->context || !r->tree.counts[i])
-		return 0;
-	wanted = chains_take_want(&r->collect, k->context, r->spots[place].frame.image);
+	wanted = chains_take_want(&r->collect, context, r->all.tree.nodes[knot].line);
 	if (wanted != CHAINS_TAKE_YES)
 		return MIN(wanted, 0);
-	call = call_of(r, i, CODE_SAMPLED);
-	r->out->calls[call].samples += r->tree.counts[i];
+	call = call_of(r, knot, CODE_SAMPLED); /* calls move */
+	r->out->calls[call].samples += r->all.counts[knot];
 	return 0;
 }
 
-static void read_spots(struct reading *r, size_t number)
+static void read_spots(struct reading *r)
 {
-	const struct chain_reader *reader = r->collect.source->reader;
+	const struct chain_names *names = chain_reader_names(r->all.reader);
 	uint32_t i;
 
-	for (i = 1; i <= r->tree.places; i++) {
+	for (i = 1; i <= r->all.place_count; i++) {
 		struct spot *s = &r->spots[i];
 
-		s->is_valid = chain_reader_frame(reader, number, i, &s->frame, &s->is_function);
-		if (s->is_valid)
-			s->in_kernel =
-				chain_names_is_kernel(chain_reader_names(reader), s->frame.image);
+		s->frame = chain_union_frame(&r->all, i, &s->is_function);
+		s->in_kernel = s->frame.image && chain_names_is_kernel(names, s->frame.image);
 	}
 }
 
-static int read_tree(struct reading *r, size_t number)
+static int read_union(struct reading *r)
 {
 	int status = 0;
-	uint32_t i;
+	size_t i;
 
-	r->tree = chain_reader_tree(r->collect.source->reader, number);
-	r->knots = xcalloc((size_t)r->tree.nodes + 1, sizeof(*r->knots));
-	r->spots = xcalloc((size_t)r->tree.places + 1, sizeof(*r->spots));
-	read_spots(r, number);
-	for (i = 1; i <= r->tree.nodes && status == 0; i++)
-		status = read_node(r, number, i);
+	r->knots = xcalloc(r->all.tree.count + 1, sizeof(*r->knots));
+	r->spots = xcalloc((size_t)r->all.place_count + 1, sizeof(*r->spots));
+	read_spots(r);
+	find_contexts(r);
+	for (i = 0; i < r->all.sampled_count && status == 0; i++)
+		status = read_chain(r, r->all.sampled[i]);
 	free(r->knots);
 	free(r->spots);
-	chain_reader_forget_tree(r->collect.source->reader, number);
 	return status;
 }
 
@@ -173,12 +183,14 @@ static int read_sources(struct reading *r)
 {
 	struct chains *c = r->collect.out;
 	int status = 0;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < c->source_count && status == 0; i++) {
 		r->collect.source = &c->sources[i];
-		for (k = 0; k < chain_reader_trees(c->sources[i].reader) && status == 0; k++)
-			status = read_tree(r, k);
+		r->all = (struct chain_union){ .reader = c->sources[i].reader };
+		while (status == 0 && chain_union_next(&r->all))
+			status = read_union(r);
+		chain_union_done(&r->all);
 		map_done(&r->collect.wanted);
 	}
 	map_done(&r->by_hash);
