@@ -10,8 +10,7 @@
 #include "record/store/file_maker.h"
 #include "record/store/past.h"
 #include "record/store/sampled_image.h"
-#include "record/store/store_opener.h"
-#include "record/store/store_state.h"
+#include "record/store/store_open.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -19,8 +18,7 @@
 #define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
 
 enum {
-	/* Least and greatest number of open files, and how many are opened in a turn. */
-	OPEN_MIN = 8,
+	/* Most open files, and how many are opened in a turn. */
 	OPEN_MAX = 16384,
 	OPEN_IN_TURN = 16,
 
@@ -28,8 +26,7 @@ enum {
 	WAITING_FIRST = 8,
 	WAITING_FULL = 4096,
 	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
-	UNLOAD_SOME = 64,      /* files looked at when too much waits */
-	OPENING_MIN = 4	       /* files that a thread may open although there is no room */
+	UNLOAD_SOME = 64       /* files looked at when too much waits */
 };
 
 struct store *store_new(const struct store_config *config)
@@ -62,11 +59,6 @@ void store_free(struct store *s)
 
 /* --- finding --- */
 
-static struct store_list *list_of(struct store *s, const struct store_file *f)
-{
-	return f->db ? &s->open : &s->closed;
-}
-
 /* Returns the file of @key; creates it, closed and without counts, if it is new. */
 static struct store_file *lookup(struct store *s, const struct store_key *key)
 {
@@ -81,137 +73,6 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 	list_push(&s->closed, f);
 	s->closed_size += sizeof(*f);
 	return f;
-}
-
-/* --- opening and closing --- */
-
-/* Updates the size of the file's database. */
-static void account(struct store *s, struct store_file *f)
-{
-	size_t mapped = f->db ? odb_mapped_bytes(f->db) : 0;
-
-	s->mapped += mapped - f->mapped;
-	f->mapped = mapped;
-}
-
-static size_t waiting_size(const struct store_file *f)
-{
-	return f->waiting_room * sizeof(*f->waiting);
-}
-
-/* Forgets the waiting counts of @f, which were added or lost. */
-static void forget_waiting(struct store *s, struct store_file *f)
-{
-	s->waiting_files -= f->waiting != NULL;
-	s->waiting -= f->waiting_count;
-	s->closed_size -= waiting_size(f);
-	free(f->waiting);
-	f->waiting = NULL;
-	f->waiting_count = f->waiting_room = 0;
-}
-
-/* Closes and frees a file that has no pending addition. */
-static void drop(struct store *s, struct store_file *f)
-{
-	(void)map_remove_value(&s->by_hash, f->hash, f);
-	list_remove(list_of(s, f), f);
-	if (f->key.image->recent == f)
-		f->key.image->recent = NULL;
-	if (s->growing == f)
-		s->growing = NULL;
-	forget_waiting(s, f);
-	s->mapped -= f->mapped;
-	s->open_count -= f->db != NULL;
-	s->closed_size -= f->db ? 0 : sizeof(*f);
-	relief_leave(s->relief);
-	sfile_close(f->sf);
-	relief_return(s->relief);
-	free(f);
-}
-
-static bool is_over(const struct store *s)
-{
-	return s->open_count > s->open_max || s->mapped > s->mapped_max;
-}
-
-/* Closes the least recently used files, but not @needed, until the limits are kept. */
-static void evict(struct store *s, const struct store_file *needed)
-{
-	store_settle(s);
-	while (is_over(s) && s->open.oldest && s->open.oldest != needed)
-		drop(s, s->open.oldest);
-}
-
-/* Whether the process ran out of descriptors or mappings. */
-static bool is_lack(int code)
-{
-	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
-}
-
-/* Lowers the limits after that. */
-static bool shrink(struct store *s, int code)
-{
-	if (!is_lack(code) || s->open_count < OPEN_MIN)
-		return false;
-	log_info("only %zu sample files can be open at a time", s->open_count);
-	s->open_max = s->open_count - s->open_count / 8 - 1;
-	evict(s, NULL);
-	return true;
-}
-
-/* Notes that a closed file is open now. */
-static void note_open(struct store *s, struct store_file *f)
-{
-	f->retry_at = 0;
-	list_remove(&s->closed, f);
-	s->closed_size -= sizeof(*f);
-	f->db = sfile_odb(f->sf);
-	list_push(&s->open, f);
-	s->open_count++;
-	f->opened_at = s->tick;
-}
-
-static int open_now(struct store *s, struct store_file *f, struct error *err)
-{
-	int r;
-
-	relief_leave(s->relief);
-	r = store_opener_open(s->opener, &f->key, &f->sf, err);
-	relief_return(s->relief);
-	return r;
-}
-
-/* Opens a closed file, unless it failed recently. */
-static bool file_open(struct store *s, struct store_file *f)
-{
-	struct error err = ERROR_INIT;
-	int r;
-
-	if (!store_opener_may_try(s->opener, f->retry_at))
-		return false;
-	r = open_now(s, f, &err);
-	if (r < 0 && shrink(s, r))
-		r = open_now(s, f, &err);
-	if (r < 0) {
-		f->retry_at = store_opener_failed(s->opener, r, &err);
-		return false;
-	}
-	note_open(s, f);
-	return true;
-}
-
-/* Whether a thread opens the file, or will as soon as it can be asked. One that failed before is
- * tried here. */
-static bool opens_later(struct store *s, struct store_file *f)
-{
-	if (store_opener_is_alone(s->opener) || f->retry_at)
-		return false;
-	if (!f->opening &&
-	    (s->open_count + s->opening_count < s->open_max || s->opening_count < OPENING_MIN)) {
-		f->opening = store_opener_ask(s->opener, &f->key, f);
-		s->opening_count += f->opening;
-	}
-	return !store_opener_is_alone(s->opener);
 }
 
 /* --- waiting --- */
@@ -239,17 +100,17 @@ static void add_all_waiting(struct store *s, struct store_file *f)
 		else
 			add_lost(s, f, w->count);
 	}
-	forget_waiting(s, f);
+	store_forget_waiting(s, f);
 	if (open) {
 		store_settle(s);
-		account(s, f);
+		store_account(s, f);
 	}
 }
 
 /* Opens the file and adds its waiting counts. */
 static bool write_waiting(struct store *s, struct store_file *f)
 {
-	bool open = file_open(s, f);
+	bool open = store_open_file(s, f);
 
 	add_all_waiting(s, f);
 	return open;
@@ -270,8 +131,8 @@ static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uin
 	f->waiting[f->waiting_count++] =
 		(struct waiting){ (uint32_t)key, (uint32_t)(key >> 32), count };
 	s->waiting++;
-	if (f->waiting_count == WAITING_FULL && !opens_later(s, f) && write_waiting(s, f))
-		evict(s, f);
+	if (f->waiting_count == WAITING_FULL && !store_opens_later(s, f) && write_waiting(s, f))
+		store_evict(s, f);
 }
 
 /* Returns whether the file is used more often than the one that would be closed for it. */
@@ -295,9 +156,9 @@ static void unload(struct store *s, struct store_file *f)
 	bool keep = has_room(s) || is_busy(s, f);
 
 	if (!write_waiting(s, f) || !keep)
-		drop(s, f);
+		store_drop(s, f);
 	else
-		evict(s, f);
+		store_evict(s, f);
 }
 
 /* Takes over the files that the thread has opened. */
@@ -315,16 +176,17 @@ static void take_opened(struct store *s)
 		s->opening_count--;
 		f->sf = made.sf;
 		if (f->sf)
-			note_open(s, f);
-		else if ((has_shrunk && is_lack(made.code)) || (has_shrunk = shrink(s, made.code)))
+			store_note_open(s, f);
+		else if ((has_shrunk && store_is_lack(made.code)) ||
+			 (has_shrunk = store_shrink(s, made.code)))
 			continue; /* it is asked for again */
 		else
 			f->retry_at = store_opener_failed(s->opener, made.code, &made.err);
 		add_all_waiting(s, f);
 		if (!keep)
-			drop(s, f);
+			store_drop(s, f);
 		else
-			evict(s, f);
+			store_evict(s, f);
 	}
 }
 
@@ -366,8 +228,8 @@ static bool leave(struct store *s, const struct store_choice *choice, bool open)
 		if (choice->until_ns && clock_now_ns() > choice->until_ns)
 			return false;
 		if (open)
-			drop(s, f);
-		else if (choice->until_ns && opens_later(s, f))
+			store_drop(s, f);
+		else if (choice->until_ns && store_opens_later(s, f))
 			is_done = false;
 		else
 			unload(s, f);
@@ -381,10 +243,10 @@ static bool leave(struct store *s, const struct store_choice *choice, bool open)
 static void keep_bounds(struct store *s)
 {
 	if (s->growing)
-		account(s, s->growing);
+		store_account(s, s->growing);
 	s->growing = NULL;
-	if (_unlikely_(is_over(s)))
-		evict(s, NULL);
+	if (_unlikely_(store_is_over(s)))
+		store_evict(s, NULL);
 	if (_unlikely_(s->closed_size > s->waiting_max))
 		unload_some(s);
 }
@@ -407,7 +269,7 @@ struct store_file *store_get(struct store *s, const struct store_key *key)
 		f = lookup(s, key);
 	key->image->recent = f;
 	f->used_at = s->tick;
-	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !opens_later(s, f) &&
+	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !store_opens_later(s, f) &&
 	    !write_waiting(s, f))
 		return NULL;
 	list = list_of(s, f);
@@ -485,7 +347,7 @@ uint64_t store_lost(const struct store *s, enum store_loss loss)
 size_t store_open_files(struct store *s, size_t *ret_mapped)
 {
 	if (s->growing)
-		account(s, s->growing);
+		store_account(s, s->growing);
 	if (ret_mapped)
 		*ret_mapped = s->mapped;
 	return s->open_count;
