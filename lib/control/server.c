@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-enum { EVENTS_A_RUN = 16, ANSWER_KEPT = 64 << 10 /* bytes of memory that a free slot keeps */ };
+enum { EVENTS_A_RUN = 16, RETRY_MS = 10, ANSWER_KEPT = 64 << 10 /* bytes of a free slot */ };
 
 struct client {
 	int fd; /* -1: free slot */
@@ -38,7 +39,7 @@ struct control_server {
 	int client_time_ms;
 	gid_t group; /* members may connect; (gid_t)-1: none */
 	int directory, listener, epoll, timer;
-	int spare; /* closed to accept and refuse a connection when descriptors run out */
+	int spare; /* to refuse a connection with when descriptors run out */
 	struct client clients[CONTROL_CLIENTS_MAX];
 };
 
@@ -381,18 +382,18 @@ static void add_client(struct control_server *server, int fd)
 				 .deadline_ms = clock_now_ms() + server->client_time_ms };
 }
 
-/* Accepts a waiting connection with the spare descriptor and hangs up. Otherwise, with no free
- * descriptor, that connection would keep the listener readable forever. */
+/* Accepts a connection with the spare descriptor and hangs up, or the listener would stay readable.
+ * Waits if another thread took the spare one. */
 static void refuse_without_descriptor(struct control_server *server)
 {
 	int fd;
 
-	say(server, LOG_LEVEL_WARNING,
-	    "control: no free file descriptor, a connection was refused");
 	(void)close(server->spare);
 	fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd >= 0)
-		(void)close(fd);
+	if (fd < 0)
+		(void)poll(NULL, 0, RETRY_MS);
+	else if (close(fd) == 0)
+		say(server, LOG_LEVEL_WARNING, "control: no descriptor, a connection was refused");
 	server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 

@@ -3,6 +3,8 @@
  * control_server_run() wait, or the test would hang. */
 #include "test.h"
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "control/client.h"
 #include "control/server.h"
 #include "control/socket.h"
@@ -260,6 +262,37 @@ static void one_user_has_only_so_many_connections(void)
 	fixture_done(&f);
 }
 
+static void count_line(enum log_level level _unused_, const char *text _unused_, void *data)
+{
+	++*(int *)data;
+}
+
+/* As if another thread took each descriptor that is closed. */
+static void what_is_not_refused_is_not_logged(void)
+{
+	struct rlimit old, low;
+	struct fixture f;
+	int fd, lines = 0;
+	int64_t began_ms;
+
+	fixture_init(&f, 0);
+	fd = connected(&f);
+	(void)getrlimit(RLIMIT_NOFILE, &old);
+	low = (struct rlimit){ 0, old.rlim_max };
+	log_to(LOG_LEVEL_DEBUG, count_line, &lines);
+	(void)setrlimit(RLIMIT_NOFILE, &low);
+	began_ms = clock_now_ms();
+	for (int i = 0; i < 4; i++)
+		control_server_run(f.server);
+	CHECK(clock_now_ms() - began_ms >= 4); /* it waits in between */
+	(void)setrlimit(RLIMIT_NOFILE, &old);
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
+	CHECK_EQ(lines, 0);
+	CHECK_STR(ask(&f, fd, "echo now\n", 9), "echo now\n.\n");
+	(void)close(fd);
+	fixture_done(&f);
+}
+
 static void no_free_descriptor_is_no_busy_loop(void)
 {
 	struct rlimit old, low;
@@ -405,6 +438,6 @@ static void unknown_group_is_an_error(void)
 TESTS(T(requests_are_lines), T(endless_line_is_cut_off), T(silent_clients_lose_their_connection),
       T(client_that_does_not_read_hinders_nobody), T(long_answers_arrive_whole),
       T(one_user_has_only_so_many_connections), T(no_free_descriptor_is_no_busy_loop),
-      T(calls_get_answers_or_reasons), T(values_are_found_by_whole_keys),
-      T(socket_is_private_replaced_and_removed), T(long_directories_work_too),
-      T(unknown_group_is_an_error))
+      T(what_is_not_refused_is_not_logged), T(calls_get_answers_or_reasons),
+      T(values_are_found_by_whole_keys), T(socket_is_private_replaced_and_removed),
+      T(long_directories_work_too), T(unknown_group_is_an_error))
