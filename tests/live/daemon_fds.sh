@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Few file descriptors and many programs: sample files are closed and reopened, and nothing is lost.
+# Few file descriptors and many programs: sample files are closed and reopened, and nothing is lost, also
+# while there is no descriptor at all.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 command -v setpriv >/dev/null || skip_all "needs setpriv"
@@ -27,6 +28,18 @@ ok "  more sample files than descriptors" test \
 	"$(find "$session" -name 'TIMER.*' | wc -l)" -gt "$limit"
 ok "  not all of them open" test "$(status_number open_files)" -lt "$limit"
 is "  none that could not be opened" "$(counter lost_samplefile)" 0
+# Afterwards it may have those that are below the highest one that is no sample file.
+highest=$(ls -l "/proc/$(daemon_pid)/fd" | sed '/TIMER/d; s/ -> .*//; s/.* //' | sort -n | tail -n 1)
+if command -v prlimit >/dev/null; then
+	ok "it may have no more descriptors" prlimit --pid "$(daemon_pid)" --nofile="$((highest + 1)):"
+	ok "the programs run again" run_many_programs
+	opcontrol --dump >/dev/null 2>&1 # which has no descriptor for counters
+	ok "it may have as many as before" prlimit --pid "$(daemon_pid)" --nofile="$limit:"
+	ok "dump again" opcontrol --dump
+	is "  nothing was lost" "$(counter lost_samplefile)" 0
+else
+	skip "a daemon without descriptors" "needs prlimit"
+fi
 ok "shutdown" opcontrol --shutdown
 is "every sample is accounted for" "$(accounted)" "$(counter sample_received)"
 done_testing

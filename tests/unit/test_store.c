@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 #include "record/store/store.h"
 
@@ -10,6 +11,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { FILES = 200 };
 
@@ -198,6 +200,89 @@ static void a_thread_keeps_to_the_limit_of_descriptors(void)
 	CHECK_EQ(samples_in_files(&b), FILES);
 }
 
+/* Leaves the process so many descriptors; returns the limit that it had. */
+static struct rlimit leave_descriptors(rlim_t count)
+{
+	struct rlimit before, few;
+	int lowest = dup(0);
+
+	close(lowest);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)lowest + count;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	return before;
+}
+
+/* Samples while there is no descriptor, or only two. */
+static void sample_without_descriptors(struct bench *b)
+{
+	for (rlim_t count = 0; count <= 2; count += 2) {
+		struct rlimit before = leave_descriptors(count);
+
+		sample_all(b);
+		have_turns(b);
+		store_flush(b->store);
+		CHECK(open_files(b) <= count);
+		CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	}
+	CHECK_EQ(store_lost(b->store, STORE_LOST_SAMPLES), 0);
+}
+
+static void without_descriptors_counts_wait(void)
+{
+	BENCH(alone);
+	BENCH_IN_TURNS(in_turns, 1000);
+	struct bench *const all[] = { &alone, &in_turns };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		sample_without_descriptors(all[i]);
+		store_flush(all[i]->store);
+		CHECK_EQ(store_lost(all[i]->store, STORE_LOST_SAMPLES), 0);
+		CHECK_EQ(samples_in_files(all[i]), 2 * FILES);
+	}
+}
+
+/* No image may be forgotten before. */
+static void what_waits_for_descriptors_has_not_left(void)
+{
+	BENCH_IN_TURNS(b, 1000);
+	struct store_choice choice = { .until_ns = UINT64_MAX };
+	struct rlimit before;
+
+	sample_all(&b);
+	have_turns(&b);
+	choice.until_tick = store_tick(b.store);
+	CHECK(store_leave(b.store, &choice, true));
+	before = leave_descriptors(0);
+	sample_all(&b);
+	have_turns(&b);
+	choice.until_tick = store_tick(b.store);
+	CHECK(!store_leave(b.store, &choice, true));
+	CHECK(!store_turn(b.store, UINT64_MAX)); /* a loop waits */
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	store_flush(b.store);
+	CHECK(store_leave(b.store, &choice, true));
+	CHECK_EQ(samples_in_files(&b), 2 * FILES);
+}
+
+static void without_descriptors_what_is_too_much_is_lost(void)
+{
+	BENCH(b);
+	struct rlimit before = leave_descriptors(0);
+	const struct store_key key = { &b.images[0], &b.images[0], 0, SNAME_TASK_ALL };
+	enum { TOO_MANY = 2 << 20 };
+	uint64_t lost;
+
+	for (uint64_t i = 0; i < TOO_MANY; i++)
+		store_add(b.store, store_get(b.store, &key), i, 1);
+	lost = store_lost(b.store, STORE_LOST_SAMPLES);
+	CHECK(lost > 0 && lost < TOO_MANY);
+	store_close_all(b.store);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), TOO_MANY);
+}
+
 static void few_files_are_open_at_a_time(void)
 {
 	BENCH_IN_TURNS(b, 16);
@@ -228,4 +313,5 @@ TESTS(T(many_new_files_are_opened_over_several_turns),
       T(files_are_closed_by_choice_as_far_as_there_is_time), T(files_used_since_stay_open),
       T(a_loop_with_turns_opens_no_file_itself), T(what_a_thread_was_asked_for_is_there_at_the_end),
       T(what_a_thread_cannot_open_is_lost), T(a_thread_keeps_to_the_limit_of_descriptors),
-      T(few_files_are_open_at_a_time))
+      T(without_descriptors_counts_wait), T(what_waits_for_descriptors_has_not_left),
+      T(without_descriptors_what_is_too_much_is_lost), T(few_files_are_open_at_a_time))

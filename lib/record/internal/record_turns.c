@@ -76,6 +76,8 @@ bool record_tend_files(struct record *rec)
 	choice.by_opening = true;
 	if (rec->renew_tick && store_leave(rec->store, &choice, true))
 		rec->renew_tick = 0;
+	if (store_is_lacking(rec->store))
+		return false; /* later */
 	return is_left || rec->flush_tick || rec->yield_tick || rec->renew_tick;
 }
 

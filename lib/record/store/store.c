@@ -107,13 +107,16 @@ static void add_all_waiting(struct store *s, struct store_file *f)
 	}
 }
 
-/* Opens the file and adds its waiting counts. */
+/* Opens the file and adds its waiting counts. While descriptors are lacking they wait on, if there
+ * is room. Returns false if they were lost. */
 static bool write_waiting(struct store *s, struct store_file *f)
 {
-	bool open = store_open_file(s, f);
+	int r = store_open_file(s, f);
 
+	if (store_is_lack(r) && !s->is_ending && s->closed_size <= s->waiting_max)
+		return true;
 	add_all_waiting(s, f);
-	return open;
+	return r == 0;
 }
 
 static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
@@ -131,7 +134,7 @@ static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uin
 	f->waiting[f->waiting_count++] =
 		(struct waiting){ (uint32_t)key, (uint32_t)(key >> 32), count };
 	s->waiting++;
-	if (f->waiting_count == WAITING_FULL && !store_opens_later(s, f) && write_waiting(s, f))
+	if (f->waiting_count % WAITING_FULL == 0 && !store_opens_later(s, f) && write_waiting(s, f))
 		store_evict(s, f);
 }
 
@@ -150,15 +153,20 @@ static bool has_room(const struct store *s)
 	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
 }
 
-/* Writes the waiting counts of a file, which stays open if that is worthwhile. */
-static void unload(struct store *s, struct store_file *f)
+/* Writes the waiting counts of a file, which stays open if that is worthwhile. Returns false if
+ * they wait on. */
+static bool unload(struct store *s, struct store_file *f)
 {
 	bool keep = has_room(s) || is_busy(s, f);
+	bool is_lost = !write_waiting(s, f);
 
-	if (!write_waiting(s, f) || !keep)
+	if (!is_lost && !f->db)
+		return false;
+	if (is_lost || !keep)
 		store_drop(s, f);
 	else
 		store_evict(s, f);
+	return true;
 }
 
 /* Takes over the files that the thread has opened. */
@@ -177,10 +185,11 @@ static void take_opened(struct store *s)
 		f->sf = made.sf;
 		if (f->sf)
 			store_note_open(s, f);
-		else if ((has_shrunk && store_is_lack(made.code)) ||
-			 (has_shrunk = store_shrink(s, made.code)))
+		else if (store_is_lack(made.code)) {
+			if (!has_shrunk && !(has_shrunk = store_shrink(s)))
+				store_opener_lacks(s->opener, made.code, &made.err);
 			continue; /* it is asked for again */
-		else
+		} else
 			f->retry_at = store_opener_failed(s->opener, made.code, &made.err);
 		add_all_waiting(s, f);
 		if (!keep)
@@ -202,7 +211,7 @@ static void unload_some(struct store *s)
 		list_remove(&s->closed, f);
 		list_push(&s->closed, f);
 		if (f->waiting_count >= average && !f->opening)
-			unload(s, f);
+			(void)unload(s, f);
 	}
 }
 
@@ -229,10 +238,8 @@ static bool leave(struct store *s, const struct store_choice *choice, bool open)
 			return false;
 		if (open)
 			store_drop(s, f);
-		else if (choice->until_ns && store_opens_later(s, f))
+		else if ((choice->until_ns && store_opens_later(s, f)) || !unload(s, f))
 			is_done = false;
-		else
-			unload(s, f);
 	}
 	return is_done;
 }
@@ -293,8 +300,15 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 		add_waiting(s, f, key, value);
 }
 
+bool store_is_lacking(const struct store *s)
+{
+	return store_opener_is_lacking(s->opener);
+}
+
 bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 {
+	bool is_done;
+
 	store_settle(s);
 	if (!choice->until_ns) {
 		relief_leave(s->relief);
@@ -302,7 +316,13 @@ bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 		relief_return(s->relief);
 	}
 	take_opened(s);
-	return leave(s, choice, false) && (!open || leave(s, choice, true));
+	if (!choice->until_ns)
+		store_opener_retry(s->opener);
+	is_done = leave(s, choice, false);
+	/* What cannot be opened keeps no other file open. */
+	if (open && (is_done || store_is_lacking(s)))
+		is_done &= leave(s, choice, true);
+	return is_done;
 }
 
 bool store_turn(struct store *s, uint64_t until_ns)
@@ -312,7 +332,7 @@ bool store_turn(struct store *s, uint64_t until_ns)
 	s->may_open = OPEN_IN_TURN;
 	take_opened(s);
 	if (s->waiting_files && has_room(s))
-		return !store_leave(s, &all, false);
+		return !store_leave(s, &all, false) && !store_is_lacking(s);
 	return false;
 }
 
@@ -323,14 +343,14 @@ uint64_t store_tick(const struct store *s)
 
 void store_flush(struct store *s)
 {
-	store_opener_retry(s->opener);
 	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, false);
 }
 
 void store_close_all(struct store *s)
 {
-	store_opener_retry(s->opener);
+	s->is_ending = true;
 	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, true);
+	s->is_ending = false;
 	store_opener_forget(s->opener);
 }
 

@@ -3,7 +3,8 @@
  * The sample files of a session: found by key, opened on demand, and closed least recently used
  * first, so that descriptors and mapped memory stay limited. Once the limits are reached, counts
  * for a closed file wait in memory, which is also limited, until there are many: opening a file
- * costs as much as some thousand counts.
+ * costs as much as some thousand counts. Counts for files that cannot be opened because there are
+ * no descriptors or no memory wait there, too. They are lost when too much waits, or at the end.
  *
  *	struct store_file *f = store_get(s, &key);
  *	if (f)
@@ -43,7 +44,7 @@ struct store_choice {
 	bool by_opening;    /* ->until_tick is when open files were opened, however they are used */
 	bool (*leaves)(const struct store_key *key, void *data); /* or NULL: all keys */
 	void *data;
-	uint64_t until_ns; /* CLOCK_MONOTONIC; 0: however long it takes */
+	uint64_t until_ns; /* CLOCK_MONOTONIC; 0: no limit, and failed files are tried */
 };
 /* Writes the waiting counts of the chosen files; with @open closes those that are open, too.
  * Returns whether it was done with all in time. */
@@ -53,7 +54,10 @@ bool store_leave(struct store *s, const struct store_choice *choice, bool open);
 bool store_turn(struct store *s, uint64_t until_ns);
 /* The time, as the number of store_get(). */
 uint64_t store_tick(const struct store *s);
-/* Writes all counts; tries files that failed again at once. */
+/* Whether descriptors or memory are lacking: no file will be opened for a while. */
+bool store_is_lacking(const struct store *s);
+/* Writes all counts, except those that wait because of that; tries files that failed again at
+ * once. */
 void store_flush(struct store *s);
 /* Flushes, then closes all sample files. */
 void store_close_all(struct store *s);

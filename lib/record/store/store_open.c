@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "helper/relief.h"
 #include "record/store/sampled_image.h"
-#include "record/store/store.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -65,10 +64,15 @@ bool store_is_lack(int code)
 	return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }
 
-bool store_shrink(struct store *s, int code)
+bool store_shrink(struct store *s)
 {
-	if (!store_is_lack(code) || s->open_count < OPEN_MIN)
+	store_settle(s);
+	if (!s->open.oldest)
 		return false;
+	if (s->open_count < OPEN_MIN) {
+		store_drop(s, s->open.oldest);
+		return true;
+	}
 	log_info("only %zu sample files can be open at a time", s->open_count);
 	s->open_max = s->open_count - s->open_count / 8 - 1;
 	store_evict(s, NULL);
@@ -96,29 +100,32 @@ static int open_now(struct store *s, struct store_file *f, struct error *err)
 	return r;
 }
 
-bool store_open_file(struct store *s, struct store_file *f)
+int store_open_file(struct store *s, struct store_file *f)
 {
 	struct error err = ERROR_INIT;
 	int r;
 
+	if (store_opener_is_lacking(s->opener))
+		return -EMFILE;
 	if (!store_opener_may_try(s->opener, f->retry_at))
-		return false;
+		return -EAGAIN;
 	r = open_now(s, f, &err);
-	if (r < 0 && store_shrink(s, r))
+	if (store_is_lack(r) && store_shrink(s))
 		r = open_now(s, f, &err);
-	if (r < 0) {
+	if (r == 0)
+		store_note_open(s, f);
+	else if (store_is_lack(r))
+		store_opener_lacks(s->opener, r, &err);
+	else
 		f->retry_at = store_opener_failed(s->opener, r, &err);
-		return false;
-	}
-	store_note_open(s, f);
-	return true;
+	return r;
 }
 
 bool store_opens_later(struct store *s, struct store_file *f)
 {
 	if (store_opener_is_alone(s->opener) || f->retry_at)
 		return false;
-	if (!f->opening &&
+	if (!f->opening && !store_opener_is_lacking(s->opener) &&
 	    (s->open_count + s->opening_count < s->open_max || s->opening_count < OPENING_MIN)) {
 		f->opening = store_opener_ask(s->opener, &f->key, f);
 		s->opening_count += f->opening;

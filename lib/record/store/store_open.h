@@ -33,12 +33,12 @@ void store_evict(struct store *s, const struct store_file *needed);
 
 /* Whether the process ran out of descriptors or mappings. */
 bool store_is_lack(int code);
-/* Lowers the limits after that. */
-bool store_shrink(struct store *s, int code);
+/* Closes files after that, and lowers the limits; false if none is open. */
+bool store_shrink(struct store *s);
 /* Notes that a closed file is open now. */
 void store_note_open(struct store *s, struct store_file *f);
-/* Opens a closed file, unless it failed recently. */
-bool store_open_file(struct store *s, struct store_file *f);
-/* Whether a thread opens the file, or will as soon as it can be asked. One that failed before is
+/* Opens a closed file, unless it failed recently: 0 or -errno. */
+int store_open_file(struct store *s, struct store_file *f);
+/* Whether a thread opens the file, or will as soon as it can. One that failed before is
  * not opened by it. */
 bool store_opens_later(struct store *s, struct store_file *f);

@@ -24,7 +24,8 @@ struct store_opener {
 	double cpu_mhz;
 	uint64_t retry_at; /* no file is opened before */
 	uint64_t pardon;   /* retry times returned before this are void */
-	bool said[CAUSES]; /* by errno */
+	uint64_t lacks_until;
+	bool said[CAUSES], said_lack[CAUSES]; /* by errno */
 	struct file_maker *maker;
 };
 
@@ -133,12 +134,12 @@ void store_opener_wait(struct store_opener *o)
 }
 
 /* Returns whether this cause has not been logged yet. */
-static bool is_news(struct store_opener *o, int code)
+static bool is_news(bool said[CAUSES], int code)
 {
 	int cause = MIN(-code, CAUSES - 1);
-	bool news = !o->said[cause];
+	bool news = !said[cause];
 
-	o->said[cause] = true;
+	said[cause] = true;
 	return news;
 }
 
@@ -146,11 +147,26 @@ uint64_t store_opener_failed(struct store_opener *o, int code, const struct erro
 {
 	uint64_t at = clock_now_ns() + RETRY_NS;
 
-	if (is_news(o, code))
+	if (is_news(o->said, code))
 		log_error("%s: its samples are lost (counted in stats/lost_samplefile)", err->text);
 	if (error_is_of_machine(code))
 		o->retry_at = at;
 	return at;
+}
+
+void store_opener_lacks(struct store_opener *o, int code, const struct error *err)
+{
+	o->lacks_until = clock_now_ns() + RETRY_NS;
+	if (is_news(o->said_lack, code))
+		log_info("%s: its samples wait in memory; if too many wait, they are lost (counted "
+			 "in "
+			 "stats/lost_samplefile)",
+			 err->text);
+}
+
+bool store_opener_is_lacking(const struct store_opener *o)
+{
+	return o->lacks_until && clock_now_ns() < o->lacks_until;
 }
 
 void store_opener_complain(struct store_opener *o, const struct store_key *key, int code)
@@ -158,7 +174,7 @@ void store_opener_complain(struct store_opener *o, const struct store_key *key, 
 	_cleanup_free_ char *path = NULL;
 	struct sfile_header header;
 
-	if (!is_news(o, code))
+	if (!is_news(o->said, code))
 		return;
 	path = describe(o, key, &header);
 	log_error("cannot write %s: %s: its samples are lost (counted in stats/lost_samplefile)",
@@ -167,12 +183,13 @@ void store_opener_complain(struct store_opener *o, const struct store_key *key, 
 
 void store_opener_retry(struct store_opener *o)
 {
-	o->retry_at = 0;
+	o->retry_at = o->lacks_until = 0;
 	o->pardon = clock_now_ns() + RETRY_NS;
 }
 
 void store_opener_forget(struct store_opener *o)
 {
 	memset(o->said, 0, sizeof(o->said));
+	memset(o->said_lack, 0, sizeof(o->said_lack));
 	store_opener_retry(o);
 }

@@ -45,6 +45,10 @@ bool store_opener_take(struct store_opener *o, struct made_file *ret);
 void store_opener_wait(struct store_opener *o);
 /* Logs why a file could not be opened; returns when to try again. */
 uint64_t store_opener_failed(struct store_opener *o, int code, const struct error *err);
+/* Logs that descriptors or memory are lacking; no file is to be opened for a while. */
+void store_opener_lacks(struct store_opener *o, int code, const struct error *err);
+/* Whether that is so. */
+bool store_opener_is_lacking(const struct store_opener *o);
 /* Logs why a file could not be written. */
 void store_opener_complain(struct store_opener *o, const struct store_key *key, int code);
 

@@ -34,6 +34,7 @@ struct store {
 	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
 	uint64_t tick;		     /* calls of store_get() */
 	unsigned int may_open;	     /* files, until the next turn */
+	bool is_ending;		     /* nothing may wait any longer */
 
 	struct addition pending[UNDER_WAY];
 	unsigned int pending_count;
