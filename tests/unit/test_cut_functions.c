@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "killed.h"
+
 #include "collect/internal/cut_functions.h"
 
 #include "base/error.h"
@@ -228,5 +230,35 @@ static void nothing_is_cut_by_half_of_the_facts(void)
 	CHECK_STR(left, "all");
 }
 
+static void work(const void *samples)
+{
+	cut(samples);
+}
+
+/* All functions are there, or those that were sampled; all are, for the next time. */
+static void check(const void *data)
+{
+	const char *samples = data;
+	_cleanup_free_ char *dir = path_join(samples, "../.."), *left = NULL;
+
+	left = table_of(dir);
+	CHECK(!strcmp(left, "all") || !strcmp(left, "10 20 30 31 40 50"));
+	keep_table(dir, 3);
+}
+
+static void a_kill_at_any_time_loses_no_name(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = make_session(dir, "current"), *left = NULL;
+
+	keep_table(dir, 3);
+	add_all(samples);
+	CHECK(kill_often(&(struct killed_work){ work, check, samples, 3000 }) > 0);
+	cut(samples);
+	left = table_of(dir);
+	CHECK_STR(left, "10 20 30 31 40 50");
+}
+
 TESTS(T(what_was_sampled_keeps_its_name), T(what_was_rolled_up_keeps_its_name),
-      T(what_is_in_use_stays_whole), T(nothing_is_cut_by_half_of_the_facts))
+      T(what_is_in_use_stays_whole), T(a_kill_at_any_time_loses_no_name),
+      T(nothing_is_cut_by_half_of_the_facts))
