@@ -335,39 +335,48 @@ uint64_t *gather_block_lengths(const struct gather *g)
 	return lengths;
 }
 
-int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
-		 struct steps *ret, struct error *err)
+/* The time that the sessions cover in the window, all together. False if there is none. */
+static bool find_span(const struct gather *g, const struct spec *spec, struct window *ret)
 {
 	const struct window everything = WINDOW_ALL, *wanted = spec_window(spec) ?: &everything;
-	struct window all = { INT64_MAX, INT64_MIN }, one;
+	struct window one;
 	size_t i;
 
-	*ret = (struct steps){ 0 };
+	*ret = (struct window){ INT64_MAX, INT64_MIN };
 	for (i = 0; i < g->session_count; i++) {
 		if (history_span(g->sessions[i].samples, wanted, &one, NULL) < 0)
 			continue;
-		all.begin_ms = MIN(all.begin_ms, one.begin_ms);
-		all.end_ms = MAX(all.end_ms, one.end_ms);
+		ret->begin_ms = MIN(ret->begin_ms, one.begin_ms);
+		ret->end_ms = MAX(ret->end_ms, one.end_ms);
 	}
-	if (all.begin_ms >= all.end_ms)
-		return 0;
-	return steps_choose(&all, division.length_ms, division.most, ret, err);
+	return ret->begin_ms < ret->end_ms;
+}
+
+int gather_steps(const struct gather *g, const struct spec *spec, struct spec_division division,
+		 struct steps *ret, struct error *err)
+{
+	struct window all;
+
+	*ret = (struct steps){ 0 };
+	return find_span(g, spec, &all)
+		       ? steps_choose(&all, division.length_ms, division.most, ret, err)
+		       : 0;
 }
 
 /* Divides each step into as many parts as are useful and possible; returns their number. Parts show
  * how much counts vary, for which 24 of a step are enough; and when a build began and ended, so a
- * short time has more. */
-static uint32_t divide_steps(struct steps *s)
+ * short time has more: of a longer one, finer levels of the history would have to be read. */
+static uint32_t divide_steps(struct steps *s, const struct window *span)
 {
-	static const uint32_t parts[] = { 1440, 720, 288, 144, 96, 48, 24, 12,
-					  10,	9,   8,	  6,   5,  4,  3,  2 };
-	enum { ENOUGH = 24, PARTS_MAX = 1440 };
+	static const uint32_t parts[] = { 1440, 720, 360, 288, 144, 96, 60, 48, 24,
+					  12,	10,  9,	  8,   6,   5,	4,  3,	2 };
+	enum { ENOUGH = 24, SHORT_MS = 6 * 3600 * 1000 };
+	const bool is_short = span->end_ms - span->begin_ms <= SHORT_MS;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		const uint32_t most = parts[i] > ENOUGH ? PARTS_MAX : STEPS_MAX;
-
-		if (s->length_ms % (parts[i] * HISTORY_SLICE_MS) || s->count > most / parts[i])
+		if (s->length_ms % (parts[i] * HISTORY_SLICE_MS) ||
+		    s->count > STEPS_MAX / parts[i] || (parts[i] > ENOUGH && !is_short))
 			continue;
 		s->length_ms /= parts[i];
 		s->count *= parts[i];
@@ -378,11 +387,14 @@ static uint32_t divide_steps(struct steps *s)
 
 static int divide_time(struct gather *g, const struct spec *spec, struct error *err)
 {
+	struct window span;
 	int r = gather_steps(g, spec, spec->division, &g->steps, err);
 
 	if (r < 0)
 		return r;
-	g->step_parts = spec->division.in_parts && g->steps.count ? divide_steps(&g->steps) : 1;
+	g->step_parts = 1;
+	if (spec->division.in_parts && g->steps.count && find_span(g, spec, &span))
+		g->step_parts = divide_steps(&g->steps, &span);
 	g->slots = g->steps.count;
 	return r;
 }
