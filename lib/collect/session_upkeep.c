@@ -36,6 +36,6 @@ int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 		old_code_remove(samples, &code, log);
 	}
 	references_done(&refs);
-	cut_functions(samples, &(struct cut_functions){ until_s, TABLES_BYTES }, log);
+	cut_functions(samples, &(struct cut_functions){ until_s, TABLES_BYTES });
 	return MIN(status, 0);
 }

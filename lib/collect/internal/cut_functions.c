@@ -220,41 +220,24 @@ static int mark_all(struct job *j)
 
 /* --- cutting --- */
 
-/* Cuts a table; returns by how many bytes it is smaller. */
-static uint64_t cut_table(const struct table *t)
+static void cut_table(const struct table *t)
 {
-	_cleanup_free_ void *bytes = NULL;
-	struct function_table table = { 0 };
-	struct stat is;
-	ssize_t n;
+	_cleanup_free_ void *bytes = xmalloc((size_t)t->was.st_size);
+	struct function_table table = { .bytes = bytes };
+	ssize_t n = functions_pack_some(t->symbols, t->wanted, bytes, (size_t)t->was.st_size);
 
-	bytes = xmalloc((size_t)t->was.st_size);
-	n = functions_pack_some(t->symbols, t->wanted, bytes, (size_t)t->was.st_size);
-	table.bytes = bytes;
 	table.size = n < 0 ? 0 : (size_t)n;
-	if (n < 0 || function_file_cut(t->path, &t->was, &table) < 0 || lstat(t->path, &is) < 0)
-		return 0;
-	return (uint64_t)(t->was.st_size - MIN(is.st_size, t->was.st_size));
+	if (n >= 0)
+		(void)function_file_cut(t->path, &t->was, &table);
 }
 
-static void cut_all(const struct job *j, struct strbuf *log)
+static void cut_all(const struct job *j)
 {
-	uint64_t before = 0, less = 0, bytes;
-	size_t cut = 0, i;
+	size_t i;
 
-	for (i = 0; i < j->count; i++) {
-		if (!j->tables[i].symbols)
-			continue;
-		bytes = cut_table(&j->tables[i]);
-		cut += bytes > 0;
-		less += bytes;
-		before += bytes ? (uint64_t)j->tables[i].was.st_size : 0;
-	}
-	if (cut)
-		strbuf_addf(log,
-			    "%zu files were not sampled for long: of their functions, those that "
-			    "were sampled are kept, %" PRIu64 " of %" PRIu64 " bytes\n",
-			    cut, before - less, before);
+	for (i = 0; i < j->count; i++)
+		if (j->tables[i].symbols)
+			cut_table(&j->tables[i]);
 }
 
 static void job_done(struct job *j)
@@ -272,7 +255,7 @@ static void job_done(struct job *j)
 	free(j->sessions);
 }
 
-void cut_functions(const char *samples, const struct cut_functions *how, struct strbuf *log)
+void cut_functions(const char *samples, const struct cut_functions *how)
 {
 	_cleanup_(job_done) struct job j = { .how = how };
 
@@ -284,5 +267,5 @@ void cut_functions(const char *samples, const struct cut_functions *how, struct 
 		return;
 	read_tables(&j);
 	if (mark_all(&j) == 0)
-		cut_all(&j, log);
+		cut_all(&j);
 }

@@ -6,14 +6,12 @@
  * again, all of its functions are read again (symbol/function_store.h).
  *
  *	struct cut_functions how = { .until_s = now - 86400, .bytes_least = 1 << 20 };
- *	cut_functions(samples, &how, &log);
+ *	cut_functions(samples, &how);
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
-
-struct strbuf;
 
 struct cut_functions {
 	int64_t until_s;      /* only tables that were used last before */
@@ -22,5 +20,5 @@ struct cut_functions {
 
 /* Cuts the tables next to the session at @samples. Each is replaced in one step, so it may be
  * interrupted anywhere. If anything that may have samples cannot be read, or a session is renamed
- * meanwhile, nothing is cut. Adds a line to @log if something was. */
-void cut_functions(const char *samples, const struct cut_functions *how, struct strbuf *log);
+ * meanwhile, nothing is cut. */
+void cut_functions(const char *samples, const struct cut_functions *how);
