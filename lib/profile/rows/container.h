@@ -84,8 +84,8 @@ struct row {
 	 * "[depth]" */
 	uint32_t id;		   /* number of rows added before it; stays when rows move */
 	bool is_unchosen;	   /* shown only at the ends of arcs of other rows */
+	bool needs_place;	   /* ->place must be looked up: row_places.h */
 	/* If two profiles are compared (diff.h): */
-	bool needs_place;	/* while rows are matched: ->place must be looked up */
 	bool is_gone;		/* only the first profile has it, and ->counts are from there */
 	const uint64_t *before; /* counts in the first profile; NULL: not there */
 	const uint64_t *before_blocks;

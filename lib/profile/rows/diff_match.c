@@ -8,7 +8,7 @@
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"
-#include "profile/rows/internal/placer.h"
+#include "profile/rows/row_places.h"
 #include "profile/select/gather.h"
 #include "sfile/sfile.h"
 
@@ -282,52 +282,6 @@ static void mark_ambiguous(struct row_matching *m, const struct group *group)
 			m->sides[side]->container->rows[i].needs_place = true;
 }
 
-/* Returns whether the row's line must be looked up, and a file may contain it. */
-static bool wants_place(const struct diff_side *side, const struct row *row)
-{
-	const struct gather_image *image = &side->gather->images[row->image];
-
-	return row->needs_place && !row->place.file && row->kind == ROW_SYMBOL &&
-	       image->id.kind == SNAME_ROOT && !image->kernel;
-}
-
-/* Finds the requested lines of the rows of one image, from index @i on: in its file or, if that is
- * gone, in what was kept of it. */
-static void find_places_in(const struct diff_side *side, size_t i)
-{
-	struct container *c = side->container;
-	uint32_t image = c->rows[i].image;
-	_cleanup_free_ char *kept = NULL;
-	struct placer *placer;
-	struct binary binary;
-
-	if (!binary_find(side->binaries, image, &(struct sfile_header){ 0 }, &binary)) {
-		kept = binaries_kept_path(side->binaries, image);
-		binary = (struct binary){ .kept = kept };
-	}
-	placer = placer_open(c, side->binaries, image, &binary, false);
-	for (; i < c->count; i++) {
-		struct row *row = &c->rows[i];
-
-		if (row->image != image || !wants_place(side, row))
-			continue;
-		row->place = placer ? placer_find(placer, row->address) : (struct row_place){ 0 };
-		row->needs_place = false;
-	}
-	placer_free(placer);
-	elffile_close(binary.debug);
-	elffile_close(binary.file);
-}
-
-static void find_places(const struct diff_side *side)
-{
-	size_t i;
-
-	for (i = 0; i < side->container->count; i++)
-		if (wants_place(side, &side->container->rows[i]))
-			find_places_in(side, i);
-}
-
 static int compare_places(const void *pa, const void *pb)
 {
 	const struct row *a = *(const struct row *const *)pa, *b = *(const struct row *const *)pb;
@@ -407,8 +361,8 @@ uint32_t *diff_match_rows(const struct diff_side *first, const struct diff_side 
 	group_rows(&m, 0);
 	group_rows(&m, 1);
 	for_each_pair(&m, mark_ambiguous);
-	find_places(first);
-	find_places(second);
+	row_places_find(first->container, first->gather, first->binaries);
+	row_places_find(second->container, second->gather, second->binaries);
 	for_each_pair(&m, match_group);
 	map_done(&m.groups);
 	arena_done(&m.arena);
