@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	answer = web_request_judge(&policy, method, path, host);
 	if ((answer == WEB_PAGE || answer == WEB_DATA || answer == WEB_APPLICATIONS ||
-	     answer == WEB_SOURCE) &&
+	     answer == WEB_SOURCE || answer == WEB_FILES) &&
 	    (!strstr(path, policy.secret) || !host || !strstr(host, ":8123")))
 		abort();
 	return 0;

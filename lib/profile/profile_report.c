@@ -11,6 +11,7 @@
 #include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
 #include "profile/rows/row_join.h"
+#include "profile/rows/row_places.h"
 #include "profile/rows/line_choice.h"
 #include "profile/rows/trend.h"
 #include "profile/rows/unresolved.h"
@@ -30,11 +31,14 @@ const struct report_form_info *report_form(enum report_form form)
 		[REPORT_CSV] = { "CSV", true, report_csv, report_chains_csv, report_timeline_csv,
 				 report_trend_csv },
 		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL, NULL },
-		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, NULL, PAGE_STEPS_MAX },
+		[REPORT_HTML] = { "HTML", true, page_html, page_html, NULL, NULL, PAGE_STEPS_MAX,
+				  .has_places = true },
 		[REPORT_DATA] = { "page data", true, page_data, page_data, NULL, NULL,
 				  PAGE_STEPS_MAX },
 		[REPORT_SECOND] = { "page data", true, page_second, page_second, NULL, NULL,
-				    PAGE_STEPS_MAX },
+				    PAGE_STEPS_MAX, .has_places = true },
+		[REPORT_FILES] = { "page data", true, page_files, page_files, NULL, NULL,
+				   .has_places = true },
 		[REPORT_PPROF] = { "pprof", true, NULL, report_chains_pprof, NULL, NULL,
 				   .has_tasks = true },
 		[REPORT_PERF] = { "perf script", true, NULL, report_chains_perf, NULL, NULL },
@@ -166,6 +170,8 @@ static int collect_chains(struct profile_report *r, struct error *err)
 				   chains_outer_name(c->outer));
 	if (status < 0)
 		return status;
+	if (report_form(r->view->form)->has_places)
+		row_places_find_all(&c->rows, c->gather, r->profile->binaries);
 	if (c->gather->blocks)
 		classes_join_blocks(&r->profile->classes);
 	set_chain_noise(r->profile);
@@ -231,6 +237,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (p->gather->blocks)
 		join_blocks(p, &r->rows);
 	losses_set_noise(&p->losses, p->gather, &p->classes, &r->rows);
+	if (report_form(r->view->form)->has_places)
+		row_places_find_all(&r->rows, p->gather, p->binaries);
 	if (r->view->rows.line)
 		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
 	if (r->view->timeline && r->view->rows.only)

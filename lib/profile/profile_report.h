@@ -46,7 +46,8 @@ struct report_form_info {
 	void (*print_trend)(const struct report *r, FILE *out);	   /* and for trends */
 	/* Chains are reported with the time of their samples, in so many steps; 0: without it. */
 	uint32_t chain_steps;
-	bool has_tasks; /* chains are divided by what their samples are separated by */
+	bool has_places; /* where functions begin in the source is looked up */
+	bool has_tasks;	 /* chains are divided by what their samples are separated by */
 };
 
 /* The properties of a form. */

@@ -9,6 +9,7 @@
 #include "tools/opweb/web_browser.h"
 #include "tools/opweb/web_event.h"
 #include "tools/opweb/web_export.h"
+#include "tools/opweb/web_files.h"
 #include "tools/opweb/web_listen.h"
 #include "tools/opweb/web_maker.h"
 #include "tools/opweb/web_second.h"
@@ -171,7 +172,8 @@ static int print_page_data(const struct profile_config *config, char *const *lis
 	return r == -EINVAL ? print_event(config, list, key, err) : r;
 }
 
-/* Prints what is asked for of such a profile: its data, or a function. */
+/* Prints what is asked for of such a profile: its data, a function, or the files of all
+ * functions. */
 static int print_part(const struct profile_config *config, char *const *list, const char *key,
 		      const char *question, struct error *err)
 {
@@ -180,6 +182,8 @@ static int print_part(const struct profile_config *config, char *const *list, co
 	if (!strcmp(question, WEB_DATA_QUESTION))
 		return print_page_data(config, list, key, err);
 	words = page_event_words(list, key);
+	if (!strcmp(question, WEB_FILES_QUESTION))
+		return web_files_print(config, options.view.rows.inlines, words, err);
 	return web_source_print(config, &options.view.names, words, question, err);
 }
 
@@ -205,9 +209,8 @@ static int print_second(const struct profile_config *config, const struct job *j
 static int print(const struct profile_config *config, const struct job *job, const char *question,
 		 struct error *err)
 {
-	const struct name_style *names = &options.view.names;
 	_cleanup_free_ char *key = web_event_key(question);
-	_cleanup_(page_event_words_freep) char **words = page_event_words(job->words, key);
+	_cleanup_(page_event_words_freep) char **words = NULL;
 	const char *rest = web_event_rest(question);
 	int r;
 
@@ -219,9 +222,10 @@ static int print(const struct profile_config *config, const struct job *job, con
 		r = print_page_data(config, job->words, key, err);
 		return options.view.apps_only && r == -ENODATA ? 0 : r; /* no chains: nothing */
 	}
-	return !strncmp(rest, "export/", 7)
-		       ? web_export_print(config, &options.view, words, rest, err)
-		       : web_source_print(config, names, words, rest, err);
+	if (strncmp(rest, "export/", 7) != 0)
+		return print_part(config, job->words, key, rest, err);
+	words = page_event_words(job->words, key);
+	return web_export_print(config, &options.view, words, rest, err);
 }
 
 /* Prints what is asked for on standard output; returns the exit status, with the reason printed

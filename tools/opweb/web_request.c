@@ -115,6 +115,8 @@ enum web_answer web_request_judge(const struct web_policy *policy, const char *m
 		return WEB_EXPORT;
 	if (!strcmp(rest, WEB_APPLICATIONS_QUESTION))
 		return WEB_APPLICATIONS;
+	if (!strcmp(about, WEB_FILES_QUESTION))
+		return WEB_FILES;
 	return !strcmp(about, WEB_DATA_QUESTION) ? WEB_DATA : WEB_NOT_FOUND;
 }
 

@@ -21,11 +21,13 @@ enum { WEB_QUESTION_MAX = 8192 };
 #define WEB_DATA_QUESTION "data"
 /* The same of applications alone, which are known long before all functions are. */
 #define WEB_APPLICATIONS_QUESTION "applications"
+/* The question for the source files of functions. */
+#define WEB_FILES_QUESTION "files"
 /* Before a question that is about one of several events, and its key and a slash (web_event.h). */
 #define WEB_EVENT_PREFIX "event/"
 
-/* Before the question for the data or sources of another profile, to compare with: the second one
- * of the command line, or a session, whose name and a slash follow (web_second.h). */
+/* Before the question for data, sources or files of another profile, to compare with: the second
+ * one of the command line, or a session, whose name and a slash follow (web_second.h). */
 #define WEB_SECOND_PREFIX  "second/"
 #define WEB_SESSION_PREFIX "session/"
 
@@ -40,6 +42,7 @@ enum web_answer {
 	WEB_DATA,	  /* what is asked for is after the secret: web_request_question() */
 	WEB_APPLICATIONS, /* the same */
 	WEB_SOURCE,	  /* the same, of a function */
+	WEB_FILES,	  /* the same, of all functions */
 	WEB_EXPORT,	  /* the same, as a file for other programs */
 	WEB_NOT_FOUND,	  /* also with another secret */
 	WEB_BAD_METHOD,	  /* neither GET nor HEAD */

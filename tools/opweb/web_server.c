@@ -145,12 +145,14 @@ static enum MHD_Result send_made(struct MHD_Connection *connection, const struct
 	return send_tagged(connection, made->tag, response, type);
 }
 
-/* Finds or asks for the answer to a question. Sources are those of the data that the page has. */
+/* Finds or asks for the answer to a question. Sources and files are those of the data that the page
+ * has. */
 static struct web_made *find_answer(struct web_server *s, const char *question,
 				    enum web_answer kind)
 {
 	bool is_early = (kind == WEB_DATA || kind == WEB_APPLICATIONS) && !s->was_asked;
-	int64_t fresh_ms = kind == WEB_SOURCE ? -1 : is_early ? DATA_EARLY_MS : DATA_FRESH_MS;
+	bool is_of_data = kind == WEB_SOURCE || kind == WEB_FILES;
+	int64_t fresh_ms = is_of_data ? -1 : is_early ? DATA_EARLY_MS : DATA_FRESH_MS;
 
 	s->was_asked |= kind == WEB_DATA;
 	return web_answers_ask(s->answers, question, fresh_ms);
@@ -177,14 +179,15 @@ static enum MHD_Result send_or_wait(struct web_server *s, struct visit *v, const
 	}
 	if (is_data && made->tag != s->data_tag) {
 		web_answers_forget(s->answers, "source/");
+		web_answers_forget(s->answers, WEB_FILES_QUESTION);
 		web_answers_forget(s->answers, WEB_EVENT_PREFIX);
 	}
 	if (is_data)
 		s->data_tag = made->tag;
 	return send_made(v->connection, made,
-			 kind == WEB_EXPORT   ? web_export_type(web_event_rest(question))
-			 : kind == WEB_SOURCE ? "application/json"
-					      : "application/octet-stream");
+			 kind == WEB_EXPORT ? web_export_type(web_event_rest(question))
+			 : kind == WEB_SOURCE || kind == WEB_FILES ? "application/json"
+								   : "application/octet-stream");
 }
 
 static struct visit *new_visit(struct web_server *s, struct MHD_Connection *connection)
@@ -237,6 +240,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 	case WEB_DATA:
 	case WEB_APPLICATIONS:
 	case WEB_SOURCE:
+	case WEB_FILES:
 	case WEB_EXPORT:
 		return send_or_wait(s, v, web_request_question(path), kind);
 	case WEB_NOT_FOUND:

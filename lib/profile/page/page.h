@@ -43,6 +43,9 @@ void page_end(struct page *p);
  * of another event, for view->other_events; at
  * most half of the file. */
 void page_second(const struct report *r, FILE *out);
+/* Prints the source file that each function begins in, as far as it is known, as one object of JSON
+ * (man opreport-output.5): what the data of a file have, and those that are served do not. */
+void page_files(const struct report *r, FILE *out);
 /* Prints the HTML file, with those of the report's sources that fit, the first ones. */
 void page_html(const struct report *r, FILE *out);
 /* The page without data, compressed by gzip: returns its size, and sets @ret, static. Its program

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "history/history.h"
 #include "profile/page/internal/page_columns.h"
+#include "profile/page/internal/page_files.h"
 #include "profile/page/internal/page_functions.h"
 #include "profile/page/internal/page_head.h"
 #include "profile/page/internal/page_moments.h"
@@ -23,6 +24,7 @@ struct page {
 	const struct report *report;
 	struct page_times times;
 	struct page_functions functions;
+	struct page_files files;
 	struct call_tree rows; /* the tree, if there are no chains */
 	struct page_tree tree;
 	bool is_repeated;	      /* it may be printed again */
@@ -181,6 +183,7 @@ void page_end(struct page *p)
 {
 	page_times_done(&p->times);
 	page_functions_done(&p->functions);
+	page_files_done(&p->files);
 	page_tree_done(&p->tree);
 	call_tree_done(&p->rows);
 	page_moments_done(&p->gathered);
@@ -389,6 +392,20 @@ static void add_addresses(struct page *p)
 	}
 }
 
+/* Of each function, in a file: the number of the source file that it begins in; 0: it is not
+ * known. A server is asked for that, because it takes a while to find. */
+static void add_files(struct page *p)
+{
+	size_t count = p->is_repeated ? p->functions.row_count : 0, i;
+	uint32_t *numbers = page_columns_begin(&p->columns, "file", count);
+
+	page_files_done(&p->files);
+	for (i = 0; i < count; i++)
+		numbers[i] = page_files_number(&p->files,
+					       page_functions_row(&p->functions, i)->place.file);
+	page_columns_end(&p->columns);
+}
+
 /* The head, padded with blanks; caller frees. */
 static char *make_head(const struct page *p)
 {
@@ -412,6 +429,10 @@ static char *make_head(const struct page *p)
 	json_line(&j);
 	page_functions_write(&p->functions, &j);
 	json_line(&j);
+	if (p->is_repeated) {
+		page_files_write(&p->files, &j);
+		json_line(&j);
+	}
 	page_columns_list(&p->columns, &j);
 	json_close(&j, '}');
 	(void)fprintf(memory, "%*s", (int)((4 - ftell(memory) % 4) % 4), "");
@@ -433,6 +454,7 @@ void page_print(struct page *p, struct page_most most, FILE *out)
 	page_moments_done(&p->moments);
 	add_functions(p);
 	add_addresses(p);
+	add_files(p);
 	head = make_head(p);
 	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);

@@ -53,6 +53,7 @@ enum report_form {
 	REPORT_HTML,   /* a page for a browser */
 	REPORT_DATA,   /* the data of such a page alone */
 	REPORT_SECOND, /* what a page has of the profile that it compares its own with */
+	REPORT_FILES,  /* the source files of functions, for a page that is served */
 	REPORT_PPROF,
 	REPORT_PERF, /* as perf script prints samples */
 	REPORT_FORM_COUNT_
