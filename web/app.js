@@ -11,8 +11,8 @@ import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, s
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
 import { cgroupName, differenceKey, eventName, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
 	showFunctions, showOverview, showQuality, swatch } from './views.js';
-import { isServed, load, loadApplications, loadSecond, loadSource, loadSources } from './provider.js';
-import { joinProfiles } from './second.js';
+import { isServed, load, loadApplications, loadFiles, loadSecond, loadSource, loadSources } from './provider.js';
+import { joinFiles, joinProfiles } from './second.js';
 import { Outline } from './outline.js';
 import { Source } from './source.js';
 
@@ -38,6 +38,8 @@ let source = null;
 /** Those in the page. */
 let sources = { wanted: 0, functions: new Map() };
 let asked = '', asking = 0;
+/** Of the source files of functions: whether they are being read, and why they cannot be. */
+let filesOf = { isReading: false, trouble: '' };
 const ASK_DELAY_MS = 250;
 /** What a label of all the time begins with; a narrow screen has only how long that is. */
 const WHOLE = 'whole session, ';
@@ -89,7 +91,12 @@ function windowLabel(window) {
 
 /** What the frames of the view are: a key of FRAMES. */
 function framesShown() {
-	return ['flame', 'diff'].includes(state.v) ? state.m : 'function';
+	return !['flame', 'diff'].includes(state.v) || (state.m === 'file' && !profile.files) ? 'function' : state.m;
+}
+
+/** Whether what is shown depends on the source files of functions. */
+function needsFiles() {
+	return (state.m === 'file' && ['flame', 'diff'].includes(state.v)) || [state.fn, ...filters().map(f => f.key)].some(key => key.startsWith('file '));
 }
 
 /** The tree's shape for the filters that hide and for the frames, and where the nodes of the data are in it. */
@@ -740,6 +747,24 @@ async function chooseSecond() {
 	render();
 }
 
+/** Asks the server for the source files of functions, if something depends on them, and shows them. */
+async function chooseFiles() {
+	const own = filesOf, p = profile, b = second, session = secondOf.session;
+	if (p.files || p.head.applications_only || !needsFiles() || own.isReading || own.trouble) return;
+	own.isReading = true;
+	try {
+		p.takeFiles(await loadFiles(p.head.event_key));
+		if (b) b.takeFiles(await loadFiles(p.head.event_key, session));
+		if (b) p.files = b.files = joinFiles(p, b);
+	} catch (e) {
+		own.trouble = `The source files of functions cannot be shown: ${visible(e.message.trim())}`;
+	}
+	if (p !== profile || own !== filesOf) return;
+	own.isReading = false;
+	if (b !== second) p.files = null; // another profile to compare with has other functions
+	render();
+}
+
 /** The tree whose nodes have the sum of their shares in two views, as totals. It is kept. */
 function treeOfBoth(view, B) {
 	if (view.both?.B !== B) {
@@ -859,17 +884,17 @@ function showCommand() {
 	$('same').textContent = text ? 'same numbers:' : state.v === 'diff' && !page.B ? '' : 'no command of opreport gives these numbers';
 }
 
-/** Whether what is to be shown follows from applications alone, if nothing else is known yet. */
+/** Whether what is to be shown is known: of applications alone, and of files. */
 function isKnown() {
-	return !profile.head.applications_only || (state.v === 'overview' && !state.f && !['image', 'kind'].includes(state.g));
+	return profile.head.applications_only ? (state.v === 'overview' && !state.f && !['image', 'kind'].includes(state.g)) : !filesOf.isReading;
 }
 
 /** Shows that functions are not known yet. */
 function renderReading() {
 	const isReading = !isKnown();
-	$('reading').hidden = !isReading;
+	$('reading').hidden = !isReading && !(filesOf.trouble && needsFiles());
 	$('export').hidden = Boolean(profile.head.applications_only);
-	$('reading').textContent = `reading the call chains of ${amount(profile.head, profile.head.samples)}…`;
+	$('reading').textContent = filesOf.isReading ? 'reading which source file each function is in…' : filesOf.trouble || `reading the call chains of ${amount(profile.head, profile.head.samples)}…`;
 	if (!isReading) return;
 	$('v-' + state.v).hidden = $('tools').hidden = $('detail').hidden = true;
 	$('amount').textContent = $('command').textContent = $('same').textContent = $('drawn').textContent = '';
@@ -886,6 +911,7 @@ function markShown() {
 
 function render() {
 	void chooseSecond();
+	void chooseFiles();
 	void readEvents();
 	compute();
 	search();
@@ -1011,7 +1037,7 @@ function makeGraphs() {
 
 const KEYS = [['1 … 6', 'views'], ['/', 'search; Enter and Shift-Enter go to matches'], ['arrows', 'parent, child, siblings of a frame'],
 	['Enter', 'zoom; in a table: callers + callees'], ['Backspace, 0, Esc', 'zoom out one frame, show all'],
-	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'], ['T', 'the graph as a table; there, → and ← unfold and fold a row'], ['g', 'frames are functions, images or classes: the next one'],
+	['+ −, Ctrl-wheel', 'scale'], ['t b s', 'top-down, bottom-up, callers + callees'], ['i', 'icicle or flame: the root at the top or at the bottom'], ['T', 'the graph as a table; there, → and ← unfold and fold a row'], ['g', 'frames are functions, images, classes or source files: the next one'],
 	['f h x', 'focus: only chains with the function; hide: chains stay, the function goes; drop: such chains go'], ['u', 'undo the last filter'],
 	['S', 'source of the function; n and p: next and previous hot line'], ['c', 'choose a window to compare with'], ['m', 'fold the timeline'], ['y Y', 'copy the name, the command'], ['e', 'export'], ['q', 'quality'], ['d', 'dark or light'],
 	['← → on a handle', 'move the end of a window; Shift moves the window']];
@@ -1187,6 +1213,7 @@ function makeEvents() {
 function open(found) {
 	profile = found;
 	series = timeline = second = null;
+	filesOf = { isReading: false, trouble: '' };
 	secondOf = { session: '', trouble: '', isReading: false };
 	remembered.clear();
 	reshaped.clear();
@@ -1212,7 +1239,7 @@ async function start() {
 	sources = await loadSources().catch(() => { isDamaged = true; return { wanted: 0, functions: new Map() }; });
 	open(await whole);
 	if (!first) listen();
-	if (state.fn && !findKey(profile, state.fn)) say(`This profile has no ${visible(state.fn)}, which the address names.`);
+	if (state.fn && !findKey(profile, state.fn) && !filesOf.isReading) say(`This profile has no ${visible(state.fn)}, which the address names.`);
 	if (isDamaged) say('The source in this page is damaged and not shown.');
 	if (unknown.length) say(`Not understood in the address, and ignored: ${unknown.map(visible).join(', ')}`);
 }

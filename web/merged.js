@@ -4,16 +4,23 @@ import { className } from './classes.js';
 import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KINDS_WITH_DOTS } from './color.js';
 
 /** What a frame may be, with names for one and for several. */
-export const FRAMES = { function: ['function', 'functions'], image: ['image', 'images'], class: ['class', 'classes'] };
+export const FRAMES = { function: ['function', 'functions'], image: ['image', 'images'], class: ['class', 'classes'], file: ['source file', 'source files'] };
+
+/** What a function is grouped by in its image, besides that; '': nothing. */
+const NAMES_IN_IMAGE = {
+	image: () => '',
+	class: ({ func, plain }, f) => className(plain[f] ?? '', KINDS_WITH_DOTS.includes(func.kind[f])),
+	file: ({ files }, f) => files[f],
+};
 
 /** The groups of a profile's functions: { of (the group of each function), first (a function of each), names ('': that of the image),
- * isAlone }. Those by class are of one image; functions without a class are one group of it. What is no function is alone:
+ * isAlone }. Those by class or file are of one image; functions without one are one group of it. What is no function is alone:
  * applications, marks of chains, what is too small to show. */
-function groupFunctions({ func, plain, count, rest }, by) {
-	const numbers = new Map(), of = new Uint32Array(count), first = [], names = [], isAlone = [];
+function groupFunctions(profile, by) {
+	const { func, plain, count, rest } = profile, numbers = new Map(), of = new Uint32Array(count), first = [], names = [], isAlone = [];
 	for (let f = 0; f < count; f++) {
 		const kind = func.kind[f], alone = !f || f === rest || kind === KIND_APPLICATION || kind === KIND_CUT;
-		const name = alone ? plain[f] : by === 'class' ? className(plain[f] ?? '', KINDS_WITH_DOTS.includes(kind)) : '';
+		const name = alone ? plain[f] : NAMES_IN_IMAGE[by](profile, f);
 		const key = alone ? `${f}` : `${func.image[f]}\n${name}`;
 		if (!numbers.has(key)) {
 			numbers.set(key, first.push(f) - 1);
@@ -40,17 +47,24 @@ function members(of, g) {
 	return [...of.keys()].filter(f => of[f] === g);
 }
 
+/** Short names of groups by file: the last part of the path, with its directory if another file has the same. */
+function shortPaths(names) {
+	const last = (path, parts) => path.split('/').slice(-parts).join('/'), files = new Map();
+	for (const path of new Set(names)) files.set(last(path, 1), (files.get(last(path, 1)) ?? 0) + 1);
+	return names.map(path => last(path, (files.get(last(path, 1)) ?? 0) > 1 ? 2 : 1));
+}
+
 /** A profile whose functions are groups of those of another one: their trees are made by reshape(). of: the group of each function;
  * hottest: a function of each group; members(g): its functions. */
 function mergeFunctions(profile, by) {
 	const groups = groupFunctions(profile, by), { of, first, names, isAlone } = groups, hottest = hottestOf(profile, groups);
 	const image = first.map(f => profile.func.image[f]), plain = names.map((name, g) => name || profile.imageLabel(image[g]) || '(no image)');
 	const missing = new Float64Array(first.length);
-	if (by === 'class') of.forEach((g, f) => { missing[g] += profile.unseen(f); }); // an image has the sum of its rare functions
-	return Object.assign(Object.create(profile), { of, hottest, plain, count: first.length, rest: first.length - 1, unseen: g => missing[g],
+	if (by !== 'image') of.forEach((g, f) => { missing[g] += profile.unseen(f); }); // an image has the sum of its rare functions
+	return Object.assign(Object.create(profile), { of, hottest, plain, short: by === 'file' ? shortPaths(plain) : null, count: first.length, rest: first.length - 1, unseen: g => missing[g],
 		func: { name: plain, kind: hottest.map(f => profile.func.kind[f]), image, link: [], mark: [] }, others: new Set(), late: {},
 		members: g => members(of, g), hasSymbol: () => true, address: () => null,
-		wantedKey: g => (isAlone[g] ? profile.key[first[g]] : `${by} ${profile.imageLabel(image[g])}${by === 'class' ? `:${names[g]}` : ''}`) });
+		wantedKey: g => (isAlone[g] ? profile.key[first[g]] : `${by} ${profile.imageLabel(image[g])}${by === 'image' ? '' : `:${names[g]}`}`) });
 }
 
 /** The profile with frames of one sort: itself, or one that is made when it is needed first. */
@@ -62,6 +76,7 @@ export function withFrames(profile, by) {
 export function findKey(profile, key) {
 	for (const by of Object.keys(FRAMES)) {
 		if (by !== 'function' && !key.startsWith(by + ' ')) continue; // to make groups takes a while
+		if (by === 'file' && !profile.files) continue;
 		const frames = withFrames(profile, by), f = frames.byKey.get(key);
 		if (f !== undefined) return { profile: frames, f };
 	}

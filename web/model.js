@@ -233,6 +233,8 @@ export class Profile {
 		this.late = /** @type {any} */ ({});
 		/** @type {Float64Array | null} */
 		this.shedByStep = null;
+		/** The source file that each function begins in, '': not known; null: a server knows. */
+		this.files = head.files ? Array.from({ length: this.count }, (_, f) => head.files[columns.file[f - 1] - 1] ?? '') : null;
 		this.base = new Tree(columns.func, columns.depth, columns.self);
 		this.zeros = new Zeros(this.base.n, head.samples);
 		this.trimSteps();
@@ -342,6 +344,20 @@ export class Profile {
 	/** Where the code of a function is: { address (null: it has no symbol), image (its path) }. */
 	codeOf(f) {
 		return { address: this.address(f), image: this.head.images[this.func.image[f]]?.path };
+	}
+
+	/** Takes the files of functions from what a server says of them, by image and address; returns them. */
+	takeFiles({ images, files }) {
+		const known = new Map();
+		for (const { path, after, file } of images) {
+			const ofImage = known.get(path) ?? known.set(path, new Map()).get(path);
+			let at = 0;
+			after.forEach((more, i) => ofImage.set(`0x${(at += more).toString(16)}`, file[i]));
+		}
+		return (this.files = Array.from({ length: this.count }, (_, f) => {
+			const { address, image } = this.codeOf(f), ofImage = known.get(image);
+			return files[(ofImage?.get(address) ?? 0) - 1] ?? '';
+		}));
 	}
 
 	/** The names in lower case. */

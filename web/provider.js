@@ -46,6 +46,12 @@ export async function loadSource(question, event, session = /** @type {string | 
 	return (await ask(about(event) + (session === null ? '' : aboutSecond(session)) + 'source/' + question.split('/').map(encodeURIComponent).join('/'))).json();
 }
 
+/** The source files that functions begin in, by image and address: { images, files }; of the profile to compare with unless its session
+ * is null. */
+export async function loadFiles(event, session = /** @type {string | null} */ (null)) {
+	return (await ask(`${about(event)}${session === null ? '' : aboutSecond(session)}files`)).json();
+}
+
 /** The same profile without functions, which a server has long before the whole if there are call chains; else null. */
 export async function loadApplications(event) {
 	const bytes = isServed && await (await ask(about(event) + 'applications')).arrayBuffer();

@@ -126,6 +126,14 @@ function keepCode(b, to) {
 	b.codeOf = f => own.codeOf(from.get(f) ?? 0);
 }
 
+/** The files of the joined functions: those that a knows, and then b, which has them by its own functions or, with numbers of a, by these.
+ * null unless both have them. */
+export function joinFiles(a, b, to = null) {
+	const files = a.files && b.files && Array.from({ length: a.count }, (_, f) => a.files[f] ?? '');
+	if (files) b.files.forEach((file, f) => { files[to ? to[f] : f] ||= file; });
+	return files;
+}
+
 /** Joins b to a: afterwards both have the same functions, and trees with the same nodes. */
 export function joinProfiles(a, b) {
 	const before = a.rest, functionsOfA = Uint32Array.from({ length: a.count }, (_, f) => f), whole = b.allFunctions(), own = a.allFunctions();
@@ -143,6 +151,7 @@ export function joinProfiles(a, b) {
 	a.late = { functions: movedFunctions(own, functionsOfA, a.count) };
 	a.grouped = new Map();
 	a.distinguish();
+	a.files = b.files = joinFiles(a, b, to);
 	Object.assign(b, { func: a.func, plain: a.plain, count: a.count, rest: a.rest, grouped: new Map(), addresses: a.addresses, late: { functions: movedFunctions(whole, to, a.count) } });
 	return b;
 }

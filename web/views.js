@@ -16,7 +16,7 @@ export function fullName(profile, f) {
 
 export function shortName(profile, f) {
 	const name = fullName(profile, f), piece = profile.func.kind[f] === KIND_NONE && /\+(0x[0-9a-f]+)\]/.exec(name);
-	return piece ? piece[1] : shorten(name);
+	return profile.short ? visible(profile.short[f]) : piece ? piece[1] : shorten(name);
 }
 
 export function imagePath(profile, f) {

@@ -1090,6 +1090,48 @@ def frames_may_be_classes(b, url):
                                 (4, "ns::A"): 200, (5, "std"): 200}
 
 
+def frames_may_be_source_files(b, url):
+    """Those of one image, with the own samples of opreport --debug-info; functions whose file is not known are the image. Filters
+    are about them, too, and are kept when the page is read again."""
+    b.open(url, "v=flame&m=file&q=main.c")
+    b.until(lambda: b.js("return document.getElementById('reading').hidden"))
+    found, chips = b.text("found"), b.text("chips")
+    frames = {(depth, os.path.basename(name)): n for (depth, name), n in frames_in_svg(b).items()}
+    b.open(url, "v=flame&m=file&dir=up")
+    b.until(lambda: b.js("return document.getElementById('reading').hidden"))
+    own, expected = {}, {}
+    for (depth, name), n in frames_in_svg(b).items():
+        if depth == 1:
+            own[name] = own.get(name, 0) + n
+    for row in csv.DictReader(run(f"{BUILD}/tools/opreport", "-l", "-g", "--csv", "--session-dir=one").splitlines()):
+        name = os.path.basename(row["file"] or row["image"])
+        expected[name] = expected.get(name, 0) + int(row["samples"])
+    b.js("document.querySelector('#graph canvas').focus()")
+    b.type(Keys.ARROW_DOWN, "f")
+    focused = b.until(lambda: "focus marked.c" in b.text("chips"))
+    b.open(url, b.js("return location.hash")[1:].replace("m=file", "m=function"))
+    b.until(lambda: b.js("return document.getElementById('reading').hidden"))
+    return focused and found.startswith("100 %") and "1 source file" in found and "frames: source files" in chips and own == expected and \
+        "focus marked.c" in b.text("chips") and "500 samples" in b.text("amount") and frames == {
+            (0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "main.c"): 1000, (4, "marked.c"): 900, (5, "marked.c"): 300, (2, "[depth]"): 200}
+
+
+def files_of_both_profiles_are_known(b, place):
+    """In a file, and from a server."""
+    b.open(f"{place}/difference.html", "v=diff&m=file")
+    b.until(lambda: "source files differ" in b.text("diff-note"))
+    found = [sorted(os.path.basename(row[5]) for row in table(b, "diff-table"))]
+    server, url = serve("--session-dir=before-after", "{", "session:before", "}", "{", "session:after", "}")
+    try:
+        b.open(url, "v=diff&m=file")
+        b.until(lambda: "source files differ" in b.text("diff-note"))
+        found.append(sorted(os.path.basename(row[5]) for row in table(b, "diff-table")))
+    finally:
+        server.terminate()
+        server.wait()
+    return found == 2 * [["main.c", "marked.c", "marked.c"]]
+
+
 def filters_are_about_frames(b, url):
     """A filter stays what it is when frames are others; a filter of a function has effect before frames are joined."""
     found = {}
@@ -1487,6 +1529,7 @@ def main():
             if server:
                 attempt(source_has_the_numbers_of_its_command, wide, address)
                 attempt(lines_have_what_they_call, wide, address)
+                attempt(frames_may_be_source_files, wide, address, what="server: ")
                 attempt(inlined_code_is_shown_where_it_is, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
@@ -1542,6 +1585,8 @@ def main():
             attempt(merged_recursion_is_a_chip, wide, f"file://{work}/one.html")
             attempt(a_tree_may_be_a_table, wide, f"file://{work}/one.html")
             attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
+            attempt(frames_may_be_source_files, wide, f"file://{work}/one.html", what="file: ")
+            attempt(files_of_both_profiles_are_known, wide, f"file://{work}")
             attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
             attempt(a_difference_may_be_of_images, wide, f"file://{work}")
             attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
