@@ -44,9 +44,14 @@ ok "a specification narrows it" sh -c \
 is "its own session is gone" "$(ls -d /dev/shm/optop-scratch.* /var/tmp/optop-scratch.* 2>/dev/null | wc -l)" \
 	"$left_before"
 
-fails "a directory without a daemon is refused" 1 optop --batch --session-dir="$dir/none"
+fails "a directory that is not there is refused" 1 optop --batch --session-dir="$dir/none"
 ok "  with a remedy" sh -c \
 	"optop --batch --session-dir='$dir/none' 2>&1 | grep -q 'opcontrol --session-dir=.* --start'"
+mkdir -p "$dir/without"
+ok "without a daemon in a directory, it samples by itself and says so" sh -c \
+	"optop --batch -n 2 --delay=2 --view=apps --session-dir='$dir/without' >'$dir/apps' 2>'$dir/said' &&
+	grep -q busyloop '$dir/apps' && grep -q 'no daemon samples into .*/without' '$dir/said'"
+is "  and leaves the directory alone" "$(ls -A "$dir/without")" ""
 fails "a window that is none is refused" 2 optop --batch --window=soon
 fails "a terminal is needed for the screen" 2 optop
 

@@ -194,11 +194,14 @@ int feed_open(const char *session_dir, uint64_t hz, struct feed **ret, struct er
 		return r;
 	if (r != 0)
 		f->session_dir = xstrdup(directory);
-	else if (session_dir)
+	else if (session_dir && (access(session_dir, F_OK) < 0 || geteuid() != 0))
 		return error_set(err, -ENOENT,
-				 "no daemon samples into %s; start one with: opcontrol "
+				 "no daemon samples into %s%s; start one with: opcontrol "
 				 "--session-dir=%s --start",
-				 session_dir, session_dir);
+				 session_dir,
+				 geteuid() ? ", and only root may sample this machine"
+					   : ", which is not there",
+				 session_dir);
 	else if (geteuid() != 0)
 		return error_set(err, -EPERM,
 				 "no daemon samples this machine, and only root may do it here; "

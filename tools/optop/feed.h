@@ -18,9 +18,9 @@
 
 struct feed;
 
-/* Uses the daemon of @session_dir (NULL: the system's). If there is none, and no session directory
- * was given, samples @hz times per second per CPU. 0, the caller frees; or -errno: -EPERM if the
- * user may not sample. */
+/* Uses the daemon of @session_dir (NULL: the system's). If there is none, and that directory is
+ * there or was not given, root samples all CPUs @hz times a second into a session of its own. 0,
+ * and the caller calls feed_close(); or -errno. */
 int feed_open(const char *session_dir, uint64_t hz, struct feed **ret, struct error *err);
 /* Ends the sampling of our own, and removes its session; NULL is fine. */
 void feed_close(struct feed *f);

@@ -86,7 +86,7 @@ static const struct opt opts[] = {
 	{ 0, "rate", OPT_U64, &options.rate, "HZ",
 	  "samples per second per CPU, if no daemon takes them (97)" },
 	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
-	  "show what the daemon of the session directory DIR samples (/var/lib/oprofile)" },
+	  "the session directory of the daemon (/var/lib/oprofile)" },
 	CONFINE_OPTION,
 	OPT_END
 };
@@ -330,6 +330,10 @@ int main(int argc, char **argv)
 	r = feed_open(options.session_dir, options.rate, &feed, &err);
 	if (r < 0)
 		return tool_fail(&err);
+	if (options.session_dir && feed_is_own(feed))
+		tool_warn("no daemon samples into %s; these are samples of this machine that optop "
+			  "takes by itself",
+			  options.session_dir);
 	catch_signals();
 	wait_for_samples(feed);
 	question = (struct question){ .session_dir = feed_session_dir(feed),
