@@ -52,6 +52,9 @@ ok "without a daemon in a directory, it samples by itself and says so" sh -c \
 	"optop --batch -n 2 --delay=2 --view=apps --session-dir='$dir/without' >'$dir/apps' 2>'$dir/said' &&
 	grep -q busyloop '$dir/apps' && grep -q 'no daemon samples into .*/without' '$dir/said'"
 is "  and leaves the directory alone" "$(ls -A "$dir/without")" ""
+ok "what has no samples is an empty table, with its quality" sh -c \
+	"optop --batch image:/bin/nothing >'$dir/nothing' 2>'$dir/said' &&
+	[ \"\$(wc -l <'$dir/nothing')\" = 1 ] && grep -q ' lost' '$dir/nothing' && grep -q 'no sample file matches' '$dir/said'"
 fails "a window that is none is refused" 2 optop --batch --window=soon
 fails "a terminal is needed for the screen" 2 optop
 

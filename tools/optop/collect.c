@@ -413,6 +413,13 @@ static uint64_t squares_ms(const struct collect *c)
 	return isinf(squares) ? 0 : (uint64_t)MIN(squares, (double)(INT64_MAX >> 1));
 }
 
+/* Whether nothing is to be said of an answer: it is complete, or a machine that is idle has no
+ * samples. What does not match the words is named. */
+static bool is_silent(const struct collect *c, int r)
+{
+	return r == 0 || (r == -ENODATA && !c->count && !collect_view_word(c->view));
+}
+
 static void answer(struct collect *c, bool reads, FILE *out)
 {
 	struct error err = ERROR_INIT;
@@ -429,12 +436,13 @@ static void answer(struct collect *c, bool reads, FILE *out)
 	print_fact(out, "hz", c->hz);
 	print_fact(out, "is_time", c->is_time);
 	print_fact(out, "squares", squares_ms(c));
+	print_fact(out, "is_empty", r == -ENODATA);
 	print_fact(out, "whole", c->is_whole || !c->window_ms);
 	if (*c->event)
 		(void)fprintf(out, "event\t%s\n", c->event);
 	rowsum_print(c->sum, &c->rows, out);
 	(void)fflush(out);
-	if (r < 0)
+	if (!is_silent(c, r))
 		(void)tool_fail(&err);
 }
 

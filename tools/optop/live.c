@@ -199,7 +199,7 @@ static void take_rows(struct live *l)
 	l->is_asking = false;
 	complain(l, strbuf_text(&next.complaint));
 	/* An answer that failed leaves what is shown, which is better than nothing. */
-	if (!next.count && *l->trouble && !l->is_changed) {
+	if (!next.count && *l->trouble && !next.is_empty && !l->is_changed) {
 		answer_done(&next);
 		return;
 	}

@@ -294,8 +294,10 @@ static int run_batch(struct live *l, struct error *err)
 			await(l, false);
 			continue;
 		}
-		if (*l->trouble && !l->rows.count)
+		if (*l->trouble && !l->rows.count && !l->rows.is_empty)
 			return error_set(err, -ENODATA, "%s", l->trouble);
+		if (*l->trouble && l->rows.is_empty)
+			tool_warn("%s", l->trouble);
 		optop_screen_print(l, options.top, stdout);
 		if (--left)
 			(void)putchar('\n');

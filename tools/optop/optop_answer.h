@@ -37,6 +37,7 @@ enum { ANSWER_ROWS_MAX = 1 << 16, ANSWER_TEXT_MAX = 8 << 20 };
 	X(complete) /* of these: chains that are complete */                                       \
 	X(unnamed)  /* samples without a symbol */                                                 \
 	X(spent_us) /* CPU time that the process that reads the profile took since its start */    \
+	X(is_empty) /* 1: nothing was sampled of what is shown, which is no failure */             \
 	X(whole)    /* 1: all of the window was read for it, not only what is new */
 
 struct answer_row {
