@@ -29,6 +29,7 @@ void annotate_done(struct annotate *a)
 		samples_done(&a->images[i].samples);
 	free(a->images);
 	free(a->rest);
+	chain_keys_done(&a->selected);
 	free(a->chosen);
 	container_done(&a->totals);
 	*a = (struct annotate){ 0 };
@@ -65,6 +66,15 @@ bool annotate_reaches(const struct annotate *a, const uint64_t *counts)
 	struct row row = { .counts = (uint64_t *)counts };
 
 	return container_reaches(&a->totals, &row, a->config->threshold);
+}
+
+uint64_t annotate_called(const struct annotate *a)
+{
+	uint64_t sum = 0;
+
+	if (a->config->calls)
+		chain_calls_sum(a->config->calls, &a->selected, &sum);
+	return sum;
 }
 
 const char annotate_not_selected[] = "in symbols that were not selected";

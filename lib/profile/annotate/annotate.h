@@ -18,6 +18,7 @@
 
 #include "symbol/smartname.h"
 #include "profile/binary/binary.h"
+#include "profile/rows/chain_calls.h"
 #include "profile/rows/container.h"
 #include "profile/select/patterns.h"
 #include "profile/print/report.h"
@@ -25,7 +26,6 @@
 #include "profile/select/symfilter.h"
 
 struct by_image;
-struct chain_calls;
 struct strbuf;
 struct symbol;
 
@@ -80,7 +80,8 @@ struct annotate {
 	struct report report;	 /* for the header */
 	struct annotate_rest *rest;
 	size_t rest_count, rest_room;
-	size_t read, bad;		/* sample files */
+	struct chain_keys selected; /* with ->calls: the places of all selected symbols, key 0 */
+	size_t read, bad;	    /* sample files */
 	struct annotate_choice *chosen; /* annotate_top(); NULL: all */
 	size_t chosen_count;
 };
@@ -134,6 +135,8 @@ uint64_t *annotate_counts(struct annotate *a);
 extern const char annotate_not_selected[];
 /* Adds @counts to the rest of @image for the reason @why, a literal. */
 void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
+/* Of the rest: the samples that selected symbols call, which their totals have. */
+uint64_t annotate_called(const struct annotate *a);
 /* Adds the samples of the selected symbols of @v to the rest, because they cannot be shown, for the
  * reason @why. */
 void annotate_give_up(struct annotate *a, const struct annotate_view *v, const char *why);

@@ -398,5 +398,7 @@ void annotate_json_print_all(struct annotate *a, const struct gather *names, str
 	}
 	(void)fputs("],\"rest\":", to->out);
 	print_rest(a, names, to->out);
+	if (a->config->calls)
+		(void)fprintf(to->out, ",\"called\":%" PRIu64, annotate_called(a));
 	(void)fputs("}\n", to->out);
 }

@@ -162,6 +162,17 @@ void annotate_heading(const struct annotate *a, const struct losses *l, const ch
 	annotate_report_heading(&report, command_line, meaning, out);
 }
 
+/* Adds how much of the rest is called by what is shown. */
+static void add_called(const struct annotate *a, struct strbuf *text)
+{
+	const uint64_t counts[] = { annotate_called(a), 0 };
+
+	if (!*counts)
+		return;
+	annotate_numbers(a, counts, text);
+	strbuf_adds(text, " of these are called by selected symbols, and are in their totals\n");
+}
+
 void annotate_rest_text(const struct annotate *a, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
@@ -171,7 +182,8 @@ void annotate_rest_text(const struct annotate *a, struct strbuf *out)
 		return;
 	strbuf_adds(&text, annotate_unit(a));
 	text.text[0] = (char)toupper((unsigned char)text.text[0]);
-	strbuf_adds(&text, " that are not shown above:\n\n");
+	strbuf_adds(&text, a->config->calls ? " that are not in the code above:\n\n"
+					    : " that are not shown above:\n\n");
 	for (i = 0; i < a->rest_count; i++) {
 		const struct annotate_rest *rest = &a->rest[i];
 
@@ -183,5 +195,6 @@ void annotate_rest_text(const struct annotate *a, struct strbuf *out)
 				    gather_image_name(a->report.gather, rest->image, true),
 				    rest->why);
 	}
+	add_called(a, &text);
 	annotate_comment(strbuf_text(&text), out);
 }

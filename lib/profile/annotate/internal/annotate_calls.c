@@ -152,20 +152,29 @@ void annotate_calls_end(struct annotate_calls *c)
 	*c = (struct annotate_calls){ .annotate = c->annotate };
 }
 
+/* Notes what is called from a symbol, and from any selected one. */
+struct callers {
+	struct annotate *annotate;
+	struct annotate_calls calls;
+};
+
 static void add_to_symbol(const struct annotate_place *place, void *data)
 {
-	annotate_calls_add(data, place->number, &place->symbol->counts[ANNOTATE_WITH_CALLS]);
+	struct callers *c = data;
+
+	annotate_calls_add(&c->calls, place->number, &place->symbol->counts[ANNOTATE_WITH_CALLS]);
+	chain_keys_add(&c->annotate->selected, c->annotate->config->calls, place->number, 0);
 }
 
-void annotate_calls_symbols(const struct annotate *a, struct annotate_view *v)
+void annotate_calls_symbols(struct annotate *a, struct annotate_view *v)
 {
-	struct annotate_calls c = { .annotate = a };
+	struct callers c = { .annotate = a, .calls = { .annotate = a } };
 	size_t i;
 
 	for (i = 0; i < v->symbol_count; i++)
 		v->symbols[i].counts[ANNOTATE_WITH_CALLS] = v->symbols[i].counts[0];
 	annotate_calls_each(a, v, NULL, add_to_symbol, &c);
-	annotate_calls_end(&c);
+	annotate_calls_end(&c.calls);
 }
 
 /* --- instructions --- */

@@ -40,8 +40,8 @@ void annotate_calls_prepare(struct annotate *a);
 void annotate_calls_each(const struct annotate *a, const struct annotate_view *v,
 			 const struct annotate_symbol *symbol,
 			 void (*each)(const struct annotate_place *place, void *data), void *data);
-/* Completes the counts of the symbols of a view. */
-void annotate_calls_symbols(const struct annotate *a, struct annotate_view *v);
+/* Completes the counts of the symbols of a view, and notes the places of the selected ones. */
+void annotate_calls_symbols(struct annotate *a, struct annotate_view *v);
 /* What each instruction of a symbol calls, in the order in which a disassembler finds them in its
  * pieces, @count of them; caller frees. */
 uint64_t *annotate_calls_code(const struct annotate *a, const struct annotate_view *v,
