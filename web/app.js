@@ -9,10 +9,11 @@ import { spansOf, Timeline } from './timeline.js';
 import { annotationsOf } from './annotations.js';
 import { chosenTasks, filters, filtersText, hasOption, optionsWith, readState, state, tasksText, unknown, VIEWS, writeState } from './state.js';
 import { csvOf, foldedOf, jsonOf, pprofOf } from './exports.js';
-import { cgroupName, differenceKey, eventName, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, qualityFacts, shareText, shortName, showDifference,
-	showFunctions, showOverview, showQuality, swatch } from './views.js';
+import { cgroupName, differenceKey, eventName, frameChange, frameDifference, frameMark, fullName, groupNames, hasGrouping, imageName, imagePath, kindsKey, PLURALS, qualityFacts, shareText, shortName, showDifference,
+	showFunctions, showMissing, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadFiles, loadSecond, loadSource, loadSources } from './provider.js';
 import { joinFiles, joinProfiles } from './second.js';
+import { splitByGroup, withGroups } from './rooted.js';
 import { Outline } from './outline.js';
 import { Source } from './source.js';
 
@@ -92,6 +93,27 @@ function windowLabel(window) {
 /** What the frames of the view are: a key of FRAMES. */
 function framesShown() {
 	return !['flame', 'diff'].includes(state.v) || (state.m === 'file' && !profile.files) ? 'function' : state.m;
+}
+
+/** What the first row of the flame graph is: a part of tasks; '': applications. */
+function rootsShown() {
+	return state.v === 'flame' && hasGrouping(profile, state.r) ? state.r : '';
+}
+
+/** Puts groups of tasks into the first row of the flame graph, if the state says so. */
+function addRoots() {
+	const part = rootsShown(), { view: shown, profile: frames } = page;
+	page.graph = page.tree;
+	if (!part) return;
+	const key = `below ${part}`, values = profile.taskGroups(part).values;
+	page.profile = frames.late[key] ??= withGroups(frames, part, groupNames(profile, part, [...values.keys()]));
+	if (shown.split?.part !== part) shown.split = { part, tree: splitByGroup(profile, shown, page.profile, page.isInView) };
+	page.graph = shown.split.tree;
+}
+
+/** Whether a frame is that of a group of tasks. */
+function isGroup(f) {
+	return f >= page.profile.firstGroup;
 }
 
 /** Whether what is shown depends on the source files of functions. */
@@ -213,6 +235,7 @@ function compute() {
 		open: f => { if (!frames.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: frames.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };
 	page.isInView = momentsIn(profile, page, window);
+	addRoots();
 	page.picked = (state.fn && frameOf(frames, findKey(profile, state.fn))) || -1;
 	page.mostSelf = page.functions.self.reduce((most, k, f) => (frames.others.has(f) ? most : Math.max(most, k)), 1);
 	if (second) page.B = viewOf(second, other, chosen);
@@ -244,7 +267,7 @@ function frameColour(f, i) {
 		const d = frameDifference(page, i);
 		return p.difference(frameChange(d), d.differs);
 	}
-	if (state.col === 'heat') return p.heat(Math.sqrt(page.functions.self[f] / page.mostSelf));
+	if (state.col === 'heat') return p.heat(Math.sqrt((page.functions.self[f] ?? 0) / page.mostSelf));
 	if (state.col === 'image' && kind[f] !== 0 && kind[f] < 7) return p.ofImage(image[f]);
 	return p.ofKind(kind[f], image[f]);
 }
@@ -262,6 +285,7 @@ function showTip(event, ...content) {
 }
 
 function place(f) {
+	if (isGroup(f)) return page.profile.part;
 	const kind = KINDS[page.profile.func.kind[f]], image = imageName(page.profile, f);
 	return image && kind !== 'application' ? `${image} · ${kind}` : kind;
 }
@@ -288,6 +312,7 @@ function frameTip(graph, i, event) {
 }
 
 function actions(f) {
+	if (isGroup(f)) return el('div', { class: 'actions' }, el('button', { type: 'button', onclick: () => addTask(page.profile.part, page.profile.values[f - page.profile.firstGroup]) }, `Only this ${page.profile.part}`));
 	const button = (text, key, act) => el('button', { type: 'button', title: key, onclick: act }, text);
 	return el('div', { class: 'actions' },
 		button('Callers + callees', 's', () => page.open(f)),
@@ -307,15 +332,15 @@ function numbersOfBoth(f) {
 function showDetail(graph, i, f) {
 	const t = graph?.tree, { profile: frames } = page, total = t ? t.total[i] : f ? page.functions.total[f] : page.n, self = t ? t.self[i] : page.functions.self[f];
 	const isAll = f === 0 || frames.func.kind[f] === KIND_REST || frames.others.has(f);
-	page.picked = f;
+	page.picked = isGroup(f) ? 0 : f;
 	// the function whose frame this is stays known, for other frames
-	if (!isAll && frameOf(frames, findKey(profile, state.fn)) !== f) writeState({ fn: frames.key[f] }, false);
+	if (!isAll && !isGroup(f) && frameOf(frames, findKey(profile, state.fn)) !== f) writeState({ fn: frames.key[f] }, false);
 	$('detail').hidden = false;
 	$('detail').replaceChildren(
 		el('div', { class: 'name', title: fullName(frames, f) }, f ? fullName(frames, f) : 'everything that is shown'),
 		el('div', { class: 'numbers' }, state.v === 'diff' ? numbersOfBoth(f) : `total ${f ? shareText(total, page.n, t && total !== page.functions.total[f] ? noiseOf(t, i) : page.blocks.ofTotal(f)) : '100 %'} · self ${pct(self / page.n)} % · ` +
 			`${amount(profile.head, total)}${profile.head.hz ? ' · ' + timeOf(total) : ''}`),
-		el('div', { class: 'dim' }, f ? `${imagePath(frames, f) || place(f)} · ${KINDS[frames.func.kind[f]]}` :
+		el('div', { class: 'dim' }, isGroup(f) ? place(f) : f ? `${imagePath(frames, f) || place(f)} · ${KINDS[frames.func.kind[f]]}` :
 			t ? 'Click selects, double click or Enter zooms, Escape shows all, / searches, ? lists the keys.' :
 				'Click or arrow keys select, double click or Enter shows callers and callees, / searches, ? lists the keys.'),
 		isAll ? '' : actions(f));
@@ -357,6 +382,10 @@ function addFilter(verb, f, more = {}) {
 
 function chooseFrames(m) {
 	go({ m, z: '' });
+}
+
+function chooseRoots(r) {
+	go({ r, z: '' });
 }
 
 function mergeRecursion(isMerged) {
@@ -448,7 +477,8 @@ function renderBar() {
 		...chosenTasks().map(c => chip('', `${c.part === 'cpu' ? 'CPU' : c.part} ${cgroupName(profile, c.value)}`, c.part === 'cgroup' ? `Only the samples of ${visible(c.value)}` : 'Only these samples', () => removeTask(c))),
 		...page.chosen.map(f => chip('', `${f.verb} ${shortName(f.profile, f.f)}`, fullName(f.profile, f.f), () => removeFilter(f))),
 		...hasOption('merge') ? [chip('', 'recursion merged', 'A function that calls itself is one frame', () => mergeRecursion(false))] : [],
-		...page.profile === profile ? [] : [chip('', `frames: ${page.frameNames[1]}`, `Functions of one ${page.frameNames[0]} that call each other are one frame`, () => chooseFrames('function'))]);
+		...rootsShown() ? [chip('', `below ${PLURALS[state.r]}`, `The first row is of ${PLURALS[state.r]}`, () => chooseRoots(''))] : [],
+		...framesShown() === 'function' ? [] : [chip('', `frames: ${page.frameNames[1]}`, `Functions of one ${page.frameNames[0]} that call each other are one frame`, () => chooseFrames('function'))]);
 	$('compare').hidden = profile.steps < 2 || Boolean(second);
 	$('compare').setAttribute('aria-pressed', String(isComparing));
 	$('amount').textContent = page.B ? '' : `${amount(head, page.n)}${head.hz ? ', ' + timeOf(page.n) : ''}` +
@@ -467,9 +497,10 @@ function renderTabs() {
 	}
 	$('t-' + state.v).scrollIntoView({ block: 'nearest', inline: 'nearest' });
 	const isFlame = state.v === 'flame';
-	for (const id of ['directions', 'colour', 'recursion']) $(id).hidden = !isFlame;
+	for (const id of ['directions', 'colour', 'recursion', 'roots']) $(id).hidden = !isFlame;
 	$('frames').hidden = !isFlame && !(state.v === 'diff' && page.B);
 	$('merge-by').value = state.m;
+	$('root-of').value = state.r;
 	$('key').hidden = (!isFlame && state.v !== 'diff') || isOutline();
 	$('colour').hidden ||= isOutline();
 	$('growth').hidden = !(isFlame && state.dir !== 'sandwich') && !(state.v === 'diff' && page.B);
@@ -498,6 +529,7 @@ function search() {
 	else if (!found.functions) text.textContent = `no ${one} matches`;
 	else text.textContent = `${shareText(found.samples, page.n, page.blocks.ofNodes(found.nodes))} · ${int(found.functions)} ${found.functions === 1 ? one : several}`;
 	page.found = found?.functions ? found : null;
+	if (page.found) page.found.drawn = page.graph === page.tree ? page.found.nodes : page.profile.search(page.graph, state.q).nodes;
 	match = -1;
 	$('steps').hidden = !page.found || state.v !== 'flame' || state.dir !== 'down' || isOutline();
 	for (const g of Object.values(graphs)) g.hit = page.found?.hit ?? null;
@@ -505,7 +537,7 @@ function search() {
 
 /** Where the matches are, also those too narrow to be seen. */
 function drawStrip() {
-	const strip = $('strip'), t = page.tree, r = window.devicePixelRatio || 1;
+	const strip = $('strip'), t = page.graph, r = window.devicePixelRatio || 1;
 	strip.hidden = !page.found || state.v !== 'flame' || state.dir !== 'down' || isOutline();
 	if (strip.hidden) return;
 	const w = strip.clientWidth, c = strip.getContext('2d'), p = colours();
@@ -515,23 +547,25 @@ function drawStrip() {
 	c.fillStyle = p.panel;
 	c.fillRect(0, 0, w, 6);
 	c.fillStyle = p.match;
-	for (const i of page.found.nodes) c.fillRect(t.x[i] / t.total[0] * w, 0, Math.max(2, t.total[i] / t.total[0] * w), 6);
+	for (const i of page.found.drawn) c.fillRect(t.x[i] / t.total[0] * w, 0, Math.max(2, t.total[i] / t.total[0] * w), 6);
 }
 
 function nextMatch(by) {
 	if (!page.found || $('steps').hidden) return;
-	const nodes = page.found.nodes, g = graphs.main;
+	const nodes = page.found.drawn, g = graphs.main;
 	showTip(null);
 	match = (match + by + nodes.length) % nodes.length;
 	g.reveal(nodes[match]);
 	g.select(nodes[match]);
-	$('found').textContent = `${shareText(page.found.samples, page.n, page.blocks.ofNodes(nodes))} · ${match + 1} of ${int(nodes.length)}`;
+	$('found').textContent = `${shareText(page.found.samples, page.n, page.blocks.ofNodes(page.found.nodes))} · ${match + 1} of ${int(nodes.length)}`;
 }
 
 function renderFlame() {
 	const g = graphs.main, { profile: frames } = page, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
 	drawStrip();
 	$('no-chains').hidden = profile.head.chains;
+	$('no-roots').hidden = !state.r || Boolean(rootsShown());
+	$('no-roots').replaceChildren(...$('no-roots').hidden ? [] : [showMissing(page, state.r)]);
 	$('callers').hidden = $('middle').hidden = !isSandwich;
 	$('path').hidden = isSandwich || isOutline();
 	$('graph').hidden = isOutline();
@@ -539,17 +573,17 @@ function renderFlame() {
 	g.turn(!isSandwich && hasOption('flame'));
 	g.o.first = isSandwich ? 1 : 0;
 	if (state.dir === 'down') {
-		const same = g.tree && g.tree.func === page.tree.func;
-		g.set(page.tree, same);
-		if (state.z || !same) g.zoom(nodeOf(page.tree, state.z.split('\t').filter(Boolean)), true);
+		const same = g.tree && g.tree.func === page.graph.func;
+		g.set(page.graph, same);
+		if (state.z || !same) g.zoom(nodeOf(page.graph, state.z.split('\t').filter(Boolean)), true);
 		else g.zoom(0, true);
-		if (!same && page.picked > 0) g.selected = Math.max(0, page.tree.func.indexOf(page.picked));
+		if (!same && page.picked > 0) g.selected = Math.max(0, page.graph.func.indexOf(page.picked));
 		showPath(g, g.zoomed || 0);
 	} else if (state.dir === 'up') {
-		g.set(frames.bottomUp(page.tree, least));
+		g.set(frames.bottomUp(page.graph, least));
 		showPath(g, 0);
 	} else {
-		const f = page.picked > 0 ? page.picked : hottest(), s = frames.sandwich(page.tree, f, least);
+		const f = page.picked > 0 ? page.picked : hottest(), s = frames.sandwich(page.graph, f, least);
 		$('middle').textContent = `▲ callers · ${fullName(frames, f)}: ${shareText(s.total, page.n, page.blocks.ofTotal(f))} · callees ▼`;
 		graphs.callers.set(s.callers);
 		g.set(s.callees);
@@ -1103,7 +1137,7 @@ function exportCommand(form) {
 function showExports() {
 	if (profile.head.applications_only) return;
 	const graph = { flame: isOutline() ? null : graphs.main, diff: page.B ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
-	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
+	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', rootsShown() ? '' : '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
 		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
 	if (graph) offers.unshift(['Graph, SVG', 'flame-graph.svg', '', async () => graph.svg(`${command()} ${location.hash}`)],
 		['Graph, PNG', 'flame-graph.png', '', () => new Promise(done => { graph.canvas.toBlob(done); })]);
@@ -1140,6 +1174,7 @@ function listen() {
 	$('col').onchange = () => go({ col: $('col').value });
 	$('by').onchange = () => go({ by: $('by').value });
 	$('merge-by').onchange = () => chooseFrames($('merge-by').value);
+	$('root-of').onchange = () => chooseRoots($('root-of').value);
 	$('merge').onchange = () => mergeRecursion($('merge').checked);
 	$('grow-down').onclick = () => grow(false);
 	$('grow-up').onclick = () => grow(true);

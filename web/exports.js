@@ -30,7 +30,7 @@ function eachChain(tree, each) {
 /** Folded stacks, as opreport --folded prints them: equal names are one. */
 export function foldedOf(page) {
 	const names = [], sums = new Map(), part = f => (names[f] ??= foldedName(page.profile, f));
-	eachChain(page.tree, (path, samples) => {
+	eachChain(page.graph, (path, samples) => {
 		const text = path.map(part).join(';');
 		sums.set(text, (sums.get(text) || 0) + samples);
 	});

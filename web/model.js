@@ -141,7 +141,7 @@ export class Tree {
 }
 
 /** Makes trees from paths: nodes are found by parent and function, in one table of numbers of nodes, and sorted at the end. */
-class Builder {
+export class Builder {
 	constructor(func) {
 		this.func = [func];
 		this.self = [0];

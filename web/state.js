@@ -15,10 +15,10 @@ export const GROUPINGS = ['application', ...FUNCTION_GROUPS, ...TASK_PARTS, 'eve
 const ROWS = ['function', 'application', ...FUNCTION_GROUPS, ...TASK_PARTS];
 
 /** v view, a and b windows "FROM..TO", f filters "focus:KEY" in a list, who tasks "cgroup:PATH" in a list, fn function, dir direction, z zoom
- * as a path of functions, q search, m what frames of flame graphs are, g and by what samples and functions are grouped by, col colour, side of a difference whose source is shown, sort, opt options, e event, c the session to compare
+ * as a path of functions, q search, m what frames of flame graphs are, r what their first row is, g and by what samples and functions are grouped by, col colour, side of a difference whose source is shown, sort, opt options, e event, c the session to compare
  * with, theme. */
 const DEFAULTS = {
-	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', m: 'function', g: 'application', by: 'function', col: 'kind', side: 'A', sort: 'self', opt: '', e: '', c: '', theme: '',
+	v: '', a: '', b: '', f: '', who: '', fn: '', dir: 'down', z: '', q: '', m: 'function', r: '', g: 'application', by: 'function', col: 'kind', side: 'A', sort: 'self', opt: '', e: '', c: '', theme: '',
 };
 
 export let state = { ...DEFAULTS };
@@ -47,6 +47,7 @@ export function readState() {
 	if (!GROUPINGS.includes(next.g)) next.g = 'application';
 	if (!ROWS.includes(next.by)) next.by = 'function';
 	if (!Object.hasOwn(FRAMES, next.m)) next.m = 'function';
+	if (!TASK_PARTS.includes(next.r)) next.r = '';
 	if (next.side !== 'B') next.side = 'A';
 	if (next.c.includes('/')) next.c = '';
 	state = next;

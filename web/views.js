@@ -285,7 +285,7 @@ function squeeze(row, most) {
 /** The bars of a row. */
 const SPARKS = 120;
 const GROUPING_NAMES = { application: 'Application', image: 'Image', kind: 'Kind of code', cgroup: 'Cgroup', process: 'Process', thread: 'Thread', cpu: 'CPU', event: 'Event' };
-const PLURALS = { function: 'functions', application: 'applications', image: 'images', kind: 'kinds of code', cgroup: 'cgroups', process: 'processes', thread: 'threads', cpu: 'CPUs' };
+export const PLURALS = { function: 'functions', application: 'applications', image: 'images', kind: 'kinds of code', cgroup: 'cgroups', process: 'processes', thread: 'threads', cpu: 'CPUs' };
 /** What records the parts that samples are separated by. */
 const RECORDED_BY = { cgroup: 'cgroup', process: 'thread', thread: 'thread', cpu: 'cpu' };
 
@@ -296,7 +296,7 @@ function groupingChoice(page) {
 }
 
 /** Why there is nothing to show by a grouping: what records it. */
-function showMissing(page, grouping = page.grouping) {
+export function showMissing(page, grouping = page.grouping) {
 	const { head } = page.profile, by = RECORDED_BY[grouping], was = (head.separate ?? '').split(',').includes(by);
 	if (grouping === 'event' && head.events) return showEvents(page);
 	if (grouping === 'event')

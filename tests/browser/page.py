@@ -1116,6 +1116,36 @@ def frames_may_be_source_files(b, url):
             (0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "main.c"): 1000, (4, "marked.c"): 900, (5, "marked.c"): 300, (2, "[depth]"): 200}
 
 
+def frames_may_be_below_tasks(b, url):
+    """The first row is of threads or the like, with the samples of Overview; stacks below cgroups are those of opreport, which shortens their names. What was not
+    recorded says how."""
+    found = []
+    for part, name in (("thread", "70 exe-pie"), ("process", "71 exe-pie"), ("cpu", "CPU 1"), ("cgroup", "/b/c")):
+        b.open(url, f"v=overview&g={part}")
+        rows = overview_rows(b)
+        b.open(url, f"v=flame&r={part}")
+        frames = frames_in_svg(b)
+        found.append({name: n for (depth, name), n in frames.items() if depth == 1} == rows and name in rows and frames[(2, "exe-pie")] == 100)
+    folded, command = exported(b, "folded.txt")
+    wanted = run(f"{BUILD}/tools/opreport", "--folded=cgroup", "--session-dir=tasks").splitlines()
+    same = command is None and sorted(re.sub("^.*/", "", line) for line in folded.decode().splitlines()) == sorted(wanted)
+    chips = b.text("chips")
+    b.js("document.querySelector('#graph canvas').focus()")
+    b.type(Keys.ARROW_DOWN)
+    b.press("#detail .actions button")
+    only = b.until(lambda: "50 samples" in b.text("amount")) and "cgroup /" in b.text("chips")
+    b.open(url, "v=flame&r=thread&dir=up&q=main")
+    up = frames_in_svg(b)
+    b.open(url, "v=flame&r=thread&dir=sandwich&fn=exe-pie:main")
+    middle = b.text("middle")
+    return found == [True] * 4 and same and only and "below cgroups" in chips and any("70 exe-pie" == name for _, name in up) and "main: " in middle
+
+
+def first_rows_that_are_not_recorded_say_how(b, url):
+    b.open(url, "v=flame&r=thread")
+    return "operf --separate-thread" in b.text("no-roots") and (1, "exe-pie") in frames_in_svg(b)
+
+
 def files_of_both_profiles_are_known(b, place):
     """In a file, and from a server."""
     b.open(f"{place}/difference.html", "v=diff&m=file")
@@ -1586,6 +1616,8 @@ def main():
             attempt(a_tree_may_be_a_table, wide, f"file://{work}/one.html")
             attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
             attempt(frames_may_be_source_files, wide, f"file://{work}/one.html", what="file: ")
+            attempt(frames_may_be_below_tasks, wide, f"file://{work}/tasks.html")
+            attempt(first_rows_that_are_not_recorded_say_how, wide, f"file://{work}/one.html")
             attempt(files_of_both_profiles_are_known, wide, f"file://{work}")
             attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
             attempt(a_difference_may_be_of_images, wide, f"file://{work}")
