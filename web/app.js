@@ -596,12 +596,23 @@ function renderFlame() {
 
 /** Shows a graph, with the root at the bottom if isFlame. */
 function grow(isFlame) {
-	go({ opt: optionsWith('flame', isFlame, isOutline() ? optionsWith('table', false) : state.opt) });
+	go({ opt: optionsWith('flame', isFlame, isOutline() ? asTable(false) : state.opt) });
 }
 
-/** Whether the tree is shown as a table. */
+/** Whether the tree is shown as a table. That of callers is one at first: as a graph, a flat profile is a million of slivers. */
 function isOutline() {
-	return state.v === 'flame' && state.dir !== 'sandwich' && hasOption('table');
+	return state.v === 'flame' && (state.dir === 'up' ? !hasOption('graph') : state.dir === 'down' && hasOption('table'));
+}
+
+/** The options with which the tree of a direction is a table, or not. */
+function asTable(isTable, dir = state.dir) {
+	return dir === 'up' ? optionsWith('graph', !isTable) : optionsWith('table', isTable);
+}
+
+/** Shows the tree as a table, or the table as a graph. */
+function turnTable() {
+	const isTree = state.v === 'flame' && state.dir !== 'sandwich', dir = state.dir === 'sandwich' ? 'down' : state.dir;
+	go({ v: 'flame', dir, opt: asTable(!isTree || !isOutline(), dir) });
 }
 
 function showOutline(tree) {
@@ -1160,7 +1171,7 @@ function onKey(e) {
 		s: () => go({ v: 'flame', dir: 'sandwich' }), i: () => grow(!hasOption('flame')), d: switchTheme, S: () => go({ v: 'source' }), n: () => source?.step(1), p: () => source?.step(-1), q: () => go({ v: 'quality' }), e: showExports, c: compare, '?': showKeys,
 		f: () => addFilter('focus', f), h: () => addFilter('hide', f), x: () => addFilter('drop', f),
 		u: () => { if (filters().length) removeFilter(filters().pop()); else if (chosenTasks().length) removeTask(chosenTasks().pop()); }, m: () => { $('over').hidden = !$('over').hidden; },
-		y: () => { if (f > 0) copy(fullName(page.profile, f)); }, g: nextFrames, T: () => go({ v: 'flame', dir: state.dir === 'sandwich' ? 'down' : state.dir, opt: optionsWith('table', !isOutline()) }), Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
+		y: () => { if (f > 0) copy(fullName(page.profile, f)); }, g: nextFrames, T: turnTable, Y: () => { if (command()) copy(command()); }, Escape: () => showTip(null) };
 	const act = acts[e.key] || (e.key >= '1' && e.key <= String(views.length) ? () => go({ v: views[Number(e.key) - 1] }) : null);
 	if (!act) return;
 	e.preventDefault();
@@ -1178,7 +1189,7 @@ function listen() {
 	$('merge').onchange = () => mergeRecursion($('merge').checked);
 	$('grow-down').onclick = () => grow(false);
 	$('grow-up').onclick = () => grow(true);
-	$('as-table').onclick = () => go({ opt: optionsWith('table', true) });
+	$('as-table').onclick = () => go({ opt: asTable(true) });
 	$('search').oninput = () => {
 		clearTimeout(typing);
 		typing = setTimeout(() => {

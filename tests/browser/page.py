@@ -1097,7 +1097,7 @@ def frames_may_be_source_files(b, url):
     b.until(lambda: b.js("return document.getElementById('reading').hidden"))
     found, chips = b.text("found"), b.text("chips")
     frames = {(depth, os.path.basename(name)): n for (depth, name), n in frames_in_svg(b).items()}
-    b.open(url, "v=flame&m=file&dir=up")
+    b.open(url, "v=flame&m=file&dir=up&opt=graph")
     b.until(lambda: b.js("return document.getElementById('reading').hidden"))
     own, expected = {}, {}
     for (depth, name), n in frames_in_svg(b).items():
@@ -1134,7 +1134,7 @@ def frames_may_be_below_tasks(b, url):
     b.type(Keys.ARROW_DOWN)
     b.press("#detail .actions button")
     only = b.until(lambda: "50 samples" in b.text("amount")) and "cgroup /" in b.text("chips")
-    b.open(url, "v=flame&r=thread&dir=up&q=main")
+    b.open(url, "v=flame&r=thread&dir=up&opt=graph&q=main")
     up = frames_in_svg(b)
     b.open(url, "v=flame&r=thread&dir=sandwich&fn=exe-pie:main")
     middle = b.text("middle")
@@ -1166,7 +1166,7 @@ def filters_are_about_frames(b, url):
     """A filter stays what it is when frames are others; a filter of a function has effect before frames are joined."""
     found = {}
     for fragment in ("m=image&f=focus:image lib.so", "m=image&f=drop:image lib.so", "m=image&f=hide:image exe-pie", "m=image&f=hide:exe-pie:main",
-                     "f=focus:image lib.so", "m=image&opt=merge&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z", "m=image&dir=up"):
+                     "f=focus:image lib.so", "m=image&opt=merge&a=2026-11-23T14:00:11Z..2026-11-23T14:00:19Z", "m=image&dir=up&opt=graph"):
         b.open(url, f"v=flame&{fragment}")
         found[fragment] = {place: n for place, n in frames_in_svg(b).items() if place[0] > 1}
     b.open(url, "v=source&fn=image lib.so")
@@ -1207,7 +1207,7 @@ def a_tree_may_be_a_table(b, url):
     folded, detail = outline(b), b.text("detail")
     b.type(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
     shut = outline(b)
-    b.open(url, "v=flame&dir=up&opt=table&q=marked_first")
+    b.open(url, "v=flame&dir=up&q=marked_first")
     up = outline(b)
     b.press("#outline .tr[data-row='1'] .fold")
     callers, matches = outline(b), b.js("return [...document.querySelectorAll('#outline .match')].map(e => e.textContent)")
