@@ -230,7 +230,7 @@ function compute() {
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, ...findKey(profile, f.key) })).filter(f => f.f !== undefined), frames = withFrames(profile, framesShown());
 	const window = state.a ? parseWindow(state.a) : null, shown = viewOf(profile, window, chosen), other = state.b ? parseWindow(state.b, second ?? profile) : null;
-	page = { profile: frames, frameNames: FRAMES[framesShown()], palette: colours(), events: eventsInView(), window, other, second: second && withFrames(second, framesShown()), chosen, sort: state.sort,
+	page = { profile: frames, whole: profile, frameNames: FRAMES[framesShown()], palette: colours(), events: eventsInView(), window, other, second: second && withFrames(second, framesShown()), chosen, sort: state.sort,
 		isPart: Boolean(window || chosen.length || hasOption('merge') || state.who || frames !== profile), onlyTask: addTask, annotations, goTo: goTo, timeOf, groupColour, series, grouping: state.g, by: state.by, groupBy: g => go({ g }), chooseEvent, view: shown, ...shown, ...losses(window),
 		open: f => { if (!frames.others.has(f)) go({ v: 'flame', dir: 'sandwich', fn: frames.key[f], z: '' }); }, pick: f => showDetail(null, 0, f),
 		focus: f => addFilter('focus', f, { v: 'flame' }), sorted: id => writeState({ sort: id }, false), found: null };

@@ -627,11 +627,19 @@ export function differenceKey({ palette }) {
 
 // --- quality ---
 
+/** The samples in code without a symbol; if frames are groups of functions, by those of the profile that these are of. */
+function namelessSamples({ profile, whole, functions, self }) {
+	const { kind } = whole.func, { func, n } = whole.base;
+	let sum = 0;
+	if (!profile.of) for (let f = 1; f < whole.count; f++) sum += kind[f] === KIND_NONE ? functions.self[f] : 0;
+	else for (let i = 1; i < n; i++) sum += self[i] && kind[func[i]] === KIND_NONE ? self[i] : 0;
+	return sum;
+}
+
 /** Facts for the chip, the worst first: { text, level }, of the window that is shown. */
 export function qualityFacts(page) {
 	const { profile } = page, { head } = profile, facts = [];
-	let nameless = 0;
-	for (let f = 1; f < profile.count; f++) if (profile.func.kind[f] === KIND_NONE) nameless += page.functions.self[f];
+	const nameless = namelessSamples(page);
 	const lost = page.lost / (page.lost + page.before || 1);
 	facts.push({ level: lost > 0.02 ? 2 : lost > 0.001 ? 1 : 0, text: page.lost ? `${int(page.lost)} lost (${pct(lost)} %)` : '0 lost' });
 	if (page.gaps) facts.push({ level: 1, text: `${lengthOf(page.gaps)} gap` });

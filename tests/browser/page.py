@@ -213,6 +213,16 @@ file /opt/node anon:anon:77:0x0:0x8fff TIMER.0.0.77.all.all
 chain /opt/node TIMER.0.0.77.all.all complete 1 anon:anon:77:0x0:0x8fff 1 ./elf/lib.so marked_first+4
 """
 
+# An image has functions, and code without a symbol.
+UNNAMED = """
+cpu 4
+file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all
+    main 100
+    1 50
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 100 ./elf/exe-pie main ./elf/exe-pie _start+9
+chain ./elf/exe-pie TIMER.0.0.all.all.all complete 50 ./elf/exe-pie 1 ./elf/exe-pie main+5
+"""
+
 # Slices that are a little longer than a step.
 LONG = "cpu 4\n" + "".join(f"slice {1795442400 + 10.6 * i:.3f} {1795442410.6 + 10.6 * i:.3f}\n" for i in range(20)) + \
     "file ./elf/exe-pie ./elf/exe-pie TIMER.0.0.all.all.all\n" + "".join(f"    during {i + 1} main 100\n" for i in range(20))
@@ -1116,6 +1126,15 @@ def frames_may_be_source_files(b, url):
             (0, "all"): 1000, (1, "exe-pie"): 1000, (2, "exe-pie"): 800, (3, "main.c"): 1000, (4, "marked.c"): 900, (5, "marked.c"): 300, (2, "[depth]"): 200}
 
 
+def quality_is_that_of_functions(b, url):
+    """Whatever frames are: also of images, in which code without symbols is next to other code."""
+    said = []
+    for frames in ("function", "image"):
+        b.open(url, f"v=flame&m={frames}")
+        said.append(re.findall(r"([\d.]+) % no symbols", b.text("quality")))
+    return said == [["33.3"], ["33.3"]]
+
+
 def frames_may_be_below_tasks(b, url):
     """The first row is of threads or the like, with the samples of Overview; stacks below cgroups are those of opreport, which shortens their names. What was not
     recorded says how."""
@@ -1240,7 +1259,7 @@ def make_pages():
     shutil.copy("elf/lib.so", "old/lib.so")
     with open("names", "w", encoding="utf-8") as f:
         f.write(f"{ID + ID}\tweb-1\n")
-    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("long", LONG), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS), ("threads", THREADS),
+    for name, text in (("one", SESSION), ("twin", TWIN), ("short", SHORT), ("inlined", INLINED), ("long", LONG), ("unnamed", UNNAMED), ("bursts", BURSTS), ("marked", MARKED), ("local", LOCAL), ("off", OFF_CPU), ("tasks", TASKS), ("builds", BUILDS), ("shed", SHED), ("containers", CONTAINERS), ("threads", THREADS),
                        ("tasks-flat", re.sub(r"(?m)^chain.*\n", "", TASKS))):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
@@ -1616,6 +1635,7 @@ def main():
             attempt(a_tree_may_be_a_table, wide, f"file://{work}/one.html")
             attempt(frames_may_be_classes, wide, f"file://{work}/classes.html")
             attempt(frames_may_be_source_files, wide, f"file://{work}/one.html", what="file: ")
+            attempt(quality_is_that_of_functions, wide, f"file://{work}/unnamed.html")
             attempt(frames_may_be_below_tasks, wide, f"file://{work}/tasks.html")
             attempt(first_rows_that_are_not_recorded_say_how, wide, f"file://{work}/one.html")
             attempt(files_of_both_profiles_are_known, wide, f"file://{work}")
