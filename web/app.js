@@ -1135,11 +1135,11 @@ function packed(bytes) {
 	return new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'))).blob();
 }
 
-/** The command that prints such a file of the window and the filters; '' if there is none. */
+/** The command that makes such a file of the window and the filters; '' if there is none. */
 function exportCommand(form) {
-	const options = page.chosen.length || hasOption('merge') || framesShown() !== 'function' ? filterOptions() : '', text = profile.head.options;
-	if (!form || options === null || taskWords() === null || (form === '--folded' && (!profile.head.chains || hasOption('merge')))) return '';
-	if (profile.head.hidden && (page.isPart || form === '--folded')) return '';
+	const isStacks = /^--(folded|pprof)/.test(form), options = page.chosen.length || hasOption('merge') || framesShown() !== 'function' ? filterOptions() : '', text = profile.head.options;
+	if (!form || options === null || taskWords() === null || (isStacks && (!profile.head.chains || hasOption('merge')))) return '';
+	if ((profile.head.hidden && (page.isPart || isStacks)) || (form.startsWith('--pprof') && options)) return '';
 	return `opreport ${form}${visible(text)}${options} ${visible(profile.head.selection)}${taskWords()}${page.window ? ` time:${windowText(page.window)}` : ''}`
 		.replace(/ +/g, ' ').trim();
 }
@@ -1148,7 +1148,7 @@ function exportCommand(form) {
 function showExports() {
 	if (profile.head.applications_only) return;
 	const graph = { flame: isOutline() ? null : graphs.main, diff: page.B ? graphs.diff : null }[state.v], rows = profile.head.chains ? '--children' : '-l';
-	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', rootsShown() ? '' : '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '', () => packed(pprofOf(page))],
+	const offers = /** @type {any[]} */ ([['Folded stacks', 'folded.txt', rootsShown() ? '' : '--folded', async () => foldedOf(page)], ['pprof', 'profile.pb.gz', '--pprof=profile.pb.gz', () => packed(pprofOf(page))],
 		['Functions, CSV', 'functions.csv', rows + ' --csv', async () => csvOf(page)], ['Functions, JSON', 'functions.json', rows + ' --json', async () => jsonOf(page)]]);
 	if (graph) offers.unshift(['Graph, SVG', 'flame-graph.svg', '', async () => graph.svg(`${command()} ${location.hash}`)],
 		['Graph, PNG', 'flame-graph.png', '', () => new Promise(done => { graph.canvas.toBlob(done); })]);

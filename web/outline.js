@@ -12,8 +12,8 @@ const INDENT_PX = 14;
 function outlineColumns(page, isUp) {
 	const share = k => pct(k / page().n), profile = () => page().profile;
 	return [
-		{ id: 'total', title: isUp ? 'Share %' : 'Total %', width: '66px', narrow: '54px', cls: 'right', falls: true, key: r => r.total, fill: (c, r) => { c.textContent = share(r.total); } },
-		...isUp ? [] : [{ id: 'self', title: 'Self %', width: '60px', narrow: '48px', cls: 'right', falls: true, key: r => r.self, fill: (c, r) => { c.textContent = share(r.self); } }],
+		{ id: 'total', title: isUp ? 'Share %' : 'Total %', width: '76px', narrow: '72px', cls: 'right', falls: true, key: r => r.total, fill: (c, r) => { c.textContent = share(r.total); } },
+		...isUp ? [] : [{ id: 'self', title: 'Self %', width: '60px', narrow: '60px', cls: 'right', falls: true, key: r => r.self, fill: (c, r) => { c.textContent = share(r.self); } }],
 		{ id: 'samples', title: profile().head.unit ? 'Off the CPU' : 'Samples', width: '90px', cls: 'right', falls: true, key: r => r.total, fill: (c, r) => { c.textContent = count(profile().head, r.total); } },
 		{ id: 'name', title: 'Name', width: 'minmax(0,1fr)', narrow: 'minmax(0,1fr)', key: r => fullName(profile(), r.f),
 			init: c => c.append(el('button', { type: 'button', class: 'fold', tabindex: -1, 'aria-hidden': 'true' }), el('span', {})),
@@ -91,7 +91,8 @@ export class Outline extends Table {
 		const { tree: { func, total, self, end }, open } = this, rows = /** @type {any[]} */ ([]);
 		for (let i = parent + 1; i < end[parent]; i = end[i])
 			if (total[i]) rows.push({ i, f: func[i], total: total[i], self: self[i], level, isLeaf: total[i] <= self[i], isOpen: open.has(i) && total[i] > self[i] });
-		for (const row of this.sorted(rows)) {
+		const { rest } = this.o.page().profile, isRest = row => row.f === rest;
+		for (const row of [...this.sorted(rows.filter(r => !isRest(r))), ...rows.filter(isRest)]) {
 			this.rows.push(row);
 			if (row.isOpen) this.add(row.i, level + 1);
 		}

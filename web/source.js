@@ -153,13 +153,19 @@ export class Source {
 				el('span', { class: 'dim call' }, 'no line'));
 	}
 
+	/** Scrolls to a row, from its beginning on: jumps and shares are there. */
+	bring(r, block) {
+		r.element.scrollIntoView({ block });
+		r.element.closest('.pane').scrollLeft = 0;
+	}
+
 	/** Marks the rows of one line in both panes; after a click, the other pane shows the hottest of them. */
 	tie(key, clicked) {
 		for (const r of [...this.left, ...this.right]) r.element?.classList.toggle('tied', Boolean(key) && r.key === key);
 		if (!clicked || !key) return;
 		const other = this.left.some(r => r.element === clicked) ? this.right : this.left;
 		const best = other.filter(r => r.key === key).sort((a, b) => b.heat - a.heat)[0];
-		best?.element.scrollIntoView({ block: 'nearest' });
+		if (best) this.bring(best, 'nearest');
 	}
 
 	/** Goes to the next hot line. */
@@ -168,7 +174,7 @@ export class Source {
 		if (!this.order.length) return;
 		this.at = by ? Math.max(0, Math.min(this.order.length - 1, this.at + by)) : 0;
 		const r = rows[this.order[this.at]];
-		r.element.scrollIntoView({ block: 'center' });
+		this.bring(r, 'center');
 		this.tie(r.key, r.element);
 		this.place.textContent = `${r.number ? `line ${r.number}` : r.address}: ${this.at + 1} of ${this.order.length}, ${pct((r.total || r.samples) / this.base)} % of the function${this.hasTotals ? ' and what it calls' : ''}.`;
 	}
