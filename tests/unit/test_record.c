@@ -261,6 +261,31 @@ static void the_filter_keeps_only_its_applications(void)
 	}
 }
 
+/* Functions of source files get no place if it cannot be written which they have. */
+static void what_is_filtered_is_not_lost(void)
+{
+	BENCH(b);
+	_cleanup_free_ char *samples = session_samples(b.session, "current");
+	_cleanup_free_ char *sources = path_join(samples, "source");
+	uint64_t p = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t q = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/bin/q");
+	struct cookie_function function = { .name = (char *)"f", .bytes = 30 };
+	uint64_t f = cookie_source(b.cookies, "/srv/app.py", &function);
+	struct record_stats s;
+
+	b.config.images = "/bin/p";
+	bench_start(&b);
+	CHECK_EQ(path_make_parents(sources, 0755, NULL), 0);
+	CHECK_EQ(path_write(sources, "", 0644, NULL), 0); /* no directory */
+	run_as(&b, 7, p);
+	evbuf_sample(b.buffer, f, 0x10, 0, 1);
+	run_as(&b, 8, q);
+	evbuf_sample(b.buffer, f, 0x10, 0, 1);
+	s = stats_of(&b);
+	CHECK_EQ(s.lost_samplefile, 1);
+	CHECK_EQ(s.filtered, 1);
+}
+
 static void losses_have_their_own_counters(void)
 {
 	static const uint64_t words[] = { 0x10,
@@ -516,7 +541,7 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(generated_code_has_the_name_that_the_driver_found),
       T(samples_stay_in_the_places_of_their_functions),
       T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
-      T(losses_have_their_own_counters), T(source_files_get_images_as_others_are_left),
-      T(weights_count_and_saturate), T(a_session_moved_away_starts_again),
-      T(a_sample_file_that_fails_is_counted_and_tried_again),
+      T(what_is_filtered_is_not_lost), T(losses_have_their_own_counters),
+      T(source_files_get_images_as_others_are_left), T(weights_count_and_saturate),
+      T(a_session_moved_away_starts_again), T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))

@@ -88,8 +88,6 @@ static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 	if (!image)
 		f->lost = &rec->stats.lost_samplefile;
 	f->place = (struct place){ .image = image };
-	if (image && image->is_source)
-		find_source_place(rec, pc, f);
 }
 
 static struct sampled_image *current_app(struct record *rec)
@@ -146,6 +144,9 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 	}
 	if (!f->lost)
 		find_app(rec, current_app(rec), f);
+	/* Only now: what is filtered is not lost, and takes no place. */
+	if (!f->lost && f->place.image->is_source)
+		find_source_place(rec, pc, f);
 	if (rec->containers && rec->trans.cgroup)
 		container_namer_see(rec->containers, rec->trans.cgroup);
 	if (rec->threads && rec->trans.comm && !(rec->shed & RECORD_SHED_THREADS))
