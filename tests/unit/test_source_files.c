@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "file/path.h"
@@ -181,21 +182,32 @@ static void functions_of_another_file_are_not_its_own(void)
 }
 
 /* As on a full disk. */
+static void count_line(enum log_level level _unused_, const char *text _unused_, void *data)
+{
+	++*(int *)data;
+}
+
 static void a_failed_write_is_tried_again(void)
 {
+	int lines = 0;
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *functions = source_image_path(dir, "/srv/app.py");
 	struct source_files *t = source_files_new(dir);
 	uint64_t f = place(t, 1, "f", 5), script_unwritten;
 
+	log_to(LOG_LEVEL_WARNING, count_line, &lines);
 	CHECK_EQ(mkdir(functions, 0755), 0);
 	source_files_write(t, 60 * NS_PER_S, true);
+	CHECK_EQ(source_files_unwritten(t), 1);
+	source_files_write(t, 80 * NS_PER_S, true);
 	script_unwritten = source_files_unwritten(t);
-	CHECK_EQ(script_unwritten, 1);
+	CHECK_EQ(script_unwritten, 2);
+	CHECK_EQ(lines, 1);
 	CHECK_EQ(rmdir(functions), 0);
 	source_files_write(t, 120 * NS_PER_S, true);
 	CHECK_EQ(access(functions, F_OK), 0);
-	CHECK_EQ(source_files_unwritten(t), 1);
+	CHECK_EQ(source_files_unwritten(t), 2);
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
 	source_files_free(t);
 	t = source_files_new(dir);
 	CHECK_EQ(place(t, 1, "f", 5), f);

@@ -91,11 +91,11 @@ static void end_job(struct errand *e)
 {
 	const struct jit_writing *job = (struct jit_writing *)e;
 
-	if (job->result && job->err.code)
-		job->result->failed++;
-	else if (job->result)
+	if (job->result && !job->err.code)
 		job->result->count = job->count;
-	else if (job->err.code)
+	else if (job->result && job->result->failed++ == 0)
+		log_warn("%s: its functions have no names until it can be written", job->err.text);
+	else if (!job->result && job->err.code)
 		log_warn("%s: code of process %u has no names", job->err.text, job->tgid);
 	drop(e);
 }

@@ -192,7 +192,7 @@ static int write_reserved(const char *path, uint64_t end, const char *name)
 	if (fd < 0)
 		return fd;
 	if (dprintf(fd, "%" PRIu64 " %s", end, name) < 0)
-		r = -EIO;
+		r = -errno;
 	return path_put(temporary, path, 0, r);
 }
 
