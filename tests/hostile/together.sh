@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # All that holds a daemon, at once, with each driver: leases, a file system that hangs, very large perf
 # maps, streams of new files that are hard to parse, processes with very many mappings, dumps without
-# end. It answers, samples, and has an account of all. The longest time between two drains, and what
-# took it, are printed (bench/README.md).
+# end. It answers, samples, and has an account of all. The longest time between two drains, what took it,
+# and how late a loop that does nothing is meanwhile, are printed (bench/README.md).
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 hostile=$OP_BUILD_ROOT/tests/hostile
 command -v setpriv >/dev/null || skip_all "needs setpriv"
@@ -76,6 +76,8 @@ for driver in ${OP_DRIVERS:-bpf perf}; do
 		--event=TIMER:500 --session-dir="$session" --verbose=debug
 	[ -n "$(daemon_pid)" ] || continue
 	attack
+	output=$dir/late background "$hostile/bare_loop" "$seconds"
+	bare=$pid
 	end=$(($(date +%s) + seconds)) answered=0
 	while [ "$(date +%s)" -lt "$end" ]; do
 		timeout 20 opcontrol --status >"$dir/status" 2>&1 || break
@@ -85,6 +87,9 @@ for driver in ${OP_DRIVERS:-bpf perf}; do
 	test "$(date +%s)" -ge "$end" -a "$answered" -gt 0
 	result $? "$driver: it answers all along"
 	longest
+	wait "$bare"
+	echo "# a loop of the same priority that does nothing was late by $(cat "$dir/late") ms at most"
+	rm "$dir/late"
 	ok "$driver: samples can be recorded" opcontrol --dump
 	ok "$driver: there are samples of what attacked" sh -c \
 		"opreport --session-dir='$session' 2>/dev/null | grep -q ' many_maps'"
