@@ -107,25 +107,43 @@ static void give_page(void)
 	check(ioctl(faults, UFFDIO_ZEROPAGE, &zero) == 0, "UFFDIO_ZEROPAGE");
 }
 
-/* Ends each wait after a nap; the main thread has begun it before, as good as always. */
+/* Naps once the main thread waits: on a busy machine, it may come to that much later. */
+static void let_wait(void)
+{
+	const struct timespec moment = { 0, 1000000 };
+	char state;
+	FILE *f;
+
+	do {
+		(void)nanosleep(&moment, NULL);
+		state = '?';
+		f = fopen("/proc/self/stat", "re"); /* of the main thread */
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = '?';
+		check(f && fclose(f) == 0, "/proc/self/stat");
+	} while (state != 'S' && state != 'D');
+	(void)nanosleep(&nap, NULL);
+}
+
+/* Ends each wait after a nap. */
 static void *helper(void *barrier)
 {
 	(void)prctl(PR_SET_NAME, "the waker");
 	(void)pthread_mutex_lock(&mutex);
 	(void)pthread_barrier_wait(barrier);
-	(void)nanosleep(&nap, NULL);
+	let_wait();
 	(void)pthread_mutex_unlock(&mutex);
 	(void)pthread_barrier_wait(barrier);
-	(void)nanosleep(&nap, NULL);
+	let_wait();
 	check(sem_post(&shared) == 0, "sem_post");
 	(void)pthread_barrier_wait(barrier);
-	(void)nanosleep(&nap, NULL);
+	let_wait();
 	check(write(ends[1], "", 1) == 1, "write");
 	(void)pthread_barrier_wait(barrier);
-	(void)nanosleep(&nap, NULL);
+	let_wait();
 	give_page();
 	(void)pthread_barrier_wait(barrier);
-	(void)nanosleep(&nap, NULL);
+	let_wait();
 	check(write(ends[1], "", 1) == 1, "write");
 	return NULL;
 }
