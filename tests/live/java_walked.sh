@@ -63,13 +63,14 @@ sorts()
 	result $is_whole "  its chains are whole"
 }
 
-# Its threads are in generated code, not in libjvm.so, when they are seen first.
+# Its threads are in generated code, not in libjvm.so, when they are seen first. On a busy machine the compiler's
+# threads may still take most of its time.
 attach()
 {
 	"$java" -XX:-UsePerfData -cp "$dir" TruthJava 600 &
 	worker=$!
 	wait_for has_used $worker 100
-	sampled_while $worker 150 --session-dir="$dir/java" --driver="$driver" --rate="$rate" $options
+	sampled_while $worker 500 --session-dir="$dir/java" --driver="$driver" --rate="$rate" $options
 	attached=$?
 	"$(dirname "$java")/jcmd" $worker Compiler.perfmap >/dev/null 2>&1
 	mv "/tmp/perf-$worker.map" "$dir/map" 2>/dev/null || : >"$dir/map"
