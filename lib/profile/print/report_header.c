@@ -193,6 +193,14 @@ static void print_cgroup(const struct report *r, const char *path, FILE *out)
 	(void)fprintf(out, "Processes in the cgroup %s\n", strbuf_text(&text));
 }
 
+static void print_name(const char *what, const char *name, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	text_visible(&text, name);
+	(void)fprintf(out, "%s %s\n", what, strbuf_text(&text));
+}
+
 static void print_task(const char *what, int64_t id, const char *comm, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
@@ -215,13 +223,13 @@ static void print_axis(const struct report *r, FILE *out)
 
 		switch (r->classes->axis) {
 		case AXIS_HOST:
-			(void)fprintf(out, "Samples of the host %s\n", c->host ?: "unknown");
+			print_name("Samples of the host", c->host ?: "unknown", out);
 			break;
 		case AXIS_CGROUP:
 			print_cgroup(r, c->task.cgroup, out);
 			break;
 		case AXIS_COMM:
-			(void)fprintf(out, "Threads with the name %s\n", c->task.comm ?: "all");
+			print_name("Threads with the name", c->task.comm ?: "all", out);
 			break;
 		case AXIS_TGID:
 			print_task("Process", c->task.tgid, c->comm, out);

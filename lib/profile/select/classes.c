@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/select/cgroup_label.h"
 #include "profile/select/gather.h"
 #include "sfile/session_names.h"
@@ -94,19 +95,28 @@ static char *value_unit_mask(const struct class *c)
 	return xasprintf("%#" PRIx32, (uint32_t)c->unit_mask);
 }
 
+/* A name that a user may have chosen, with control characters made visible. */
+static char *visible_copy(const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	text_visible(&text, name);
+	return strbuf_take(&text);
+}
+
 static char *value_host(const struct class *c)
 {
-	return xstrdup(c->host ?: "unknown");
+	return visible_copy(c->host ?: "unknown");
 }
 
 static char *value_cgroup(const struct class *c)
 {
-	return xstrdup(c->task.cgroup ?: "all");
+	return visible_copy(c->task.cgroup ?: "all");
 }
 
 static char *value_comm(const struct class *c)
 {
-	return xstrdup(c->task.comm ?: "all");
+	return visible_copy(c->task.comm ?: "all");
 }
 
 static char *value_tgid(const struct class *c)
@@ -235,32 +245,10 @@ static const char **name_cgroups(const struct classes *c, const struct session_n
 static void add_value(struct strbuf *out, enum class_axis axis, const struct class *class,
 		      const char *cgroup)
 {
-	switch (axis) {
-	case AXIS_EVENT:
-		strbuf_adds(out, class->event_text);
-		break;
-	case AXIS_HOST:
-		strbuf_addf(out, "host:%s", class->host ?: "unknown");
-		break;
-	case AXIS_CGROUP:
-		strbuf_addf(out, "cgroup:%s", cgroup);
-		break;
-	case AXIS_COMM:
-		strbuf_addf(out, "comm:%s", class->task.comm ?: "all");
-		break;
-	case AXIS_TGID:
-		strbuf_addf(out, "tgid:%" PRId64, class->task.tgid);
-		break;
-	case AXIS_TID:
-		strbuf_addf(out, "tid:%" PRId64, class->task.tid);
-		break;
-	case AXIS_CPU:
-		strbuf_addf(out, "cpu:%" PRId64, class->task.cpu);
-		break;
-	case AXIS_NONE:
-	case AXIS_COUNT_:
-		break;
-	}
+	_cleanup_free_ char *value =
+		axis == AXIS_CGROUP ? visible_copy(cgroup) : axes[axis].difference.value(class);
+
+	strbuf_addf(out, "%s:%s", axes[axis].difference.tag, value);
 }
 
 /* With a single event, its counts or unit masks differ. */
