@@ -10,23 +10,30 @@
 #include <string.h>
 
 static const char dots[] = "...";
+static const char operator_word[] = "operator";
+enum { OPERATOR_LENGTH = sizeof(operator_word) - 1 };
+
+/* Whether the word "operator" is at @at, which is in @text. */
+static bool is_operator(const char *text, const char *at)
+{
+	return !strncmp(at, operator_word, OPERATOR_LENGTH) &&
+	       (at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_'));
+}
 
 /* Returns the length of "operator" and its sign at @at, whose brackets enclose nothing; else 0. The
  * longest sign counts, which arguments of a template may follow ("operator=<int>"). */
 static size_t operator_length(const char *text, const char *at)
 {
-	static const char word[] = "operator";
 	static const char *const signs[] = { "<=>", "<<=", ">>=", "->*", "->", "<<", ">>",
 					     "<=",  ">=",  "()",  "[]",	 "<",  ">" };
-	size_t length = sizeof(word) - 1, i;
+	size_t i;
 
-	if (strncmp(at, word, length) != 0 ||
-	    (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+	if (!is_operator(text, at))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(signs); i++)
-		if (!strncmp(at + length, signs[i], strlen(signs[i])))
-			return length + strlen(signs[i]);
-	return length;
+		if (!strncmp(at + OPERATOR_LENGTH, signs[i], strlen(signs[i])))
+			return OPERATOR_LENGTH + strlen(signs[i]);
+	return OPERATOR_LENGTH;
 }
 
 /* Returns the first bracket at or after @at, or the end. */
@@ -84,14 +91,18 @@ static void leave_out(struct strbuf *b, size_t from, char kind)
 	strbuf_adds(b, at);
 }
 
-/* Whether the blank follows a type: not that in "operator<< <char>" or "operator new". */
+/* Whether the blank follows a type that is returned: not that in "operator<< <char>", nor any in
+ * "operator new" or "S::operator unsigned long". */
 static bool follows_type(const char *text, const char *blank)
 {
-	static const char word[] = "operator";
-	size_t length = sizeof(word) - 1;
+	const char *word = text;
 
-	return blank[1] != '<' &&
-	       !((size_t)(blank - text) >= length && !memcmp(blank - length, word, length));
+	while ((word = memmem(word, (size_t)(blank - word), operator_word, OPERATOR_LENGTH))) {
+		if (is_operator(text, word) && word[OPERATOR_LENGTH] == ' ')
+			return false;
+		word += OPERATOR_LENGTH;
+	}
+	return blank[1] != '<';
 }
 
 /* Removes the type that precedes the name of a function with parameters. */
