@@ -257,3 +257,14 @@ size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call 
 	*ret = l->found;
 	return n;
 }
+
+bool lines_start(struct lines *l, uint64_t address, struct lines_place *ret)
+{
+	const struct lines_call *calls = NULL;
+	size_t n = lines_inlines(l, address, &calls);
+	bool is_called = n > 0 && calls[n - 1].at.file && calls[n - 1].at.line;
+
+	if (is_called)
+		*ret = calls[n - 1].at;
+	return is_called || lines_find(l, address, ret);
+}

@@ -52,3 +52,6 @@ struct lines_call {
 /* The inlined calls that the code at @address belongs to, innermost first. Returns their number,
  * and in *@ret the calls, valid until the next look-up. Fast for ascending addresses. */
 size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret);
+/* The line where the function begins whose first code is at @address: where other functions are
+ * inlined at once, that of the call, not one of theirs. */
+bool lines_start(struct lines *l, uint64_t address, struct lines_place *ret);

@@ -114,6 +114,8 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		CHECK_STR(calls[0].at.file, "/src/b.c");
 		CHECK_EQ(calls[0].at.line, 6);
 		CHECK_STR(calls[1].at.file, "/src/a.c");
+		CHECK(lines_start(l, start + 1, &at) && !strcmp(at.file, "/src/a.c") &&
+		      at.line == calls[1].at.line);
 		CHECK_EQ(lines_inlines(l, start + 3, &calls), 2);
 		CHECK(calls[0].at.file == NULL || calls[0].at.line == 0);
 		CHECK_EQ(lines_inlines(l, end, &calls), 0);

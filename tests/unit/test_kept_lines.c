@@ -112,6 +112,8 @@ static void inlined_calls_come_back_as_they_were(void)
 	      calls[0].at.line == 20 && calls[0].start == 0x2000);
 	CHECK(!strcmp(calls[1].function, "g") && !calls[1].at.file && calls[1].start == 0x1ff0);
 	CHECK_EQ(lines_inlines(lines, 0x2008, &calls), 1);
+	/* Where the outermost call is, is not known. */
+	CHECK(lines_start(lines, 0x2000, &at) && !strcmp(at.file, "/src/f.h") && at.line == 3);
 	CHECK(!lines_find(lines, 0x200c, &at));
 	CHECK_EQ(lines_inlines(lines, 0x200c, &calls), 1);
 	CHECK_EQ(lines_inlines(lines, 0x2010, &calls), 0);

@@ -106,7 +106,7 @@ static void add_heads(struct annotate_source *s, const struct annotate_view *v, 
 		struct source_file *file;
 		struct lines_place at;
 
-		if (!sym->is_wanted || !lines_find(lines, sym->symbol->address, &at))
+		if (!sym->is_wanted || !lines_start(lines, sym->symbol->address, &at))
 			continue;
 		file = file_called(s, at.file);
 		array_grow(&file->heads, file->head_count + 1, &file->head_room);

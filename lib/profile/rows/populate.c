@@ -94,7 +94,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	row->address = sym->address;
 	row->is_go = sym->rank & SYMBOL_GO;
 	if ((p->job->config->lines || p->job->config->line) && cur->placer)
-		row->place = placer_find(cur->placer, sym->address);
+		row->place = placer_start(cur->placer, sym->address);
 	return row;
 }
 

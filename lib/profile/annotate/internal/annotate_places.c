@@ -355,7 +355,7 @@ static void find_heads(struct annotate_places *s)
 		const struct annotate_symbol *sym = annotate_pair_symbol(s->pair, 1, f);
 
 		if (!sym || !sym->is_wanted || !s->tables[1][f->view] ||
-		    !lines_find(s->tables[1][f->view], sym->symbol->address, &at))
+		    !lines_start(s->tables[1][f->view], sym->symbol->address, &at))
 			continue;
 		array_grow(&s->heads, s->head_count + 1, &s->head_room);
 		s->heads[s->head_count++] =

@@ -107,7 +107,7 @@ static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 		row.symbol_index = (uint32_t)index;
 		row.address = sym->address;
 		if (p->placer)
-			row.place = placer_find(p->placer, sym->address);
+			row.place = placer_start(p->placer, sym->address);
 	} else if (index > p->symbol_count) {
 		row.kind = ROW_RARE;
 	} else if (!p->binary.symtab) {

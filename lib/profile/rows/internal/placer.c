@@ -66,3 +66,12 @@ struct row_place placer_find(struct placer *p, uint64_t address)
 			: lines_kept_text(p->lines, address);
 	return (struct row_place){ copy_of(p, at.file), at.line, text };
 }
+
+struct row_place placer_start(struct placer *p, uint64_t address)
+{
+	struct lines_place at;
+
+	if (!lines_start(p->lines, address, &at))
+		return (struct row_place){ 0 };
+	return (struct row_place){ .file = copy_of(p, at.file), .line = at.line };
+}

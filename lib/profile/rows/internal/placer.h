@@ -26,3 +26,5 @@ void placer_free(struct placer *p);
 struct lines *placer_lines(const struct placer *p);
 /* The line that the code at @address was compiled from; ->file is NULL if that is not known. */
 struct row_place placer_find(struct placer *p, uint64_t address);
+/* The line where the function begins whose first code is at @address. */
+struct row_place placer_start(struct placer *p, uint64_t address);
