@@ -223,7 +223,9 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (r->rows.count == 0 && r->view->rows.line && r->stats.read)
 		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
 	if (r->rows.count == 0 && r->view->rows.only && r->stats.read)
-		return error_set(err, -ENODATA, "%s: none of these functions or images was sampled",
+		return error_set(err, -ENODATA,
+				 "%s: no function of this name was sampled; an image is "
+				 "written as [NAME] or /PATH",
 				 p->gather->sessions[0].samples);
 	if (r->rows.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,

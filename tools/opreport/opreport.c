@@ -126,11 +126,10 @@ static const struct opt opts[] = {
 	  set_timeline },
 	{ 0, "history-of", OPT_CALL, &options.view.chosen.symbols.include, "LIST",
 	  "how the share of functions (as for -i), an image (/PATH, [NAME]) or a line (FILE:LINE) "
-	  "changed, by day and build",
+	  "changed with time and by build",
 	  set_history_of },
 	{ 0, "step", OPT_CALL, &options.profile.division.length_ms, "LENGTH",
-	  "with --timeline or --history-of: a step of time (default: as fits the terminal; 1d)",
-	  set_step },
+	  "with --timeline or --history-of: a step of time (default: as fits)", set_step },
 	{ 0, "quality", OPT_FLAG, &options.view.quality, NULL,
 	  "with these or -c: where and why call chains end, by image" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.view.rows.exclude_dependent, NULL,

@@ -250,7 +250,7 @@ static int check_samples(const struct opreport_options *o, struct error *err)
 /* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
-	enum { CHAINS_SHOWN = 20, DAY_MS = 24 * 60 * 60 * 1000 };
+	enum { CHAINS_SHOWN = 20, TREND_STEPS = 32 };
 	struct report_view *v = &o->view;
 
 	v->by_host = o->by_host && v->chains;
@@ -264,10 +264,8 @@ static void complete(struct opreport_options *o)
 		v->top_is_default = true;
 	}
 	if (v->trend) {
-		o->profile.division.most = STEPS_MAX;
+		o->profile.division.most = TREND_STEPS;
 		o->profile.division.in_parts = true;
-		if (!o->profile.division.length_ms)
-			o->profile.division.length_ms = DAY_MS;
 	}
 	o->output = o->html ?: o->pprof ?: o->output;
 	o->profile.symbol_cache = !o->no_symbol_cache;
