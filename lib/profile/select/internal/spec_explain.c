@@ -4,11 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
+#include "file/path.h"
 #include "profile/select/cgroup_label.h"
+#include "sfile/session.h"
 #include "sfile/sname.h"
 #include "sfile/sname_event.h"
-#include "file/path.h"
-#include "sfile/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,8 +106,10 @@ static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec
 		return;
 	}
 	strbuf_adds(out, " (available: ");
-	for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX && part->present[i]; i++)
-		strbuf_addf(out, "%s%s", i ? ", " : "", part->present[i]);
+	for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX && part->present[i]; i++) {
+		strbuf_adds(out, i ? ", " : "");
+		text_visible(out, part->present[i]);
+	}
 	strbuf_adds(out, part->more ? ", ...)" : ")");
 }
 
