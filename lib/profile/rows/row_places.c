@@ -45,7 +45,7 @@ static size_t find_in_image(struct container *c, struct binaries *bs, struct row
 	placer = placer_open(c, bs, image, &binary, false);
 	for (; i < count && rows[i]->image == image; i++) {
 		if (placer)
-			rows[i]->place = placer_find(placer, rows[i]->address);
+			rows[i]->place = placer_start(placer, rows[i]->address);
 		rows[i]->needs_place = false;
 	}
 	placer_free(placer);
