@@ -47,6 +47,13 @@ static struct slice_numbers numbers_of(const uint8_t *raw, const struct segment_
 	return (struct slice_numbers){ raw, raw + b->size, false };
 }
 
+/* Says what is damaged, or why nothing can be read; returns @status. */
+static int fail(const struct segment *s, int status, const char *damaged, struct error *err)
+{
+	return status == -EBADMSG ? error_set(err, status, "%s: %s", s->name, damaged)
+				  : error_errno(err, status, "%s", s->name);
+}
+
 /* --- opening --- */
 
 static int read_header(struct segment *s)
@@ -129,7 +136,7 @@ static int begin(struct segment *s, struct error *err)
 	r = read_header(s);
 	if (r == 0)
 		r = read_index(s);
-	return r < 0 ? error_set(err, r, "%s: damaged", s->name) : 0;
+	return r < 0 ? fail(s, r, "damaged", err) : 0;
 }
 
 int segment_open(const char *path, struct segment **ret, struct error *err)
@@ -302,7 +309,7 @@ static int end_load(struct segment *s, int status, struct error *err)
 	if (status == 0)
 		return 0;
 	segment_unload(s);
-	return error_set(err, status, "%s: the names are damaged", s->name);
+	return fail(s, status, "the names are damaged", err);
 }
 
 int segment_load(struct segment *s, struct error *err)
@@ -395,7 +402,7 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 	int r = s->totals ? 0 : segment_block_read(&s->from, s->zstd, b, &raw);
 
 	if (r < 0 || (raw && b->size < s->header.nodes))
-		return error_set(err, r ?: -EBADMSG, "%s: the totals are damaged", s->name);
+		return fail(s, r ?: -EBADMSG, "the totals are damaged", err);
 	if (raw) {
 		n = numbers_of(raw, b);
 		s->totals = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->totals));
@@ -404,7 +411,7 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 		if (n.damaged || n.at != n.end) {
 			free(s->totals);
 			s->totals = NULL;
-			return error_set(err, -EBADMSG, "%s: the totals are damaged", s->name);
+			return fail(s, -EBADMSG, "the totals are damaged", err);
 		}
 	}
 	*ret = s->totals;

@@ -10,11 +10,14 @@ static int sum_slices(struct segment *s, uint64_t *sums, uint64_t *samples, stru
 {
 	struct segment_counts c;
 	size_t i, k;
+	int r;
 
 	for (i = 0; i < segment_about(s)->slices; i++) {
-		if (segment_counts(s, i, &c) < 0)
-			return error_set(err, -EBADMSG, "%s: slice %zu is damaged", segment_name(s),
-					 i);
+		r = segment_counts(s, i, &c);
+		if (r == -EBADMSG)
+			return error_set(err, r, "%s: slice %zu is damaged", segment_name(s), i);
+		if (r < 0)
+			return error_errno(err, r, "%s", segment_name(s));
 		for (k = 0; k < c.count; k++)
 			if (__builtin_add_overflow(sums[c.nodes[k]], c.counts[k],
 						   &sums[c.nodes[k]]))

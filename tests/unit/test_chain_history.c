@@ -31,7 +31,7 @@ static void sums_stay_exact_while_levels_change(void)
 	CHECK_EQ(files_of(&p, "chain.3."), 1);
 	CHECK_EQ(files_of(&p, "sum."), 1);
 	CHECK_EQ(files_of(&p, "roll"), 0);
-	CHECK(!history_check(dir, &history_chains));
+	CHECK(!history_check(dir, &history_chains, NULL));
 }
 
 /* The hour is not over: the flat history has slices of ten seconds, and so have the chains. */
@@ -71,7 +71,7 @@ static void many_pairs_become_one_file_with_the_same_slices(void)
 	}
 	for (at = BEGIN_MS; at < p.now_ms; at += MINUTE)
 		check_window(&p, at, at + 1);
-	CHECK(!history_check(dir, &history_chains));
+	CHECK(!history_check(dir, &history_chains, NULL));
 	/* The hour is over: its segment is made of both kinds of sources. */
 	write_time(&p, 5 * MINUTE, MINUTE);
 	write_hour(&p, MINUTE);
@@ -181,7 +181,7 @@ static void what_is_rare_is_counted_for_its_function_if_that_is_not(void)
 	CHECK_EQ(s.of_functions, 0);
 	CHECK_EQ(s.rare, 2 * RARE);
 	CHECK_EQ(read_chains(dir, NULL, NULL).of_functions, RARE);
-	CHECK(!history_check(dir, &history_chains));
+	CHECK(!history_check(dir, &history_chains, NULL));
 }
 
 /* --- deletion --- */

@@ -231,9 +231,9 @@ static void a_damaged_file_costs_itself(void)
 		write_hour(&p, 10 * MINUTE);
 		(void)upkeep(&p, 0);
 	}
-	CHECK(!history_check(p.dir, &history_flat));
+	CHECK(!history_check(p.dir, &history_flat, NULL));
 	CHECK_EQ(truncate(path, 100), 0);
-	problem = history_check(p.dir, &history_flat);
+	problem = history_check(p.dir, &history_flat, NULL);
 	CHECK(problem && strstr(problem, "flat.1.3-3: damaged") != NULL);
 	for (; hour < 26; hour++)
 		write_hour(&p, 10 * MINUTE);
@@ -243,6 +243,26 @@ static void a_damaged_file_costs_itself(void)
 	CHECK(strstr(strbuf_text(&log), "flat.1.3-3 is damaged") != NULL);
 	h = read_window(&p, INT64_MIN, INT64_MAX);
 	CHECK_EQ(history_covers(h)->samples, 25 * 6 * 10);
+}
+
+static void what_cannot_be_read_is_not_damaged(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *history = path_join(dir, "history"), *problem = NULL;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct error err = ERROR_INIT;
+	struct rlimit limit, none = { 0, 0 };
+
+	write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	problem = history_check(dir, &history_flat, &err);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	CHECK(!problem);
+	CHECK_EQ(err.code, -EMFILE);
+	CHECK(strstr(err.text, history) != NULL);
 }
 
 static void a_header_is_about_its_index(void)
@@ -314,5 +334,6 @@ static void what_cannot_be_read_now_is_not_rolled_past(void)
 TESTS(T(a_kill_at_any_time_changes_no_sum), T(readers_see_each_sample_once),
       T(a_full_disk_changes_no_sum), T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
-      T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
-      T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past))
+      T(a_damaged_file_costs_itself), T(what_cannot_be_read_is_not_damaged),
+      T(a_header_is_about_its_index), T(a_segment_without_slices_has_no_time),
+      T(what_cannot_be_read_now_is_not_rolled_past))

@@ -248,7 +248,7 @@ static void files_not_used_for_long_go_away_and_still_count(void)
 	CHECK(!exists(&s, SESSION_IDLE "/2.files"));
 	CHECK_EQ(sum_of(&s, NULL), s.total);
 	CHECK_EQ(sum_of(&s, "/opt/7/program"), 108);
-	CHECK(!history_check(s.samples, &history_flat));
+	CHECK(!history_check(s.samples, &history_flat, NULL));
 	done(&s);
 }
 
@@ -284,7 +284,7 @@ static void a_kill_at_any_time_changes_no_sum(void)
 		end(pid);
 		CHECK_EQ(sum_of(&s, NULL), s.total);
 	}
-	CHECK(!history_check(s.samples, &history_flat));
+	CHECK(!history_check(s.samples, &history_flat, NULL));
 	done(&s);
 }
 
@@ -396,7 +396,7 @@ static void a_damaged_file_that_cannot_be_repaired_is_set_apart(void)
 	CHECK(!exists(&s, SESSION_IDLE "/1.files"));
 	CHECK(exists(&s, APART));
 	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
-	found = history_check(s.samples, &history_flat);
+	found = history_check(s.samples, &history_flat, NULL);
 	CHECK(found && strstr(found, "idle/" IDLE_DAMAGED ": 1 files, whose samples are lost"));
 	free(found);
 	/* The rest goes on. */

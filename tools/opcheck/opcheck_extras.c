@@ -23,6 +23,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Reports what could not be read, if anything. */
+static void note_unread(struct check *c, const struct error *err)
+{
+	if (!err->code)
+		return;
+	tool_warn("%s", err->text);
+	c->sums.trouble++;
+}
+
 static void check_manifest(struct check *c)
 {
 	_cleanup_free_ char *path = path_join(c->samples_dir, "images"), *text = NULL;
@@ -31,8 +40,7 @@ static void check_manifest(struct check *c)
 	struct error err = ERROR_INIT;
 
 	if (manifest_open(c->samples_dir, false, &m, &err) < 0) {
-		tool_warn("%s", err.text);
-		c->sums.trouble++;
+		note_unread(c, &err);
 		return;
 	}
 	/* A writer may be in the middle of the last line. */
@@ -108,8 +116,7 @@ static void check_chains(struct check *c)
 		/* Chains of another machine or version are not damaged: they are left alone. */
 		finding_report(c, &f);
 	} else if (why.code && why.code != -ENOENT) {
-		tool_warn("%s", why.text);
-		c->sums.trouble++;
+		note_unread(c, &why);
 	}
 }
 
@@ -144,9 +151,11 @@ static void check_chain_slices(struct check *c)
 static void check_chain_history(struct check *c)
 {
 	_cleanup_free_ char *path = path_join(c->samples_dir, CHAIN_DIRECTORY);
-	_cleanup_free_ char *text = history_check(c->samples_dir, &history_chains);
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *text = history_check(c->samples_dir, &history_chains, &err);
 	struct finding f = { .path = path, .text = text, .action = ACTION_LEFT };
 
+	note_unread(c, &err);
 	if (text && c->depth != CHECK_ENDS)
 		finding_report(c, &f);
 }
@@ -161,13 +170,14 @@ static void check_history(struct check *c)
 
 	/* There may be idle files without a history. */
 	if (history_read(c->samples_dir, &WINDOW_ALL, NULL, &h, &err) < 0 && err.code != -ENOENT) {
-		tool_warn("%s", err.text);
-		c->sums.trouble++;
+		note_unread(c, &err);
 		return;
 	}
 	if (c->depth == CHECK_ENDS)
 		return;
-	text = history_check(c->samples_dir, &history_flat);
+	err = ERROR_INIT;
+	text = history_check(c->samples_dir, &history_flat, &err);
+	note_unread(c, &err);
 	if (!text && h && history_covers(h)->damaged)
 		text = xasprintf("%zu damaged bytes, which reports skip",
 				 history_covers(h)->damaged);
@@ -230,8 +240,7 @@ static void check_kernel(struct check *c)
 		else
 			finding_report(c, &f);
 	} else if (r < 0 && r != -ENOENT) {
-		tool_warn("%s", err.text);
-		c->sums.trouble++;
+		note_unread(c, &err);
 	} else if (damaged) {
 		f.text = text =
 			xasprintf("the symbols of %zu image%s (kernel or module) are damaged, "
