@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
+
+static bool is_forbidden;
 
 /* Shared by the threads of a parallel_each(). */
 struct job {
@@ -25,7 +28,12 @@ unsigned int parallel_threads(void)
 	int n = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 
 	n = MIN(n, (int)PARALLEL_MAX);
-	return n > 0 ? (unsigned int)n : 1;
+	return n > 0 && !is_forbidden ? (unsigned int)n : 1;
+}
+
+void parallel_forbid(void)
+{
+	is_forbidden = true;
 }
 
 static void *run(void *data)

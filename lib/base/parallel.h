@@ -13,8 +13,12 @@
 enum { PARALLEL_MAX = 16 };
 
 /* The number of threads that parallel_each() uses at most: the CPUs that this process may run on,
- * up to PARALLEL_MAX. */
+ * up to PARALLEL_MAX, or 1 after parallel_forbid(). */
 unsigned int parallel_threads(void);
+
+/* From now on this process, and those that it forks, use one thread: they have time, and little
+ * memory. */
+void parallel_forbid(void);
 
 /* Calls @work once with each number below @count and returns when all calls have. @thread, below
  * parallel_threads(), differs between calls that run at the same time. The caller's own thread

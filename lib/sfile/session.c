@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "file/dirtree.h"
@@ -207,7 +208,9 @@ int session_walk(const char *samples,
 
 	if (r < 0)
 		return r;
-	tree = tree_read(w.top, is_image);
+	/* One thread gains nothing by reading all directories first, and has to keep them. */
+	if (parallel_threads() > 1)
+		tree = tree_read(w.top, is_image);
 	return walk_directory(&w, tree, true);
 }
 

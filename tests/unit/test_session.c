@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/strbuf.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
@@ -133,6 +134,43 @@ static void a_walk_survives_an_unreadable_directory(void)
 	CHECK_EQ(chmod(locked, 0755), 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		SKIP("root without the right to become another");
+	CHECK_EQ(status, 0);
+}
+
+static const char *walked_directory;
+
+/* Removes the images after /bin/a. */
+static int list_and_remove(const char *path, const struct sname *name, void *data)
+{
+	_cleanup_free_ char *rest = path_join(walked_directory, "{root}/bin/b");
+
+	CHECK_EQ(path_remove_tree(rest, NULL), 0);
+	return list_event(path, name, data);
+}
+
+/* So it keeps no more than the directories that lead to one, however many images there are. */
+static void a_walk_by_one_thread_reads_a_directory_when_it_comes_there(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	int status = 0;
+	pid_t pid;
+
+	put_file(dir, "{root}/bin/a/{dep}/{root}/lib/x/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/bin/b/{dep}/{root}/bin/b/TIMER.0.0.all.all.all");
+	pid = fork();
+	if (pid == 0) {
+		struct strbuf seen = STRBUF_INIT;
+
+		parallel_forbid();
+		walked_directory = dir;
+		test_failures = 0;
+		CHECK_EQ(parallel_threads(), 1);
+		CHECK_EQ(session_walk(dir, list_event, list_bad, &seen, NULL), 0);
+		CHECK_EQ(session_walk(dir, list_and_remove, list_bad, &seen, NULL), 0);
+		CHECK_STR(strbuf_text(&seen), "/lib/x:TIMER /bin/b:TIMER /lib/x:TIMER ");
+		_exit(test_failures != 0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 }
 
@@ -384,10 +422,11 @@ static void a_counter_that_cannot_be_read_keeps_its_count(void)
 
 TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_passes_over_files_that_never_got_their_names),
-      T(a_walk_survives_an_unreadable_directory), T(no_name_leads_out_of_the_session_directory),
-      T(a_session_that_is_not_there_is_named), T(a_new_session_has_all_that_belongs_to_it),
-      T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
-      T(removing_a_session_does_not_follow_links),
+      T(a_walk_survives_an_unreadable_directory),
+      T(a_walk_by_one_thread_reads_a_directory_when_it_comes_there),
+      T(no_name_leads_out_of_the_session_directory), T(a_session_that_is_not_there_is_named),
+      T(a_new_session_has_all_that_belongs_to_it), T(the_abi_is_the_originals),
+      T(sessions_are_renamed_listed_and_removed), T(removing_a_session_does_not_follow_links),
       T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
       T(a_reader_cannot_keep_the_writer_out), T(one_writer_at_a_time_and_death_frees_the_lock),
       T(counters_add_up), T(a_counter_that_cannot_be_opened_is_named),
