@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/strbuf.h"
 #include "file/path.h"
 #include "helper/child.h"
@@ -93,6 +94,7 @@ static void renounce(void)
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)niceness_set(LOWEST);
 	niceness_set_session(LOWEST);
+	parallel_forbid();
 	(void)syscall(SYS_ioprio_set, 1, 0, IDLE_DISK);
 	if (!SANITIZED) /* its shadow memory would count */
 		(void)setrlimit(RLIMIT_DATA, &heap);
