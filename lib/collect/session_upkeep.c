@@ -11,6 +11,9 @@
 /* Of tables of functions, before those that were not used for long are cut. */
 static const uint64_t TABLES_BYTES = UINT64_C(1) << 20;
 
+/* Of memory, which is limited, for those that are cut at a time. */
+static const size_t TABLES_MEMORY = (size_t)32 << 20;
+
 /* Of code made at run time, by processes that have ended. */
 static const uint64_t CODE_BYTES = UINT64_C(256) << 20;
 
@@ -36,6 +39,6 @@ int session_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 		old_code_remove(samples, &code, log);
 	}
 	references_done(&refs);
-	cut_functions(samples, &(struct cut_functions){ until_s, TABLES_BYTES });
+	cut_functions(samples, &(struct cut_functions){ until_s, TABLES_BYTES, TABLES_MEMORY });
 	return MIN(status, 0);
 }

@@ -28,7 +28,7 @@
 /* A program has many functions, of SIZE bytes each, from START on. */
 enum { FUNCTIONS = 2000, START = 0x1000, SIZE = 0x100, DAY_S = 86400 };
 
-static const char key[] = "0123456789abcdef0123";
+static const char key[] = "0123456789abcdef0123", other_key[] = "0123456789abcdef4567";
 static const char program[] = "/bin/prog";
 static const char below[] = "{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.0.0.all.all.all";
 
@@ -37,12 +37,13 @@ static uint64_t place(unsigned int function, unsigned int at)
 	return START + SIZE * (uint64_t)function + at;
 }
 
-/* Puts the table of the program into symbols/, used last @days days ago. */
-static void keep_table(const char *dir, unsigned int days)
+/* Puts the table of a program into symbols/, used last @days days ago. */
+static void keep_table_of(const char *dir, const char *program_key, unsigned int days)
 {
 	_cleanup_(function_store_freep) struct function_store *s = function_store_new(dir, 1 << 24);
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
-	_cleanup_free_ char *path = xasprintf("%s/symbols/%s", dir, key), *bytes = xmalloc(1 << 20);
+	_cleanup_free_ char *path = xasprintf("%s/symbols/%s", dir, program_key),
+			    *bytes = xmalloc(1 << 20);
 	const struct timespec times[2] = { { time(NULL) - DAY_S * (time_t)days, 0 },
 					   { time(NULL) - DAY_S * (time_t)days, 0 } };
 	unsigned int i;
@@ -59,14 +60,19 @@ static void keep_table(const char *dir, unsigned int days)
 	}
 	symtab_settle(st);
 	n = functions_pack(st, bytes, 1 << 20);
-	function_store_put(s, key, &(struct function_table){ bytes, (size_t)n, 0 });
+	function_store_put(s, program_key, &(struct function_table){ bytes, (size_t)n, 0 });
 	CHECK_EQ(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* The numbers of the functions in the table; the caller frees. */
-static char *table_of(const char *dir)
+static void keep_table(const char *dir, unsigned int days)
 {
-	_cleanup_free_ char *path = xasprintf("%s/symbols/%s", dir, key);
+	keep_table_of(dir, key, days);
+}
+
+/* The numbers of the functions in the table; the caller frees. */
+static char *table_of_key(const char *dir, const char *program_key)
+{
+	_cleanup_free_ char *path = xasprintf("%s/symbols/%s", dir, program_key);
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
 	struct strbuf text = STRBUF_INIT;
 	size_t i;
@@ -83,6 +89,11 @@ static char *table_of(const char *dir)
 		CHECK_EQ(strtoul(s->name + 1, NULL, 10), (s->offset - START) / SIZE);
 	}
 	return strbuf_take(&text);
+}
+
+static char *table_of(const char *dir)
+{
+	return table_of_key(dir, key);
 }
 
 static char *make_session(const char *dir, const char *name)
@@ -154,12 +165,19 @@ static void add_all(const char *samples)
 	add_chain(samples, 20, 31);
 }
 
-/* Cuts what was not used for a day, of any size. */
-static void cut(const char *samples)
+/* Cuts what was not used for a day, of any size; of that what fits into @memory_max bytes. */
+static void cut_some(const char *samples, size_t memory_max)
 {
-	const struct cut_functions how = { .until_s = time(NULL) - DAY_S, .bytes_least = 1 };
+	const struct cut_functions how = { .until_s = time(NULL) - DAY_S,
+					   .bytes_least = 1,
+					   .memory_max = memory_max };
 
 	cut_functions(samples, &how);
+}
+
+static void cut(const char *samples)
+{
+	cut_some(samples, 1 << 20);
 }
 
 static void what_was_sampled_keeps_its_name(void)
@@ -196,6 +214,28 @@ static void what_was_rolled_up_keeps_its_name(void)
 	cut(samples);
 	left = table_of(dir);
 	CHECK_STR(left, "10 20 30 31 40 50");
+}
+
+/* However little memory there is, each time a table is cut. */
+static void what_is_too_much_is_left_to_the_next_time(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = make_session(dir, "current");
+	unsigned int round;
+
+	keep_table_of(dir, key, 3);
+	keep_table_of(dir, other_key, 3);
+	for (round = 1; round <= 2; round++) {
+		_cleanup_free_ char *one = NULL, *other = NULL;
+		unsigned int whole;
+
+		cut_some(samples, 1);
+		one = table_of(dir);
+		other = table_of_key(dir, other_key);
+		whole = !strcmp(one, "all");
+		whole += !strcmp(other, "all");
+		CHECK_EQ(whole, 2 - round);
+	}
 }
 
 static void what_is_in_use_stays_whole(void)
@@ -258,5 +298,5 @@ static void a_kill_at_any_time_loses_no_name(void)
 }
 
 TESTS(T(what_was_sampled_keeps_its_name), T(what_was_rolled_up_keeps_its_name),
-      T(what_is_in_use_stays_whole), T(a_kill_at_any_time_loses_no_name),
-      T(nothing_is_cut_by_half_of_the_facts))
+      T(what_is_too_much_is_left_to_the_next_time), T(what_is_in_use_stays_whole),
+      T(a_kill_at_any_time_loses_no_name), T(nothing_is_cut_by_half_of_the_facts))

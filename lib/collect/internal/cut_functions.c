@@ -28,8 +28,8 @@
 /* A smaller table takes one block of a file system, cut or not. */
 enum { BLOCK = 4096 };
 
-/* For the tables of one run; the rest is left to the next one. The keeper's memory is limited. */
-enum { MEMORY_MAX = 128 << 20 };
+/* One table that takes more memory stays as it is: the keeper has not much. */
+enum { MEMORY_MOST = 128 << 20 };
 
 /* A table that may be cut. */
 struct table {
@@ -100,18 +100,19 @@ static void list_tables(struct job *j)
 		add_table(j, name);
 }
 
-/* Reads as many of them as there is memory for. */
+/* Reads as many of them as there is memory for; one that is larger, if it is the first. */
 static void read_tables(struct job *j)
 {
-	size_t left = MEMORY_MAX, i;
+	size_t left = j->how->memory_max, i;
 
 	for (i = 0; i < j->count; i++) {
 		struct table *t = &j->tables[i];
 		size_t memory = function_file_memory(t->path);
 
-		if (memory > left || function_file_read(t->path, "", &t->symbols, NULL) < 0)
+		if (memory > (j->by_key.count ? left : MAX(left, (size_t)MEMORY_MOST)) ||
+		    function_file_read(t->path, "", &t->symbols, NULL) < 0)
 			continue;
-		left -= memory;
+		left -= MIN(memory, left);
 		t->wanted = xcalloc(symtab_count(t->symbols) + 1, sizeof(*t->wanted));
 		map_add(&j->by_key, hash_bytes(t->key, strlen(t->key)), (void *)(i + 1));
 	}
