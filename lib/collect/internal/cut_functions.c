@@ -185,7 +185,7 @@ static char *list_sessions(const struct job *j)
 		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			strbuf_addf(&list, "%" PRIu64 "/%s\n", (uint64_t)st.st_ino, name);
 	}
-	return xstrdup(strbuf_text(&list));
+	return strbuf_take(&list);
 }
 
 /* Marks what the session on a line of list_sessions() has. */
