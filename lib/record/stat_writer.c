@@ -45,13 +45,15 @@ static void run(struct errand *e)
 {
 	struct batch *b = (struct batch *)e;
 
+	/* One that fails does not hold up the others. The first error is reported. */
 	for (size_t i = 0; i < b->count; i++) {
 		struct growth *g = &b->list[i];
+		struct error *why = b->result < 0 ? NULL : &b->why;
+		int r = session_stat_add(b->samples, g->name, g->value, why);
 
-		b->result = session_stat_add(b->samples, g->name, g->value, &b->why);
-		if (b->result < 0)
-			return;
-		g->value = 0;
+		b->result = b->result ?: r;
+		if (r == 0)
+			g->value = 0;
 	}
 }
 
@@ -157,11 +159,17 @@ static int await(struct stat_writer *w, struct error *err)
 	return settle(w, err);
 }
 
+/* Writes what is noted. */
+static int write_noted(struct stat_writer *w, struct error *err)
+{
+	int r = stat_writer_begin(w, err);
+
+	return r < 0 ? r : await(w, err);
+}
+
 int stat_writer_finish(struct stat_writer *w, struct error *err)
 {
-	int r;
-
-	(void)await(w, NULL); /* what failed is tried again now */
-	r = stat_writer_begin(w, err);
-	return r < 0 ? r : await(w, err);
+	(void)await(w, NULL);
+	/* This may be the last time: what fails is tried again now. */
+	return write_noted(w, NULL) < 0 ? write_noted(w, err) : 0;
 }
