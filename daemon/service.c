@@ -268,11 +268,15 @@ static int run_shutdown(const char *arg _unused_, struct strbuf *answer, void *d
 			struct error *err)
 {
 	struct service *s = data;
+	int r;
 
 	s->quit = true;
 	/* Stop before answering: after the answer all samples are in the files. */
 	control_answer(answer, "pid", "%d", (int)getpid());
-	return stop(s, err);
+	r = stop(s, err);
+	if (r < 0)
+		log_error("%s", err->text); /* who asked may not keep it */
+	return r;
 }
 
 static int run_verbose(const char *arg, struct strbuf *answer _unused_, void *data,

@@ -4,11 +4,12 @@
  *
  *	inject -l LIST COMMAND...	runs it unchanged; LIST: one line per call
  *					"NUMBER<tab>NAME<tab>PLACE<tab>PATH"
- *	inject -c NAME -n NUMBER [-p PLACE] [-f] -e ERRNO COMMAND...	that call fails and does
- *					nothing; with -f all later ones, too, at any place: for
- *					mmap, which then represents all allocation of memory
+ *	inject -c NAME -n NUMBER [-p PLACE] [-w END] [-f] -e ERRNO COMMAND...	that call fails and
+ *					does nothing; with -f all later ones, too, at any place:
+ *					for mmap, which then represents all allocation of memory
  *
- * NUMBER counts the calls with one name, or with -p those at one place. PLACE identifies a call
+ * NUMBER counts the calls with one name, or with -p those at one place, or with -w those with a
+ * path that ends with END (also with -f, no others fail then). PLACE identifies a call
  * site: a hash of apparent return addresses into the program on top of the stack, 0 for those of
  * the dynamic linker. Addresses are not randomised, so numbers and places of two runs are equal as
  * far as the program behaves the same. Threads and children are followed, but not into other
@@ -101,6 +102,7 @@ static struct {
 	size_t kind;	 /* in calls[]; of the call that fails, */
 	uint64_t wanted; /* its number, 0: none */
 	uint64_t place;	 /* where it is, 0: anywhere */
+	const char *end; /* of its path, NULL: any path */
 	bool for_good;	 /* all after it fail, too */
 	char *program;	 /* path */
 	uint64_t seen[ARRAY_SIZE(calls)];
@@ -201,21 +203,28 @@ static uint64_t place(pid_t pid, const struct user_regs_struct *regs)
 	return found ? hash ^ regs->orig_rax : 0;
 }
 
-static void print_path(pid_t pid, const struct user_regs_struct *regs, int argument)
+/* The path that the call is given, or its descriptor; caller frees. */
+static char *path_of(pid_t pid, const struct user_regs_struct *regs, int argument)
 {
 	const uint64_t arguments[] = { regs->rdi, regs->rsi };
 	char path[256] = "";
 	struct iovec to = { path, sizeof(path) - 1 }, from;
 
-	if (argument < 0) {
-		(void)fprintf(run.list, "fd %d", (int)regs->rdi);
-		return;
-	}
+	if (argument < 0)
+		return xasprintf("fd %d", (int)regs->rdi);
 	from = (struct iovec){ (void *)arguments[argument], sizeof(path) - 1 };
 	while (process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && from.iov_len > 1)
 		from.iov_len /= 2;
 	path[strcspn(path, "\n\t")] = '\0';
-	(void)fputs(path, run.list);
+	return xstrdup(path);
+}
+
+/* Whether a call with that path may be the one that fails. */
+static bool is_path(const char *path)
+{
+	size_t length = strlen(path), end = run.end ? strlen(run.end) : 0;
+
+	return !run.end || (length >= end && !strcmp(path + length - end, run.end));
 }
 
 /* Which program the process runs; caller frees. */
@@ -255,7 +264,7 @@ static void fail(pid_t pid, struct user_regs_struct *regs)
 
 static void take_call(pid_t pid)
 {
-	_cleanup_free_ char *program = program_of(pid);
+	_cleanup_free_ char *program = program_of(pid), *path = NULL;
 	struct user_regs_struct regs;
 	uint64_t at;
 	size_t i = 0;
@@ -267,13 +276,11 @@ static void take_call(pid_t pid)
 	if (i == ARRAY_SIZE(calls))
 		return;
 	at = run.list || run.place ? place(pid, &regs) : 0;
-	if (run.list) {
-		(void)fprintf(run.list, "%" PRIu64 "\t%s\t%" PRIx64 "\t", ++run.seen[i],
-			      calls[i].name, at);
-		print_path(pid, &regs, calls[i].path);
-		(void)fputc('\n', run.list);
-	}
-	if (is_due(i, at))
+	path = path_of(pid, &regs, calls[i].path);
+	if (run.list)
+		(void)fprintf(run.list, "%" PRIu64 "\t%s\t%" PRIx64 "\t%s\n", ++run.seen[i],
+			      calls[i].name, at, path);
+	if (is_path(path) && is_due(i, at))
 		fail(pid, &regs);
 }
 
@@ -332,7 +339,7 @@ int main(int argc, char **argv)
 	int option, result;
 	bool good = true;
 
-	while (good && (option = getopt(argc, argv, "+l:c:n:e:p:f")) != -1)
+	while (good && (option = getopt(argc, argv, "+l:c:n:e:p:w:f")) != -1)
 		if (option == 'l')
 			good = (run.list = fopen(optarg, "we"));
 		else if (option == 'c')
@@ -341,6 +348,8 @@ int main(int argc, char **argv)
 			run.place = strtoull(optarg, NULL, 16);
 		else if (option == 'f')
 			run.for_good = true;
+		else if (option == 'w')
+			run.end = optarg;
 		else
 			good = option != '?' && parse_u64(optarg, 1, UINT32_MAX,
 							  option == 'n' ? &run.wanted : &code) == 0;

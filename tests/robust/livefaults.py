@@ -139,6 +139,14 @@ class Bench:
             runs = [runs[i * len(runs) // limit] for i in range(limit)]
         return runs
 
+    def unwritten(self):
+        """A counter that cannot be written at all: the daemon says so, whoever stopped it."""
+        status = self.daemon(["-c", "openat", "-w", "stats/samples", "-n", "1", "-f", "-e",
+                              str(faults.NUMBERS["EIO"])])
+        said = (self.box.dir / "stderr").read_text(errors="replace")
+        self.tap.result(status is not None and "stats/samples: Input/output error" in said,
+                        "daemon: names a counter that it cannot write", status, said)
+
     def try_program(self, program, long, limit):
         name = program.__name__
         status, sites = self.sites(program)
@@ -176,6 +184,8 @@ def main():
     for program in bench.daemon, bench.operf:
         if options.get("only", program.__name__) == program.__name__:
             bench.try_program(program, "long" in options, int(options.get("limit", 0)))
+    if options.get("only") != "operf":
+        bench.unwritten()
     tap.done()
 
 
