@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* How often the directory is read again because a file was removed meanwhile. */
-enum { TRIES_MAX = 10 };
 
 /* What there is in the directory, and which pairs of files were read. */
 struct listing {
@@ -310,7 +308,7 @@ static int reader_open(const char *samples, const struct window *window, opener 
 
 	/* What a file that has vanished held is in another one, which was not there when the
 	 * directory was read. */
-	for (i = 0; i < TRIES_MAX && status == -ENOENT; i++)
+	for (i = 0; i < SOURCES_TRIES_MAX && status == -ENOENT; i++)
 		status = open_once(dir, window, open_sources, &r, err);
 	if (status < 0)
 		return status;

@@ -305,7 +305,7 @@ int history_read_wanted(const char *samples, const struct history_wanted *wanted
 
 	/* What a source that has vanished held is in another one, which was not there when the
 	 * directory was read. */
-	for (i = 0; i < READING_TRIES_MAX && r == -EAGAIN; i++) {
+	for (i = 0; i < SOURCES_TRIES_MAX && r == -EAGAIN; i++) {
 		struct reading reading = { .window = wanted->window,
 					   .steps = wanted->steps,
 					   .wants_keys = wanted->top ? NULL : wanted->wants_keys,
@@ -333,7 +333,7 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 	int i, r = -ENOENT;
 
 	/* A segment may be removed as soon as the one after the next is there. */
-	for (i = 0; i < READING_TRIES_MAX && r == -ENOENT; i++) {
+	for (i = 0; i < SOURCES_TRIES_MAX && r == -ENOENT; i++) {
 		struct history_source source = {
 			.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .is_segment = true
 		};

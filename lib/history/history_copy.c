@@ -127,7 +127,7 @@ int history_copy(const char *from, const struct history_copying *what, const cha
 	struct copy c = { .what = what, .err = err };
 	int i, r = -EAGAIN;
 
-	for (i = 0; i < READING_TRIES_MAX && r == -EAGAIN; i++) {
+	for (i = 0; i < SOURCES_TRIES_MAX && r == -EAGAIN; i++) {
 		if (i)
 			(void)path_remove_tree(made, NULL);
 		r = copy_once(dir, to, &c, ret_damaged);

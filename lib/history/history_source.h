@@ -35,6 +35,10 @@ struct history_source {
 	uint64_t bytes;
 };
 
+/* How often a reader lists them because files were rolled up and removed meanwhile. On a busy
+ * machine it may wait in the middle of each time for longer than the next file takes to vanish. */
+enum { SOURCES_TRIES_MAX = 100 };
+
 /* Lists the sources in @dir, by level, then generation, segments first; the caller frees. A missing
  * directory has none. 0, or -errno: from a part of a list, what is in none of its files would be
  * taken for what nothing has. */

@@ -31,10 +31,6 @@ struct history_source;
  * window. */
 #define READING_LATER UINT32_MAX
 
-/* How often a directory is read because files were rolled up and removed meanwhile. On a busy
- * machine a reader may wait in the middle of each for longer than the next takes to vanish. */
-enum { READING_TRIES_MAX = 100 };
-
 struct reading {
 	const char *dir;
 	const struct window *window;
