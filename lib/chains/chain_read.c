@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_read.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "chains/internal/chain_reader.h"
 #include "history/segment_steps.h"
 #include "history/steps.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 void chain_reader_close_files(struct chain_reader *r)
@@ -171,6 +173,7 @@ static int report_steps(struct chain_reader *r, const struct chain_generation *g
 	int status = 0;
 	size_t i;
 
+	chain_generation_warn_slices(g, steps->damaged);
 	for (i = 0; i < steps->count && status == 0; i++) {
 		const struct segment_step_count *c = &steps->counts[i];
 
@@ -215,15 +218,18 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 	struct chain chain = { .frames = r->frames };
 	struct segment_counts c;
 	uint32_t before = chain_reader_nodes_before(r, g);
+	size_t damaged = 0, i, k;
 	int status = 0;
-	size_t i, k;
 
 	for (i = 0; i < segment_about(g->segment)->slices && status == 0; i++) {
-		const struct slice *slice = &segment_slice_at(g->segment, i)->slice;
+		const struct segment_slice *s = segment_slice_at(g->segment, i);
 
-		if (!g->wanted[i] || (v->wants && !v->wants(slice, v->data)) ||
-		    segment_counts(g->segment, i, &c) < 0)
+		if (!g->wanted[i] || (v->wants && !v->wants(&s->slice, v->data)))
 			continue;
+		if (segment_counts(g->segment, i, &c) < 0) {
+			damaged += s->bytes;
+			continue;
+		}
 		for (k = 0; k < c.count && status == 0; k++) {
 			chain.samples = c.counts[k];
 			chain.is_function =
@@ -233,17 +239,31 @@ static int each_of_segment(struct chain_reader *r, const struct chain_generation
 				status = report(r, g, &chain, v);
 		}
 		if (status == 0)
-			status = v->end(slice, v->data);
+			status = v->end(&s->slice, v->data);
 	}
+	chain_generation_warn_slices(g, damaged);
 	return status;
+}
+
+/* Reports the slices of a pair of files, which has none if it is old. */
+static int each_of_pair(struct chain_reader *r, const struct chain_generation *g,
+			const struct chain_visitor *v)
+{
+	_cleanup_(slices_freep) struct slices *slices = NULL;
+	struct error err = ERROR_INIT;
+	int status = chain_past_open(r->dir, g->number, &slices, &err);
+
+	if (status == 0)
+		return each_slice(r, g, slices, v);
+	if (status != -ENOENT)
+		log_warn("%s; its slices are left out", err.text);
+	return 0;
 }
 
 /* Reports the slices of a source, or of several; sets *@ret to how many. */
 static int each_of_source(struct chain_reader *r, struct chain_generation *g,
 			  const struct chain_visitor *v, size_t *ret)
 {
-	_cleanup_(slices_freep) struct slices *slices = NULL;
-
 	*ret = 1;
 	if (g->segment && !v->nodes_only && !chain_generation_read(g))
 		return 0;
@@ -251,8 +271,7 @@ static int each_of_source(struct chain_reader *r, struct chain_generation *g,
 		return each_of_segments(r, g, v, ret);
 	if (g->segment)
 		return each_of_segment(r, g, v);
-	return chain_past_open(r->dir, g->number, &slices, NULL) == 0 ? each_slice(r, g, slices, v)
-								      : 0;
+	return each_of_pair(r, g, v);
 }
 
 int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v)

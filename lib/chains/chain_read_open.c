@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-
 /* What there is in the directory, and which pairs of files were read. */
 struct listing {
 	struct history_source *sources;

@@ -3,6 +3,7 @@
 #include "chain_past.h"
 #include "killed.h"
 
+#include "base/log.h"
 #include "chains/chain_merge.h"
 #include "history/history_source.h"
 #include "history/internal/segment_format.h"
@@ -272,12 +273,19 @@ static void spoil_nodes(int fd)
 	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), (ssize_t)sizeof(h));
 }
 
+static void keep(enum log_level level, const char *text, void *data)
+{
+	CHECK_EQ(level, LOG_LEVEL_WARNING);
+	strbuf_addf(data, "%s\n", text);
+}
+
 /* The nodes of a segment are read when they are needed. */
 static void nodes_that_turn_out_to_be_damaged_are_none(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "chains/chain.1.0-0");
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_(strbuf_done) struct strbuf said = STRBUF_INIT;
 	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
 	struct sums s = { 0 };
 	_cleanup_close_ int fd = -1;
@@ -290,16 +298,72 @@ static void nodes_that_turn_out_to_be_damaged_are_none(void)
 	CHECK_EQ(chain_reader_open(dir, &WINDOW_ALL, &r, NULL), 0);
 	CHECK_EQ(chain_reader_skipped(r).bytes, 0);
 	CHECK(chain_reader_size(r, 0).nodes > 0);
+	log_to(LOG_LEVEL_WARNING, keep, &said);
 	CHECK_EQ(chain_reader_tree(r, 0).nodes, 0);
 	CHECK(chain_reader_skipped(r).bytes > 0);
 	s.names = chain_reader_names(r);
 	CHECK_EQ(chain_reader_each(r, take, &s), 0);
 	CHECK(s.all < p.all);
 	CHECK_EQ(chain_reader_folded(r), 0);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK(strstr(strbuf_text(&said),
+		     "chain.1.0-0: the names are damaged; its call chains are left out\n"));
+	CHECK(strchr(strbuf_text(&said), '\n')[1] == '\0'); /* once */
 }
 
-TESTS(T(nodes_that_turn_out_to_be_damaged_are_none), T(a_kill_at_any_time_changes_no_sum),
-      T(readers_always_see_the_whole), T(a_full_disk_changes_no_sum),
-      T(what_is_in_no_slice_is_in_the_sum), T(a_pair_without_a_header_costs_only_itself),
-      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
-      T(damage_is_skipped_and_counted))
+/* Makes reads of the open file @path fail. */
+static void make_unreadable(const char *path)
+{
+	_cleanup_close_ int other = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct stat st, open_st;
+	int fd;
+
+	CHECK_EQ(stat(path, &st), 0);
+	for (fd = 0; fd < 100; fd++)
+		if (fstat(fd, &open_st) == 0 && open_st.st_ino == st.st_ino &&
+		    open_st.st_dev == st.st_dev)
+			CHECK_EQ(dup2(other, fd), fd);
+}
+
+static int no_chain(uint32_t context _unused_, const struct chain *chain _unused_,
+		    void *data _unused_)
+{
+	return 1;
+}
+
+static int no_slice(const struct slice *slice _unused_, void *data _unused_)
+{
+	return 1;
+}
+
+static void what_can_no_longer_be_read_is_named(void)
+{
+	static const struct chain_visitor nodes = { .nodes_only = true,
+						    .each = no_chain,
+						    .end = no_slice };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "chains/chain.1.0-0");
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	_cleanup_(strbuf_done) struct strbuf said = STRBUF_INIT;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+
+	write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	/* A time that looks long is read from segments. */
+	CHECK_EQ(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	CHECK_EQ(chain_reader_open(dir, &WINDOW_ALL, &r, NULL), 0);
+	make_unreadable(path);
+	log_to(LOG_LEVEL_WARNING, keep, &said);
+	CHECK_EQ(chain_reader_each_slice(r, &nodes), 0);
+	CHECK(strstr(strbuf_text(&said), "bytes of slices cannot be read, and are left out\n"));
+	CHECK_EQ(chain_reader_each(r, no_chain, NULL), 0);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK(strstr(strbuf_text(&said),
+		     "chain.1.0-0: Bad file descriptor; its call chains are left out\n"));
+}
+
+TESTS(T(nodes_that_turn_out_to_be_damaged_are_none), T(what_can_no_longer_be_read_is_named),
+      T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
+      T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
+      T(a_pair_without_a_header_costs_only_itself), T(a_repair_keeps_the_history),
+      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/internal/chain_generation.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -154,7 +155,7 @@ static void add_sum(struct chain_generation *g, uint32_t node, uint64_t count)
 		g->sums[node] = UINT64_MAX;
 }
 
-/* Adds up the slices that are wanted. */
+/* Adds up the slices that are wanted, without the damaged ones. */
 static void add_slices(struct chain_generation *g)
 {
 	struct segment_counts c;
@@ -221,11 +222,20 @@ void chain_generation_name_segment(struct chain_generation *g, struct chain_name
 	segment_unload_names(g->segment);
 }
 
-/* Takes out a tree that cannot be read. */
-static void take_none(struct chain_generation *g)
+void chain_generation_warn_slices(const struct chain_generation *g, size_t bytes)
 {
-	if (!g->is_bad)
+	if (bytes)
+		log_warn("%s: %zu bytes of slices cannot be read, and are left out",
+			 segment_name(g->segment), bytes);
+}
+
+/* Takes out a tree that cannot be read, as @why explains. */
+static void take_none(struct chain_generation *g, const struct error *why)
+{
+	if (!g->is_bad) {
 		g->damaged += segment_about(g->segment)->bytes;
+		log_warn("%s; its call chains are left out", why->text);
+	}
 	g->is_bad = true;
 	free(STEAL(g->sums));
 	g->counts = NULL;
@@ -233,14 +243,18 @@ static void take_none(struct chain_generation *g)
 
 bool chain_generation_read(struct chain_generation *g)
 {
+	struct error err = ERROR_INIT;
+	const size_t before = g->damaged;
+
 	if (!g->segment || g->is_read)
 		return true;
-	if (g->is_bad || segment_load_nodes(g->segment, NULL) < 0) {
-		take_none(g);
+	if (g->is_bad || segment_load_nodes(g->segment, &err) < 0) {
+		take_none(g, &err);
 		return false;
 	}
 	if (!g->counts && (g->is_part || segment_totals(g->segment, &g->counts, NULL) < 0))
 		add_slices(g);
+	chain_generation_warn_slices(g, g->damaged - before);
 	g->is_read = true;
 	return true;
 }

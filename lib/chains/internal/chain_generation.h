@@ -74,14 +74,16 @@ int chain_generation_load_segment(const char *path, const struct window *window,
 /* Adds the names of a segment that was opened to @names. */
 void chain_generation_name_segment(struct chain_generation *g, struct chain_names *names);
 /* Reads the nodes of a segment and their counts, unless they are there: they are needed by all
- * functions below but chain_generation_nodes() and _places(). False if they are damaged; it then
- * has none. Several threads may do so with one generation each. */
+ * functions below but chain_generation_nodes() and _places(). False if they cannot be read; it then
+ * has none, and a warning names it. Several threads may do so with one generation each. */
 bool chain_generation_read(struct chain_generation *g);
 /* Whether there is nothing left to read. */
 static inline bool chain_generation_is_read(const struct chain_generation *g)
 {
 	return !g->segment || g->is_bad || g->is_read;
 }
+/* Warns of @bytes of slices of a segment that could not be read, if there are any. */
+void chain_generation_warn_slices(const struct chain_generation *g, size_t bytes);
 void chain_generation_close(struct chain_generation *g);
 /* Frees the nodes of a segment and their sums, and what those of a pair need besides their file;
  * its slices can still be read. */

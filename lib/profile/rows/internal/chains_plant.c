@@ -478,8 +478,6 @@ int chains_plant(struct chains_collect *collect)
 	const struct chains *c = collect->out;
 	struct chain_reader *reader = collect->source->reader;
 	struct plant p = { .collect = collect, .source = collect->source, .all.reader = reader };
-	const size_t before = chain_reader_skipped(reader).bytes;
-	size_t damaged;
 	int r = 0;
 
 	make_leaves(&p, chain_reader_nodes(reader));
@@ -489,9 +487,6 @@ int chains_plant(struct chains_collect *collect)
 		r = plant_union(&p);
 	chain_union_done(&p.all);
 	free(p.verdicts);
-	damaged = chain_reader_skipped(reader).bytes - before; /* nodes of segments */
-	if (damaged)
-		log_warn("%zu damaged bytes of call chains are skipped", damaged);
 	if (p.source + 1 == c->sources + c->source_count) /* nothing more needs symbols */
 		chain_frames_free(STEAL(collect->functions));
 	chains_plant_merge(collect);
