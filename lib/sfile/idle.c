@@ -37,13 +37,20 @@ uint32_t idle_segment_last(const char *entry)
 	return strncmp(entry, segment_mark, length) ? 0 : parse_number(entry + length, "");
 }
 
-/* Reads the entries of the directory; none if it is not there. */
+/* Reads the entries of the directory; none if there is no such directory. */
 static struct tree *read_entries(const char *samples)
 {
 	_cleanup_free_ char *path = path_join(samples, SESSION_IDLE);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int error = errno;
+	struct tree *t;
 
-	return fd < 0 ? xcalloc(1, sizeof(struct tree)) : tree_read_one(fd, ".");
+	if (fd >= 0)
+		return tree_read_one(fd, ".");
+	t = xcalloc(1, sizeof(*t));
+	if (error != ENOENT && error != ENOTDIR && error != ELOOP)
+		t->error = -error;
+	return t;
 }
 
 uint32_t idle_last(const char *samples)
@@ -64,15 +71,21 @@ int idle_walk(const char *samples, uint32_t after,
 	      struct error *err)
 {
 	_cleanup_(tree_freep) struct tree *t = read_entries(samples);
+	_cleanup_free_ char *idle = path_join(samples, SESSION_IDLE);
+	struct error why = ERROR_INIT;
 	int r = 0;
 	size_t i;
 
+	if (t->error && bad) {
+		(void)error_errno(&why, t->error, "%s", idle);
+		bad(idle, &why, data);
+	}
 	for (i = 0; r == 0 && i < t->count; i++) {
 		_cleanup_free_ char *path = NULL;
 
 		if (t->entries[i].kind != TREE_DIRECTORY || idle_batch(t->entries[i].name) <= after)
 			continue;
-		path = xasprintf("%s/" SESSION_IDLE "/%s", samples, t->entries[i].name);
+		path = path_join(idle, t->entries[i].name);
 		r = session_walk(path, each, bad, data, err);
 		if (r == -ENOENT) /* it has just been removed */
 			r = 0;

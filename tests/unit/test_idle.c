@@ -447,8 +447,42 @@ static void a_session_exists_while_all_its_files_are_idle(void)
 	done(&s);
 }
 
+static int no_file(const char *path _unused_, const struct sname *name _unused_,
+		   void *data _unused_)
+{
+	return -EEXIST;
+}
+
+static void keep_error(const char *path _unused_, const struct error *why, void *data)
+{
+	*(struct error *)data = *why;
+}
+
+static void a_directory_that_cannot_be_read_is_named(void)
+{
+	_cleanup_free_ char *idle = NULL;
+	struct error err = ERROR_INIT;
+	struct rlimit limit, none = { 0, 0 };
+	struct session s;
+
+	make(&s);
+	idle = path_join(s.samples, SESSION_IDLE);
+	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
+	CHECK_EQ(err.code, 0); /* there is none */
+	CHECK_EQ(mkdir(idle, 0755), 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	CHECK_EQ(err.code, -EMFILE);
+	CHECK(strstr(err.text, idle) != NULL);
+	done(&s);
+}
+
 TESTS(T(what_cannot_be_opened_is_named), T(what_cannot_be_listed_is_neither_merged_nor_moved),
       T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
       T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
       T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_is_set_apart),
-      T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle))
+      T(only_sample_files_without_arcs_move), T(a_session_exists_while_all_its_files_are_idle),
+      T(a_directory_that_cannot_be_read_is_named))
