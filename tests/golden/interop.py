@@ -21,7 +21,9 @@ Deliberate differences, in which OProfile 1.x ("it") is wrong or shows less:
  NAMES     It calls the kernel kallsyms, and regions of run-time code by their addresses; we say
            [kernel], and [JIT program] unless --separate-regions is given.
  LINE      We know lines of code for which it shows "(no location information)", and do not show
-           line 0, which it takes from the name of a file in the symbol table ("msort.c:0")."""
+           line 0, which it takes from the name of a file in the symbol table ("msort.c:0").
+ BEGIN     Where a function begins with code of another one, which is inlined, it says the line of that
+           code, often in another file. We say the line of the function that has the call."""
 import json
 import os
 import re
@@ -40,6 +42,7 @@ FOUND_BY_US = {f"{session}/{case}" for case in ("img", "lib") for session in (
     "callgraph", "cpp", "events", "flat", "previous", "separate", "special", "umask")}
 FOUND_BY_US -= {"separate/img", "special/img"}
 ALIASES = {"__pi_memcpy": "memcpy"}  # ALIAS
+BEGINS = {"stl_iterator.h:1333": "stl_algo.h:1912"}  # BEGIN: std::__introsort_loop
 SUMMARY = {"image", "mergelib"}
 
 
@@ -181,8 +184,8 @@ class Case:
 
     @staticmethod
     def same_place(theirs, ours):
-        """Whether we say the same line, or one where the original knows none (LINE)."""
-        return theirs == ours or ours and (theirs.startswith("(") or theirs.endswith(":0"))
+        """Whether we say the same line, or one where the original knows none (LINE) or that of inlined code (BEGIN)."""
+        return BEGINS.get(theirs, theirs) == ours or ours and (theirs.startswith("(") or theirs.endswith(":0"))
 
     def without_order(self, theirs, ours):
         """Both lists in one order, if ours is ordered by the sum of the columns (ORDER)."""
