@@ -361,7 +361,7 @@ class Browser:
             .click_and_hold().move_by_offset(int(by), 0).move_by_offset(int(by), 0).release().perform()
 
     def complaints(self):
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self.driver.get_log("browser") if not has_ended(entry["message"])]
 
 
 def table(b, name):
@@ -1278,9 +1278,18 @@ def make_pages():
     make_crowded("difference.html", "crowded-difference.html", 0, 0)
 
 
+servers = []  # all servers, with their addresses
+
+
 def serve(*words):
     server = subprocess.Popen([f"{BUILD}/tools/opweb", "--no-browser", "--for=10m", *words], stdout=subprocess.PIPE, text=True)
-    return server, server.stdout.readline().strip()
+    servers.append((server, server.stdout.readline().strip()))
+    return servers[-1]
+
+
+def has_ended(complaint):
+    """Whether it is about what a page asked of a server that has ended: a page that is left may ask on for a moment."""
+    return "Failed to load resource" in complaint and any(complaint.startswith(url) and server.poll() is not None for server, url in servers)
 
 
 # Holds the answer with all functions until release() is called.
