@@ -122,7 +122,7 @@ ok "  the counter has it" test "$(counter java_maps)" -ge 1
 
 for option in -Xrs -XX:+DisableAttachMechanism; do
 	begin java "$option" ${spin#java}
-	ok "with $option" sampled_while "$java" 50 --session-dir="$dir/refused" $asked --rate=997
+	ok "with $option" sampled_while "$java" 150 --session-dir="$dir/refused" $asked --rate=997
 	ok "  it still runs" kill -0 "$java"
 	end
 	ok "  and prints no stacks" test ! -s trouble -a "$(wc -l <share)" = 1
