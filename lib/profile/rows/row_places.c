@@ -20,8 +20,7 @@ static bool wants_place(const struct gather *g, const struct row *row)
 	       image->id.kind == SNAME_ROOT && !image->kernel;
 }
 
-/* Lines are found fast for ascending addresses. */
-static int by_image_and_address(const void *pa, const void *pb)
+int row_places_compare(const void *pa, const void *pb)
 {
 	const struct row *a = *(const struct row *const *)pa, *b = *(const struct row *const *)pb;
 
@@ -62,7 +61,8 @@ void row_places_find(struct container *c, const struct gather *g, struct binarie
 	for (i = 0; i < c->count; i++)
 		if (wants_place(g, &c->rows[i]))
 			rows[n++] = &c->rows[i];
-	qsort(rows, n, sizeof(*rows), by_image_and_address);
+	/* Lines are found fast for ascending addresses. */
+	qsort(rows, n, sizeof(*rows), row_places_compare);
 	for (i = 0; i < n;)
 		i = find_in_image(c, bs, rows, i, n);
 }

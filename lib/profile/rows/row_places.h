@@ -19,3 +19,5 @@ struct gather;
 void row_places_find(struct container *c, const struct gather *g, struct binaries *bs);
 /* The same of all rows. */
 void row_places_find_all(struct container *c, const struct gather *g, struct binaries *bs);
+/* For qsort() of pointers to rows: by image, then by address. */
+int row_places_compare(const void *pa, const void *pb);

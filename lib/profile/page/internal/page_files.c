@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "profile/page/page.h"
 #include "profile/print/report.h"
+#include "profile/rows/row_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +53,6 @@ static bool has_file(const struct row *row)
 	return row->kind == ROW_SYMBOL && row->place.file;
 }
 
-static int by_image_and_address(const void *pa, const void *pb)
-{
-	const struct row *a = *(const struct row *const *)pa, *b = *(const struct row *const *)pb;
-
-	if (a->image != b->image)
-		return a->image > b->image ? 1 : -1;
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 /* Writes the functions of one image, from number @i of the list on; returns where another image
  * begins. */
 static size_t write_image(const struct report *r, struct page_files *files, const struct row **list,
@@ -96,7 +88,7 @@ void page_files(const struct report *r, FILE *out)
 	for (i = 0; i < c->count; i++)
 		if (has_file(&c->rows[i]))
 			list[n++] = &c->rows[i];
-	qsort(list, n, sizeof(*list), by_image_and_address);
+	qsort(list, n, sizeof(*list), row_places_compare);
 	json_open(&j, NULL, '{');
 	json_open(&j, "images", '[');
 	for (i = 0; i < n;)
