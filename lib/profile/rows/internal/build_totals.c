@@ -19,9 +19,11 @@ static uint32_t program_of(const struct gather *g, uint32_t image, struct map *b
 	uint64_t hash = hash_bytes(path, strlen(path));
 	uintptr_t number;
 
-	map_for_each_of(by_path, hash, number) if (!strcmp(g->images[number - 1].display,
-							   path)) return (uint32_t)number -
-		1;
+	map_for_each_of(by_path, hash, number)
+	{
+		if (!strcmp(g->images[number - 1].display, path))
+			return (uint32_t)number - 1;
+	}
 	map_add(by_path, hash, (void *)((uintptr_t)image + 1));
 	return image;
 }
