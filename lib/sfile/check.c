@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/check.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "file/holes.h"
 #include "file/open_regular.h"
@@ -343,8 +344,8 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 		return error_set(err, -EBADMSG, "%s: nothing in it can be recovered", path);
 	r = write_copy(&v, ret, copy, err);
 	status = path_put(copy, path, 0, r);
-	if (status == 0)
-		status = path_sync_parent(path);
+	if (status == 0 && path_sync_parent(path) < 0)
+		log_warn("%s is repaired, but that may be lost in a power cut", path);
 	return status < 0 && r == 0 ? error_errno(err, status, "cannot replace %s", path) : status;
 }
 
