@@ -34,6 +34,7 @@
  * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
  */
 #include "base/error.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "dwarf/lines.h"
@@ -220,7 +221,7 @@ static int do_stat(struct maker *m, size_t n, char **words)
 {
 	if (n != 2)
 		return fail(m, "stat");
-	return session_stat_add(m->samples, words[0], number(words[1]), &m->err);
+	return MIN(session_stat_add(m->samples, words[0], number(words[1]), &m->err), 0);
 }
 
 static int do_copy(struct maker *m, size_t n, char **words)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "file/path.h"
 
+#include "base/log.h"
+#include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "file/dirtree.h"
@@ -295,14 +297,26 @@ int path_link(int fd, const char *to)
 	return r < 0 ? r : path_sync_parent(to);
 }
 
-int path_sync_parent(const char *path)
+static int open_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *parent = slash ? xstrndup(path, (size_t)(slash + 1 - path)) : NULL;
-	_cleanup_close_ int fd = open(parent ?: ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(parent ?: ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+	return fd < 0 ? -errno : fd;
+}
+
+static int sync_names(int directory)
+{
 	/* Some file systems cannot (EINVAL); they have nothing to be written. */
-	return fd < 0 || (fsync(fd) < 0 && errno != EINVAL) ? -errno : 0;
+	return fsync(directory) < 0 && errno != EINVAL ? -errno : 0;
+}
+
+int path_sync_parent(const char *path)
+{
+	_cleanup_close_ int fd = open_parent(path);
+
+	return fd < 0 ? fd : sync_names(fd);
 }
 
 int path_put(const char *from, const char *to, unsigned int flags, int r)
@@ -316,13 +330,24 @@ int path_put(const char *from, const char *to, unsigned int flags, int r)
 
 int path_publish(int fd, const char *from, const char *to, int r)
 {
+	/* Opened first: if that fails, nothing has changed yet. */
+	_cleanup_close_ int parent = r < 0 ? -1 : open_parent(to);
+
+	if (r == 0 && parent < 0)
+		r = parent;
 	if (r == 0 && fdatasync(fd) < 0)
 		r = -errno;
 	r = path_put(from, to, 0, r);
-	return r < 0 ? r : path_sync_parent(to);
+	if (r < 0)
+		return r;
+	r = sync_names(parent);
+	if (r == 0)
+		return 0;
+	log_warn("%s is written, but may be lost in a power cut: %s", to, strerror(-r));
+	return PATH_UNSYNCED;
 }
 
-int path_write(const char *path, const char *text, mode_t mode, struct error *err)
+int path_replace(const char *path, const char *text, mode_t mode, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	_cleanup_close_ int fd = -1;
@@ -332,5 +357,10 @@ int path_write(const char *path, const char *text, mode_t mode, struct error *er
 	if (fd < 0)
 		return error_errno(err, fd, "cannot create %s", temporary);
 	r = path_publish(fd, temporary, path, write_all(fd, text));
-	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
+	return r < 0 ? error_errno(err, r, "cannot write %s", path) : r;
+}
+
+int path_write(const char *path, const char *text, mode_t mode, struct error *err)
+{
+	return MIN(path_replace(path, text, mode, err), 0);
 }

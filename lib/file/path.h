@@ -56,16 +56,22 @@ int path_read_u64(const char *root, const char *path, uint64_t *ret);
  * it the name @to in the same file system; if not, or if that fails, removes it. @flags are
  * RENAME_NOREPLACE or 0. Returns @r or -errno. */
 int path_put(const char *from, const char *to, unsigned int flags, int r);
+/* What is returned, and logged, if a file has its new name, but not for certain after a power cut,
+ * because its directory could not be written to the disk. */
+enum { PATH_UNSYNCED = 1 };
 /* As path_put() for the open file @fd. After a power cut, @to is the old file or the whole new one:
  * the contents reach the disk before the name does, and the name before this returns (rename(2),
- * fsync(2)). */
+ * fsync(2)). 0, PATH_UNSYNCED, or -errno if @to is as before. */
 int path_publish(int fd, const char *from, const char *to, int r);
 /* Gives the open file @fd another name, @to, in the same file system; what had that name is
  * replaced. 0 or -errno. */
 int path_link(int fd, const char *to);
 /* Writes the names in the directory of @path to the disk; 0 or -errno. */
 int path_sync_parent(const char *path);
-/* Writes a small file atomically: a temporary in the same directory, published; 0 or -errno. */
+/* Writes a small file atomically: a temporary in the same directory, published; the result of
+ * path_publish(). */
+int path_replace(const char *path, const char *text, mode_t mode, struct error *err);
+/* The same for callers that have nothing to do about PATH_UNSYNCED: then it returns 0. */
 int path_write(const char *path, const char *text, mode_t mode, struct error *err);
 
 /* Closes a stream; the cleanup form of fclose(). */

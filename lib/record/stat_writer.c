@@ -2,6 +2,7 @@
 #include "record/stat_writer.h"
 
 #include "base/mem.h"
+#include "file/path.h"
 #include "helper/errands.h"
 #include "sfile/session.h"
 
@@ -10,7 +11,8 @@
 
 struct growth {
 	const char *name;
-	uint64_t value; /* 0: written */
+	uint64_t value;	  /* 0: written */
+	bool is_unsynced; /* a value before is written, but may be lost in a power cut */
 };
 
 /* What the thread is given. */
@@ -41,6 +43,29 @@ static void drop(struct errand *e)
 	free_batch((struct batch *)e);
 }
 
+/* Adds what is not written. It is never added again, even if it may be lost in a power cut. */
+static int add(const char *samples, struct growth *g, struct error *why)
+{
+	int r = g->value ? session_stat_add(samples, g->name, g->value, why) : 0;
+
+	if (r < 0)
+		return r;
+	g->value = 0;
+	g->is_unsynced |= r == PATH_UNSYNCED;
+	return 0;
+}
+
+static int sync_name(const char *samples, struct growth *g, struct error *why)
+{
+	_cleanup_free_ char *path = xasprintf("%s/stats/%s", samples, g->name);
+	int r = g->is_unsynced ? path_sync_parent(path) : 0;
+
+	if (r < 0)
+		return error_errno(why, r, "%s is written, but may be lost in a power cut", path);
+	g->is_unsynced = false;
+	return 0;
+}
+
 static void run(struct errand *e)
 {
 	struct batch *b = (struct batch *)e;
@@ -49,11 +74,9 @@ static void run(struct errand *e)
 	for (size_t i = 0; i < b->count; i++) {
 		struct growth *g = &b->list[i];
 		struct error *why = b->result < 0 ? NULL : &b->why;
-		int r = session_stat_add(b->samples, g->name, g->value, why);
+		int r = add(b->samples, g, why) ?: sync_name(b->samples, g, why);
 
 		b->result = b->result ?: r;
-		if (r == 0)
-			g->value = 0;
 	}
 }
 
@@ -85,7 +108,7 @@ void stat_writer_free(struct stat_writer *w)
 	free(w);
 }
 
-static void note(struct batch *b, const char *name, uint64_t value)
+static struct growth *growth_of(struct batch *b, const char *name)
 {
 	size_t i;
 
@@ -95,13 +118,13 @@ static void note(struct batch *b, const char *name, uint64_t value)
 		array_grow(&b->list, b->count + 1, &b->room);
 		b->list[b->count++] = (struct growth){ .name = name };
 	}
-	b->list[i].value += value;
+	return &b->list[i];
 }
 
 void stat_writer_note(struct stat_writer *w, const char *name, uint64_t now, uint64_t *written)
 {
 	if (now > *written)
-		note(w->noted, name, now - *written);
+		growth_of(w->noted, name)->value += now - *written;
 	*written = now;
 }
 
@@ -110,9 +133,16 @@ static int take_back(struct stat_writer *w, struct batch *b, struct error *err)
 {
 	int r = b->result;
 
-	for (size_t i = 0; i < b->count; i++)
-		if (b->list[i].value)
-			note(w->noted, b->list[i].name, b->list[i].value);
+	for (size_t i = 0; i < b->count; i++) {
+		const struct growth *g = &b->list[i];
+		struct growth *next =
+			g->value || g->is_unsynced ? growth_of(w->noted, g->name) : NULL;
+
+		if (next) {
+			next->value += g->value;
+			next->is_unsynced |= g->is_unsynced;
+		}
+	}
 	if (r < 0)
 		r = error_set(err, r, "%s", b->why.text);
 	free_batch(b);

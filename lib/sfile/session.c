@@ -426,7 +426,7 @@ static int write_stat(int fd, const char *path, ssize_t before, uint64_t value, 
 	ssize_t n, length = (ssize_t)strlen(text);
 
 	if (before > 0 && before != length)
-		return path_write(path, text, 0644, err);
+		return path_replace(path, text, 0644, err);
 	n = pwrite(fd, text, (size_t)length, 0);
 	if (n != length)
 		return error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", path);

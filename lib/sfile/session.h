@@ -78,7 +78,8 @@ bool session_name_valid(const char *name);
 
 /* Adds @value to the counter @name, a decimal number in the file @samples/stats/@name; the sum
  * saturates at UINT64_MAX. A slash in @name creates a subdirectory ("cpu0/sample_received").
- * Returns 0 or -errno. */
+ * Returns 0, PATH_UNSYNCED if it is added, but for certain only when path_sync_parent() succeeds
+ * for its file, or -errno if it is not. */
 int session_stat_add(const char *samples, const char *name, uint64_t value, struct error *err);
 /* Returns the counter's value, 0 if there is no such counter or it cannot be read, which is logged;
  * what is no number is reported by session_stat_each(). */

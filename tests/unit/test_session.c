@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 #include "sfile/sname.h"
@@ -12,7 +13,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void put_file(const char *dir, const char *name)
 {
@@ -420,6 +423,35 @@ static void a_counter_that_cannot_be_read_keeps_its_count(void)
 	CHECK_EQ(session_stat_get(dir, "total_samples"), 6);
 }
 
+static bool directories_fail;
+
+/* The library's, too: a directory cannot be written to the disk. */
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (directories_fail && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static void a_counter_whose_name_is_not_on_the_disk_is_added(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = { 0 };
+
+	CHECK_EQ(session_stat_add(dir, "total_samples", 5, NULL), 0);
+	log_to(LOG_LEVEL_WARNING, keep_line, &log);
+	directories_fail = true;
+	CHECK_EQ(session_stat_add(dir, "total_samples", 6, NULL), PATH_UNSYNCED);
+	directories_fail = false;
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK(strstr(strbuf_text(&log), "stats/total_samples is written, but ") != NULL);
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 11);
+}
+
 TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_passes_over_files_that_never_got_their_names),
       T(a_walk_survives_an_unreadable_directory),
@@ -430,4 +462,5 @@ TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
       T(a_reader_cannot_keep_the_writer_out), T(one_writer_at_a_time_and_death_frees_the_lock),
       T(counters_add_up), T(a_counter_that_cannot_be_opened_is_named),
-      T(a_counter_that_cannot_be_read_keeps_its_count))
+      T(a_counter_that_cannot_be_read_keeps_its_count),
+      T(a_counter_whose_name_is_not_on_the_disk_is_added))

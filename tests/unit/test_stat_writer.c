@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void one_that_cannot_be_written_does_not_hold_up_others(void)
@@ -68,5 +71,42 @@ static void what_fails_once_at_the_end_is_written(void)
 	stat_writer_free(w);
 }
 
+static atomic_bool directories_fail;
+
+/* The library's, too: a directory cannot be written to the disk. */
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (directories_fail && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static void what_may_be_lost_in_a_power_cut_is_not_added_twice(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct stat_writer *w = stat_writer_new(dir);
+	struct error err = ERROR_INIT;
+	uint64_t samples = 0;
+
+	stat_writer_note(w, "samples", 5, &samples);
+	CHECK_EQ(stat_writer_finish(w, &err), 0);
+	directories_fail = true;
+	stat_writer_note(w, "samples", 11, &samples);
+	CHECK_EQ(stat_writer_finish(w, &err), -EIO);
+	CHECK(strstr(err.text, "stats/samples is written, but may be lost") != NULL);
+	CHECK_EQ(session_stat_get(dir, "samples"), 11);
+	/* Nothing is new, but the directory is tried again. */
+	CHECK_EQ(stat_writer_finish(w, &err), -EIO);
+	directories_fail = false;
+	CHECK_EQ(stat_writer_finish(w, &err), 0);
+	CHECK_EQ(session_stat_get(dir, "samples"), 11);
+	stat_writer_free(w);
+}
+
 TESTS(T(one_that_cannot_be_written_does_not_hold_up_others),
-      T(what_fails_once_at_the_end_is_written))
+      T(what_fails_once_at_the_end_is_written),
+      T(what_may_be_lost_in_a_power_cut_is_not_added_twice))

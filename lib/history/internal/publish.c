@@ -28,5 +28,6 @@ int publish(const char *path, const char *temporary, const struct strbuf *bytes,
 	}
 	if (r == 0 && futimens(fd, times) < 0)
 		r = -errno;
-	return path_publish(fd, temporary, path, r);
+	r = path_publish(fd, temporary, path, r);
+	return r == PATH_UNSYNCED ? -EIO : r;
 }

@@ -11,5 +11,6 @@
 struct strbuf;
 
 /* Writes @bytes to @path, by way of @temporary in the same directory, with the time of its last
- * write set to @written_s, since 1970. 0 or -errno. */
+ * write set to @written_s, since 1970. 0 or -errno: -EIO also if @path is written, but may be lost
+ * in a power cut. */
 int publish(const char *path, const char *temporary, const struct strbuf *bytes, int64_t written_s);

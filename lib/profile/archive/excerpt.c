@@ -100,7 +100,7 @@ static void write_counters(const struct gather_session *s, const char *directory
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < ARRAY_SIZE(counters) && r == 0; i++)
+	for (i = 0; i < ARRAY_SIZE(counters) && r >= 0; i++)
 		if (counters[i].value)
 			r = session_stat_add(directory, counters[i].name, counters[i].value, &err);
 	if (r < 0)
