@@ -317,8 +317,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	r = collector_drain(c, all, err);
 	if (r >= 0 && c->drained.code < 0)
 		r = collector_failure(c, err);
-	if (r < 0)
-		return r;
+	/* If that failed, what was drained before is recorded and written all the same. */
 	record_sync(c->record, all || r > 0);
 	keep_hot_lines(c);
 	c->has_drained = true;
@@ -331,10 +330,10 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (c->running && !all)
 		quota_keep(c->quota, c->record, c->ops, c->driver);
 	turn_stage(c->turn, TURN_QUOTA);
-	if (r == 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
+	if (r <= 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
 		return r;
-	written = collector_write(c, all || r > 0, err);
-	return written < 0 ? written : r;
+	written = collector_write(c, all || r > 0, r < 0 ? NULL : err);
+	return written < 0 && r >= 0 ? written : r;
 }
 
 /* Drains what the last drain left, if anything; what fails is reported by the next

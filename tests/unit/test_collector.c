@@ -442,6 +442,36 @@ static void what_fails_between_two_syncs_is_reported(void)
 	collector_free(c);
 }
 
+static struct collector *watched;
+
+/* A sample, after which the driver fails. */
+static int drain_and_fail(struct driver *d _unused_, bool all _unused_, struct error *err)
+{
+	int r = intake_words(stream, ARRAY_SIZE(stream), &watched->intake);
+
+	return r < 0 ? r : error_set(err, -EIO, "cannot drain");
+}
+
+static void what_was_drained_before_a_failure_is_written(void)
+{
+	struct driver_ops ops = driver_replay; /* used until the collector is freed */
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = watched = open_collector(dir, path, NULL);
+	struct error err = ERROR_INIT;
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(driver_replay.sync(c->driver, true, NULL), 1); /* announces the images */
+	ops.sync = drain_and_fail;
+	c->ops = &ops;
+	CHECK_EQ(collector_stop(c, &err), -EIO);
+	CHECK_STR(err.text, "cannot drain");
+	CHECK_EQ(count_at(dir, "current", 0x10), 4);
+	CHECK_EQ(stat_of(dir, "total_samples"), 8);
+}
+
 static int turns_since;
 
 static int drain_steadily(struct driver *d _unused_, bool all, struct error *err _unused_)
@@ -478,7 +508,6 @@ static void the_last_drain_of_a_session_is_a_turn_of_its_own(void)
 	CHECK(!c->intake.holds);
 }
 
-static struct collector *watched;
 static int drains_between;
 
 /* A sample each time, as a driver passes it on. */
@@ -529,5 +558,6 @@ TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
       T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),
       T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported),
+      T(what_was_drained_before_a_failure_is_written),
       T(the_last_drain_of_a_session_is_a_turn_of_its_own),
       T(samples_are_drained_while_a_session_is_removed))
