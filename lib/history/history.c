@@ -339,9 +339,10 @@ int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_l
 		};
 		struct reading reading = { .dir = dir, .window = &WINDOW_ALL };
 
-		*ret_last = source.last = idle_last(samples);
-		if (!source.last)
-			return 0;
+		r = idle_last(samples, &source.last, err);
+		*ret_last = source.last;
+		if (r < 0 || !source.last)
+			return r;
 		r = reading_segment(&reading, &source, err);
 		if (r == 0)
 			deal_out(h, &reading);

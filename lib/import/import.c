@@ -290,11 +290,15 @@ static void name_bad(const char *path _unused_, const struct error *why, void *d
 /* Imports the sample files that were moved to idle/. Their sum has one format on all machines. */
 static int import_idle(struct importer *im)
 {
-	uint32_t last = idle_last(im->from);
-	_cleanup_free_ char *below = xasprintf(SESSION_IDLE "/flat.3.1-%" PRIu32, last),
-			    *path = path_join(im->from, below);
-	int r = last ? copy_other(path, below, im) : 0;
+	_cleanup_free_ char *below = NULL, *path = NULL;
+	uint32_t last;
+	int r = idle_last(im->from, &last, im->err);
 
+	if (r < 0)
+		return r;
+	below = xasprintf(SESSION_IDLE "/flat.3.1-%" PRIu32, last);
+	path = path_join(im->from, below);
+	r = last ? copy_other(path, below, im) : 0;
 	return r < 0 ? r : idle_walk(im->from, last, import_one, name_bad, im, im->err);
 }
 

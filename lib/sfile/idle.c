@@ -53,16 +53,22 @@ static struct tree *read_entries(const char *samples)
 	return t;
 }
 
-uint32_t idle_last(const char *samples)
+int idle_last(const char *samples, uint32_t *ret, struct error *err)
 {
 	_cleanup_(tree_freep) struct tree *t = read_entries(samples);
+	_cleanup_free_ char *idle = path_join(samples, SESSION_IDLE);
 	uint32_t last = 0;
 	size_t i;
+
+	*ret = 0;
+	if (t->error)
+		return error_errno(err, t->error, "%s", idle);
 
 	for (i = 0; i < t->count; i++)
 		if (t->entries[i].kind == TREE_FILE)
 			last = MAX(last, idle_segment_last(t->entries[i].name));
-	return last;
+	*ret = last;
+	return 0;
 }
 
 int idle_walk(const char *samples, uint32_t after,

@@ -7,7 +7,8 @@
  * and of the batches after it, and of no others.
  *
  *	session_walk(samples, each, bad, data, err);
- *	idle_walk(samples, idle_last(samples), each, bad, data, err);
+ *	r = idle_last(samples, &last, err);
+ *	idle_walk(samples, last, each, bad, data, err);
  */
 #pragma once
 
@@ -28,8 +29,9 @@ uint32_t idle_batch(const char *entry);
 /* The last batch in the segment whose file is named @entry; 0: it is none. */
 uint32_t idle_segment_last(const char *entry);
 
-/* The last batch whose counts are in a segment; 0: there is none. */
-uint32_t idle_last(const char *samples);
+/* Finds the last batch whose counts are in a segment; *@ret is 0 if there is none, or if that is
+ * not known. 0, or -errno if the directory cannot be read. */
+int idle_last(const char *samples, uint32_t *ret, struct error *err);
 /* The path to which the sample file that was at @path was moved last; the caller frees. NULL if it
  * was not moved, or is merged. */
 char *idle_find(const char *path);

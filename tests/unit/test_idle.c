@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "file/path.h"
+#include "history/history.h"
 #include "history/history_check.h"
 #include "history/history_kind.h"
 #include "history/history_name.h"
@@ -461,22 +462,28 @@ static void keep_error(const char *path _unused_, const struct error *why, void 
 static void a_directory_that_cannot_be_read_is_named(void)
 {
 	_cleanup_free_ char *idle = NULL;
-	struct error err = ERROR_INIT;
+	struct error err = ERROR_INIT, sum = ERROR_INIT;
 	struct rlimit limit, none = { 0, 0 };
+	struct history *h = NULL;
 	struct session s;
+	uint32_t last;
 
 	make(&s);
 	idle = path_join(s.samples, SESSION_IDLE);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
 	CHECK_EQ(err.code, 0); /* there is none */
+	CHECK_EQ(history_read_idle(s.samples, &h, &last, &err), 0);
 	CHECK_EQ(mkdir(idle, 0755), 0);
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none.rlim_max = limit.rlim_max;
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
+	CHECK_EQ(history_read_idle(s.samples, &h, &last, &sum), -EMFILE);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	CHECK_EQ(err.code, -EMFILE);
 	CHECK(strstr(err.text, idle) != NULL);
+	CHECK_STR(sum.text, err.text);
+	CHECK(!h && !last);
 	done(&s);
 }
 

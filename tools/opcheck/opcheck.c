@@ -304,6 +304,7 @@ static void check_samples(struct check *c, const char *samples)
 	_cleanup_close_ int lock = -1;
 	struct error err = ERROR_INIT;
 	size_t n = strlen(dir);
+	uint32_t last;
 
 	while (n > 1 && dir[n - 1] == '/')
 		dir[--n] = '\0';
@@ -311,7 +312,8 @@ static void check_samples(struct check *c, const char *samples)
 	c->samples_dir = dir;
 	check_extras(c);
 	if (session_walk(dir, check_sample, check_other, c, &err) < 0 ||
-	    idle_walk(dir, idle_last(dir), check_sample, check_other, c, &err) < 0) {
+	    idle_last(dir, &last, &err) < 0 ||
+	    idle_walk(dir, last, check_sample, check_other, c, &err) < 0) {
 		tool_warn("%s", err.text);
 		c->sums.trouble++;
 	}
