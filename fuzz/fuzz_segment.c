@@ -125,13 +125,13 @@ static void read_union(struct chain_reader *r)
 {
 	struct chain_union u = { .reader = r };
 	struct chain chain;
-	size_t i;
+	uint32_t i;
 
 	while (chain_union_next(&u))
-		for (i = 1; i <= u.tree.count; i++) {
-			if (u.tree.nodes[i].parent >= i || u.place_of[i] > u.place_count)
+		for (i = 1; i <= u.count; i++) {
+			if (u.parents[i] >= i || (u.parents[i] && u.place_of[i] > u.place_count))
 				abort();
-			(void)chain_union_chain(&u, (uint32_t)i, &chain);
+			(void)chain_union_chain(&u, i, &chain);
 		}
 	chain_union_done(&u);
 }

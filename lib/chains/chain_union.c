@@ -3,8 +3,8 @@
 
 #include "base/macro.h"
 #include "base/mem.h"
-#include "base/radix.h"
 #include "chains/chain_read.h"
+#include "chains/internal/chain_joint.h"
 #include "chains/internal/chain_reader.h"
 
 #include <stdlib.h>
@@ -13,13 +13,20 @@
 /* A union with so many nodes gets no other tree. */
 enum { FULL = 1 << 20 };
 
+/* Forgets the tree that is borrowed, if one is. */
+static void forget_alone(struct chain_union *u)
+{
+	if (u->is_alone)
+		chain_reader_forget_tree(u->reader, u->next - 1);
+	u->is_alone = false;
+	free(STEAL(u->own_places));
+}
+
 static void forget(struct chain_union *u)
 {
-	segment_tree_done(&u->tree);
-	free(STEAL(u->counts));
-	free(STEAL(u->place_of));
-	free(STEAL(u->places));
-	u->place_count = 0;
+	forget_alone(u);
+	chain_joint_free(STEAL(u->joint));
+	u->count = u->place_count = 0;
 	u->sampled_count = 0;
 }
 
@@ -29,43 +36,48 @@ void chain_union_done(struct chain_union *u)
 	free(STEAL(u->sampled));
 }
 
-/* --- nodes --- */
+/* --- one tree --- */
 
 /* The places of a tree; caller frees. */
 static struct segment_node *read_places(const struct chain_union *u, size_t number,
 					const struct chain_reader_tree *t)
 {
 	struct segment_node *places = xcalloc((size_t)t->places + 1, sizeof(*places));
-	struct chain_frame frame;
-	bool is_function;
 	uint32_t i;
 
 	for (i = 1; i <= t->places; i++)
-		if (chain_reader_frame(u->reader, number, i, &frame, &is_function))
-			places[i] =
-				(struct segment_node){ .key = frame.offset |
-							      (is_function ? SEGMENT_FUNCTION : 0),
-						       .line = frame.image };
+		places[i] = chain_joint_place(u->reader, number, i);
 	return places;
 }
 
-/* A node of a tree, with the numbers of its tree. */
-static struct segment_node node_at(const struct chain_union *u, size_t number,
-				   const struct chain_reader_tree *t,
-				   const struct segment_node *places, uint32_t i)
+/* Makes a union of a tree alone, which stays in memory until the next one. */
+static void borrow_tree(struct chain_union *u, size_t number, const struct chain_reader_tree *t)
 {
-	const uint32_t parent = t->parents[i], place = t->place_of[i];
+	uint32_t i;
 
-	if (!parent)
-		return (struct segment_node){ .line = chain_reader_context(u->reader, number,
-									   place) };
-	return (struct segment_node){ places[place].key, parent, places[place].line };
+	u->is_alone = true;
+	u->own_places = read_places(u, number, t);
+	u->places = u->own_places;
+	u->place_count = t->places;
+	u->count = t->nodes;
+	u->parents = t->parents;
+	u->place_of = t->place_of;
+	u->counts = t->counts;
+	array_grow(&u->sampled, t->nodes, &u->sampled_room);
+	for (i = 1; i <= t->nodes; i++)
+		if (t->counts[i] && t->parents[i])
+			u->sampled[u->sampled_count++] = i;
+	for (i = 1; u->numbers && i <= t->nodes; i++)
+		u->numbers[t->before + i] = i;
 }
+
+/* --- several trees --- */
 
 /* Adds the counts of a tree, whose nodes have the numbers @numbers in the union. */
 static void add_counts(struct chain_union *u, const struct chain_reader_tree *t,
 		       const uint32_t *numbers)
 {
+	uint64_t *counts = u->joint->counts;
 	uint32_t i;
 
 	array_grow(&u->sampled, u->sampled_count + t->nodes, &u->sampled_room);
@@ -74,90 +86,38 @@ static void add_counts(struct chain_union *u, const struct chain_reader_tree *t,
 
 		if (!t->counts[i])
 			continue;
-		if (!u->tree.counts[node] && t->parents[i])
+		if (!counts[node] && t->parents[i])
 			u->sampled[u->sampled_count++] = node;
-		segment_tree_count(&u->tree, node, t->counts[i]);
+		if (__builtin_add_overflow(counts[node], t->counts[i], &counts[node]))
+			counts[node] = UINT64_MAX;
 	}
 	if (u->numbers && t->nodes)
 		memcpy(u->numbers + t->before + 1, numbers + 1, t->nodes * sizeof(*numbers));
 }
 
-/* --- one tree --- */
-
-/* Makes a union of a tree alone: nothing in it is to be found again. */
-static void take_tree(struct chain_union *u, size_t number, const struct chain_reader_tree *t)
-{
-	_cleanup_free_ uint32_t *numbers = xcalloc_whole((size_t)t->nodes + 1, sizeof(*numbers));
-	uint32_t i;
-
-	u->places = read_places(u, number, t);
-	u->place_count = t->places;
-	u->place_of = xcalloc_whole((size_t)t->nodes + 1, sizeof(*u->place_of));
-	for (i = 1; i <= t->nodes; i++) {
-		const struct segment_node n = node_at(u, number, t, u->places, i);
-
-		numbers[i] = segment_tree_append(&u->tree, n.parent, n.line, n.key);
-		u->place_of[i] = n.parent && n.line ? t->place_of[i] : 0;
-	}
-	add_counts(u, t, numbers);
-}
-
-/* --- several trees --- */
-
 static void merge_tree(struct chain_union *u, size_t number, const struct chain_reader_tree *t)
 {
-	_cleanup_free_ struct segment_node *places = read_places(u, number, t);
-	_cleanup_free_ struct segment_node *nodes =
-		xcalloc_whole((size_t)t->nodes + 1, sizeof(*nodes));
 	_cleanup_free_ uint32_t *numbers = xcalloc_whole((size_t)t->nodes + 1, sizeof(*numbers));
-	uint32_t i;
 
-	for (i = 1; i <= t->nodes; i++)
-		nodes[i] = node_at(u, number, t, places, i);
-	segment_tree_merge(&u->tree, nodes, t->nodes, NULL, numbers);
+	chain_joint_add(u->joint, u->reader, number, t, numbers);
 	add_counts(u, t, numbers);
+	chain_reader_forget_tree(u->reader, number);
 }
 
-/* Lists the valid frames by line, then key; returns how many. */
-static size_t list_frames(const struct chain_union *u, struct radix_entry *entries)
+static void end_merge(struct chain_union *u)
 {
-	const struct segment_node *nodes = u->tree.nodes;
-	size_t count = 0, i;
+	struct chain_joint *j = u->joint;
 
-	for (i = 1; i <= u->tree.count; i++)
-		if (nodes[i].parent && nodes[i].line)
-			entries[count++] = (struct radix_entry){ nodes[i].key, i };
-	radix_sort(entries, entries + u->tree.count, count);
-	for (i = 0; i < count; i++)
-		entries[i].key = nodes[entries[i].value].line;
-	radix_sort(entries, entries + u->tree.count, count);
-	return count;
+	chain_joint_end(j);
+	u->count = j->count;
+	u->parents = j->parents;
+	u->place_of = j->place_of;
+	u->counts = j->counts;
+	u->places = j->places.list;
+	u->place_count = j->places.count;
 }
 
-/* Finds the places of nodes. */
-static void find_places(struct chain_union *u)
-{
-	const struct segment_node *nodes = u->tree.nodes;
-	_cleanup_free_ struct radix_entry *entries =
-		xcalloc_whole(2 * u->tree.count + 1, sizeof(*entries));
-	const size_t count = list_frames(u, entries);
-	size_t room = 0, i;
-
-	u->place_of = xcalloc_whole(u->tree.count + 1, sizeof(*u->place_of));
-	array_grow(&u->places, 1, &room);
-	u->places[0] = (struct segment_node){ 0 };
-	for (i = 0; i < count; i++) {
-		const struct segment_node *n = &nodes[entries[i].value];
-		const struct segment_node *last = &u->places[u->place_count];
-
-		if (last->line != n->line || last->key != n->key) {
-			array_grow(&u->places, (size_t)u->place_count + 2, &room);
-			u->places[++u->place_count] =
-				(struct segment_node){ .key = n->key, .line = n->line };
-		}
-		u->place_of[entries[i].value] = u->place_count;
-	}
-}
+/* --- unions --- */
 
 /* Whether a tree, which is the next one, is a union of its own. */
 static bool is_alone(const struct chain_union *u)
@@ -168,31 +128,35 @@ static bool is_alone(const struct chain_union *u)
 
 bool chain_union_next(struct chain_union *u)
 {
-	const size_t trees = chain_reader_trees(u->reader), first = u->next;
+	const size_t trees = chain_reader_trees(u->reader);
 	bool alone;
 
 	forget(u);
-	if (first == trees)
+	if (u->next == trees)
 		return false;
 	alone = is_alone(u);
-	segment_tree_init(&u->tree);
+	if (!alone)
+		u->joint = chain_joint_new();
 	u->begin = u->end;
 	do {
 		const struct chain_reader_tree t = chain_reader_tree(u->reader, u->next);
 
-		(alone ? take_tree : merge_tree)(u, u->next, &t);
+		(alone ? borrow_tree : merge_tree)(u, u->next++, &t);
 		u->end = t.before + t.nodes + 1;
-		chain_reader_forget_tree(u->reader, u->next++);
-	} while (!alone && u->next < trees && u->tree.count < FULL &&
+	} while (!alone && u->next < trees && u->joint->count < FULL &&
 		 chain_reader_size(u->reader, u->next).nodes < FULL);
-	u->counts = STEAL(u->tree.counts);
-	segment_tree_end(&u->tree);
 	if (!alone)
-		find_places(u);
+		end_merge(u);
 	return true;
 }
 
 /* --- what it has --- */
+
+uint32_t chain_union_context(const struct chain_union *u, uint32_t root)
+{
+	return u->is_alone ? chain_reader_context(u->reader, u->next - 1, u->place_of[root])
+			   : u->place_of[root];
+}
 
 struct chain_frame chain_union_frame(const struct chain_union *u, uint32_t place,
 				     bool *ret_is_function)
@@ -212,7 +176,7 @@ bool chain_union_chain(struct chain_union *u, uint32_t node, struct chain *ret)
 	uint32_t i;
 
 	(void)chain_union_frame(u, u->place_of[node], &is_function);
-	for (i = node; u->tree.nodes[i].parent; i = u->tree.nodes[i].parent) {
+	for (i = node; u->parents[i]; i = u->parents[i]) {
 		if (count == CHAIN_FRAMES_MAX)
 			return false;
 		frames[count++] = chain_union_frame(u, u->place_of[i], &is_other);

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct chain_joint;
 struct chain_reader;
 
 struct chain_union {
@@ -28,23 +29,31 @@ struct chain_union {
 	uint32_t *numbers;
 	uint32_t begin,
 		end; /* the nodes of the reader that are in it: from the first to the last */
-	/* Parents come before their children. The line of a root is the number of its context, that
-	 * of another node is its image, and its key its offset. Of what is invalid, it is 0. */
-	struct segment_tree tree; /* only its nodes */
-	uint64_t *counts;	  /* by node: the samples of the chain that ends there */
-	/* By node: what has the same place has the same line and key. 0: a root, or invalid. */
-	uint32_t *place_of;
-	struct segment_node *places; /* from 1 on; most of them by line, then key */
+	/* The nodes, from 1 on. Parents come before their children. A tree that is alone is
+	 * borrowed from the reader. */
+	uint32_t count;
+	const uint32_t *parents; /* by node; 0: it is a root */
+	const uint64_t *counts;	 /* by node: the samples of the chain that ends there */
+	/* By node: what has the same place has the same frame. Of a root, it is not its context. */
+	const uint32_t *place_of;
+	/* From 1 on; most of them by line, then key. The line is the image, the key the offset; a
+	 * place without a line is invalid. */
+	const struct segment_node *places;
 	uint32_t place_count;
 	/* Frames that have samples, in the order in which they had some first. */
 	uint32_t *sampled;
 	size_t sampled_count, sampled_room;
-	size_t next; /* the tree that is read next */
+	size_t next;			 /* the tree that is read next */
+	bool is_alone;			 /* a tree is borrowed: the one before ->next */
+	struct segment_node *own_places; /* of that */
+	struct chain_joint *joint;	 /* of several trees; else NULL */
 };
 
 /* Frees the last union, and makes the next one; false if there is no tree left. */
 bool chain_union_next(struct chain_union *u);
 void chain_union_done(struct chain_union *u);
+/* The number of the context of a root; 0: it is invalid. */
+uint32_t chain_union_context(const struct chain_union *u, uint32_t root);
 /* The frame of a place. *@ret_is_function: it is a whole function, as in struct chain. */
 struct chain_frame chain_union_frame(const struct chain_union *u, uint32_t place,
 				     bool *ret_is_function);

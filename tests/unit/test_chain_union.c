@@ -37,9 +37,9 @@ static int find_chain(uint32_t context, const struct chain *chain, void *data)
 
 static uint32_t context_of(const struct chain_union *u, uint32_t node)
 {
-	while (u->tree.nodes[node].parent)
-		node = u->tree.nodes[node].parent;
-	return u->tree.nodes[node].line;
+	while (u->parents[node])
+		node = u->parents[node];
+	return chain_union_context(u, node);
 }
 
 /* Checks the nodes of a union against those of the reader that are in it. */
@@ -61,18 +61,28 @@ static void check_numbers(struct chain_reader *r, struct chain_union *u)
 	}
 }
 
+/* All nodes but roots have valid places, and those with equal frames have the same one. */
 static void check_places(const struct chain_union *u)
 {
+	struct map found = MAP_INIT;
 	uint32_t i;
 
-	for (i = 1; i <= u->tree.count; i++) {
-		const struct segment_node *n = &u->tree.nodes[i];
-		const struct segment_node *place = &u->places[u->place_of[i]];
+	for (i = 1; i <= u->count; i++) {
+		const uint32_t place = u->place_of[i];
+		const struct segment_node *n = &u->places[place];
+		uintptr_t known;
 
-		CHECK(n->parent < i);
-		CHECK_EQ(u->place_of[i] != 0, n->parent != 0);
-		CHECK(!n->parent || (place->key == n->key && place->line == n->line));
+		CHECK(u->parents[i] < i);
+		if (!u->parents[i]) {
+			CHECK(chain_union_context(u, i));
+			continue;
+		}
+		CHECK(place <= u->place_count && n->line);
+		known = (uintptr_t)map_set(&found, hash_add(n->key, n->line),
+					   (void *)(uintptr_t)place);
+		CHECK(!known || known == place);
 	}
+	map_done(&found);
 }
 
 /* Each chain of a window is in its union once, with the samples of all trees. */

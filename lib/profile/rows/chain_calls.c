@@ -94,7 +94,7 @@ static uint32_t place_of(struct reading *r, uint32_t knot, enum code_role role)
 
 static uint32_t parent_of(const struct reading *r, uint32_t knot)
 {
-	return r->all.tree.nodes[knot].parent;
+	return r->all.parents[knot];
 }
 
 static bool in_kernel(const struct reading *r, uint32_t knot)
@@ -123,13 +123,15 @@ static uint32_t call_of(struct reading *r, uint32_t knot, enum code_role role)
 /* Finds the context of each node. */
 static void find_contexts(struct reading *r)
 {
-	size_t i;
+	uint32_t i;
 
-	for (i = 1; i <= r->all.tree.count; i++) { /* parents come first */
-		const struct segment_node *n = &r->all.tree.nodes[i];
+	for (i = 1; i <= r->all.count; i++) { /* parents come first */
+		const uint32_t parent = parent_of(r, i);
 
-		r->knots[i].context =
-			!n->parent || !n->line ? n->line : r->knots[n->parent].context;
+		if (!parent)
+			r->knots[i].context = chain_union_context(&r->all, i);
+		else if (r->spots[r->all.place_of[i]].frame.image)
+			r->knots[i].context = r->knots[parent].context;
 	}
 }
 
@@ -142,7 +144,8 @@ static int read_chain(struct reading *r, uint32_t knot)
 
 	if (!context)
 		return 0;
-	wanted = chains_take_want(&r->collect, context, r->all.tree.nodes[knot].line);
+	wanted =
+		chains_take_want(&r->collect, context, r->spots[r->all.place_of[knot]].frame.image);
 	if (wanted != CHAINS_TAKE_YES)
 		return MIN(wanted, 0);
 	call = call_of(r, knot, CODE_SAMPLED); /* calls move */
@@ -168,7 +171,7 @@ static int read_union(struct reading *r)
 	int status = 0;
 	size_t i;
 
-	r->knots = xcalloc(r->all.tree.count + 1, sizeof(*r->knots));
+	r->knots = xcalloc(r->all.count + 1, sizeof(*r->knots));
 	r->spots = xcalloc((size_t)r->all.place_count + 1, sizeof(*r->spots));
 	read_spots(r);
 	find_contexts(r);

@@ -118,7 +118,7 @@ static void look_around(struct plant *p, uint32_t number)
 
 static uint32_t parent_of(const struct plant *p, uint32_t knot)
 {
-	return p->all.tree.nodes[knot].parent;
+	return p->all.parents[knot];
 }
 
 /* What is known of the place of a valid node, which is looked at if it was not before. */
@@ -143,13 +143,13 @@ static const struct origin *origin_at(struct plant *p, uint32_t knot)
 /* The outermost frame of the chain of a node, if that of its parent is known. */
 static uint32_t outer_of(const struct plant *p, uint32_t i)
 {
-	const struct segment_node *n = &p->all.tree.nodes[i];
+	const uint32_t parent = parent_of(p, i);
 	uint32_t outer;
 
-	if (!n->parent)
-		return n->line ? ROOT : INVALID;
-	outer = p->outer[n->parent];
-	if (outer == INVALID || !n->line)
+	if (!parent)
+		return chain_union_context(&p->all, i) ? ROOT : INVALID;
+	outer = p->outer[parent];
+	if (outer == INVALID || !p->all.places[p->all.place_of[i]].line)
 		return INVALID;
 	return outer == ROOT ? i : outer;
 }
@@ -163,7 +163,7 @@ static void find_outermost(struct plant *p, uint32_t knot)
 		return;
 	p->last = outer;
 	p->outermost = p->origins[p->all.place_of[outer]].frame;
-	p->context = p->all.tree.nodes[root].line;
+	p->context = chain_union_context(&p->all, root);
 	p->line = chains_take_line(p->collect, p->context, 0);
 }
 
@@ -382,7 +382,7 @@ static int plant_chains(struct plant *p)
 	size_t i;
 	int r = 0;
 
-	for (i = 1; i <= u->tree.count; i++) /* parents come first */
+	for (i = 1; i <= u->count; i++) /* parents come first */
 		p->outer[i] = outer_of(p, (uint32_t)i);
 	for (i = 0; i < u->sampled_count && r == 0; i++) {
 		fetch(p, u->sampled[MIN(i + AHEAD, u->sampled_count - 1)]);
@@ -395,7 +395,7 @@ static int plant_chains(struct plant *p)
 /* Makes room for what is known of nodes and places, and reads the places. */
 static void begin_union(struct plant *p)
 {
-	const size_t nodes = p->all.tree.count + 1, places = (size_t)p->all.place_count + 1;
+	const size_t nodes = p->all.count + 1, places = (size_t)p->all.place_count + 1;
 	const struct chains *c = p->collect->out;
 	uint32_t i;
 
