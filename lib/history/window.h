@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/macro.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +41,11 @@ int64_t window_now_ms(void);
 static inline bool window_overlaps(const struct window *a, const struct window *b)
 {
 	return a->begin_ms < b->end_ms && b->begin_ms < a->end_ms;
+}
+/* The instants that are in both; none if it does not end after its begin. */
+static inline struct window window_shared(const struct window *a, const struct window *b)
+{
+	return (struct window){ MAX(a->begin_ms, b->begin_ms), MIN(a->end_ms, b->end_ms) };
 }
 /* The window as "2026-11-20 14:00:00 .. 14:05:00 +0100", in local time; the caller frees. A side
  * that is open is left out. */

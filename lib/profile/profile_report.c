@@ -410,6 +410,7 @@ void profile_report_print(struct profile_report *r, FILE *out)
 
 	binaries_count(p->binaries, &report.files, &report.gone);
 	if (r->before) {
+		before.gather = r->before->profile->gather;
 		before.losses = &r->before->profile->losses;
 		before.skipped = skipped_files(r->before);
 		report.before = &before;

@@ -12,6 +12,7 @@ static void make_report(struct annotate_diff *d)
 
 	d->view = (struct report_view){ .compare_by = DIFF_SHARE, .decimals = a->config->decimals };
 	d->before = (struct report_before){ .words = { d->sides[0].words, d->sides[1].words },
+					    .gather = d->sides[0].gather,
 					    .losses = d->sides[0].losses,
 					    .skipped = d->sides[0].annotate->bad +
 						       d->sides[0].gather->skipped,

@@ -61,18 +61,18 @@ static bool is_known(const struct gather_session *s)
 	return s->history || session_facts_each(s, SESSION_FACTS_RECORDING, note_fact, NULL);
 }
 
-void json_sessions(const struct report *r, struct json *j)
+void json_sessions(const struct gather *g, const char *name, struct json *j)
 {
 	bool is_open = false;
 	size_t i;
 
-	for (i = 0; r->gather && i < r->gather->session_count; i++) {
-		const struct gather_session *s = &r->gather->sessions[i];
+	for (i = 0; g && i < g->session_count; i++) {
+		const struct gather_session *s = &g->sessions[i];
 
 		if (!is_known(s))
 			continue;
 		if (!is_open)
-			json_open(j, "sessions", '[');
+			json_open(j, name, '[');
 		is_open = true;
 		json_open(j, NULL, '{');
 		json_string(j, "name", s->name);
@@ -147,7 +147,7 @@ void json_head(const struct report *r, struct json *j)
 
 	json_string(j, "format", "opreport-1");
 	json_string(j, "cpu", cpu);
-	json_sessions(r, j);
+	json_sessions(r->gather, "sessions", j);
 	write_classes(r, j);
 	json_losses(r->losses, "losses", j);
 	json_u64(j, "skipped_files", r->skipped);

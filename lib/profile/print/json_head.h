@@ -7,15 +7,16 @@
  */
 #pragma once
 
+struct gather;
 struct json;
 struct losses;
 struct report;
 
 /* Writes the facts of the header: CPU, sessions, classes, losses. */
 void json_head(const struct report *r, struct json *j);
-/* Writes what is known of the sessions, and of the window of time, as the member "sessions"; writes
+/* Writes what is known of the sessions, and of the window of time, as the member @name; writes
  * nothing if that is unknown. */
-void json_sessions(const struct report *r, struct json *j);
+void json_sessions(const struct gather *g, const char *name, struct json *j);
 /* Writes the losses as the member @name. */
 void json_losses(const struct losses *l, const char *name, struct json *j);
 /* Writes where and why the chains of r->chains end as the member @name. */

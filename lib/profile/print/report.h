@@ -34,6 +34,7 @@ struct unresolved;
 /* The first of two profiles that are compared, for the header. */
 struct report_before {
 	const char *words[2]; /* the specifications of both */
+	const struct gather *gather;
 	const struct losses *losses;
 	size_t skipped;
 	bool is_annotated; /* lines are compared, without the column "diff %" */

@@ -7,6 +7,7 @@
 #include "event/cpu_type.h"
 #include "event/event.h"
 #include "profile/print/internal/chains_quality.h"
+#include "profile/print/internal/header_lines.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "profile/print/session_facts.h"
@@ -248,59 +249,6 @@ static void print_axis(const struct report *r, FILE *out)
 	}
 }
 
-/* Prints a share as a percentage, never with an exponent. */
-static void print_percent(const char *before, double share, const char *after, FILE *out)
-{
-	double percent = 100.0 * share;
-
-	if (percent > 0 && percent < 0.01)
-		(void)fprintf(out, "%s<0.01%s", before, after);
-	else
-		(void)fprintf(out, percent < 9.95 ? "%s%.2g%s" : "%s%.1f%s", before, percent,
-			      after);
-}
-
-/* Prints which hosts have most of the loss. */
-static void print_parts(const struct loss *loss, FILE *out)
-{
-	enum { SHOWN = 8 };
-	uint64_t others = 0;
-	size_t i;
-
-	for (i = 0; i < loss->part_count; i++) {
-		_cleanup_(strbuf_done) struct strbuf host = STRBUF_INIT;
-
-		if (i >= SHOWN) {
-			others += loss->parts[i].value;
-			continue;
-		}
-		text_visible(&host, loss->parts[i].host);
-		(void)fprintf(out, "%s%s %" PRIu64, i ? ", " : ": ", host.text,
-			      loss->parts[i].value);
-	}
-	if (others) {
-		_cleanup_free_ char *hosts = text_count(i - SHOWN, "other host");
-
-		(void)fprintf(out, ", %s %" PRIu64, hosts, others);
-	}
-}
-
-static void print_loss(const struct loss *loss, double all, FILE *out)
-{
-	_cleanup_free_ char *samples = text_count(loss->value, "sample");
-
-	if (loss->is_samples) {
-		(void)fprintf(out, "Lost: %s", samples);
-		print_percent(" (", (double)loss->value / all, " %), ", out);
-		(void)fprintf(out, "%s [%s]", loss->meaning, loss->name);
-	} else {
-		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]", loss->value, loss->meaning,
-			      *loss->meaning ? " " : "", loss->name);
-	}
-	print_parts(loss, out);
-	(void)fputc('\n', out);
-}
-
 /* The counter that the line about quality is about. */
 static const char stretched_name[] = "sample_stretched";
 
@@ -337,61 +285,14 @@ static void print_quality(const struct report *r, uint64_t recorded, FILE *out)
 			      ", which stand for %" PRIu64 " (the CPU budget skipped others [%s])",
 			      recorded, stretched_name);
 	if (l->samples)
-		print_percent(", ", (double)l->samples / (double)(recorded + l->samples), " % lost",
-			      out);
+		header_percent(", ", (double)l->samples / (double)(recorded + l->samples),
+			       " % lost", out);
 	else
 		(void)fputs(", none lost", out);
 	if (l->cost_of_ns)
-		print_percent(", at a cost of ", (double)l->cost_ns / (double)l->cost_of_ns,
-			      " % of the CPUs' time", out);
+		header_percent(", at a cost of ", (double)l->cost_ns / (double)l->cost_of_ns,
+			       " % of the CPUs' time", out);
 	(void)fputs("\n", out);
-}
-
-static void print_samples(const struct report *r, const uint64_t *totals, size_t classes, FILE *out)
-{
-	char count[REPORT_COUNT_MAX];
-	size_t i;
-
-	for (i = 0; i < classes; i++) {
-		report_count(r, i, totals[i], count);
-		(void)fprintf(out, "%s%s", i ? ", " : "", count);
-		if (i + 1 == classes || report_is_time(r, i) != report_is_time(r, i + 1))
-			(void)fprintf(out, " %s", report_unit(r, i));
-	}
-}
-
-/* Prints which two profiles are compared and how. */
-static void print_comparison(const struct report *r, FILE *out)
-{
-	const struct report_before *before = r->before;
-	const struct container *c = r->container;
-	uint64_t recorded = before->losses->recorded;
-	size_t i;
-
-	(void)fprintf(out, "First profile: {%s%s }, ", *before->words[0] ? " " : "",
-		      before->words[0]);
-	print_samples(r, c->before_totals, c->class_count, out);
-	(void)fprintf(out, "\nSecond profile: {%s%s }, ", *before->words[1] ? " " : "",
-		      before->words[1]);
-	print_samples(r, c->totals, c->class_count, out);
-	(void)fprintf(out,
-		      ", shown %s\nCompared: %s; %s\n"
-		      "~: chance alone makes such a difference in more than 1 of 20 cases\n"
-		      "?: in fewer, but among so many rows some differ this much by chance\n",
-		      before->is_annotated ? "before the lines" : "in the rows",
-		      diff_by_meaning(r->view->compare_by),
-		      before->is_annotated ? "samples, %, % of the first, points, diff %"
-					   : "\"diff %\" is relative to the first");
-	if (before->skipped)
-		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
-			      before->skipped, before->skipped == 1 ? "" : "s");
-	if (!recorded)
-		recorded = container_sum(c->before_totals, c->class_count);
-	for (i = 0; i < before->losses->count; i++) {
-		(void)fputs("First profile: ", out);
-		print_loss(&before->losses->list[i], (double)(recorded + before->losses->samples),
-			   out);
-	}
 }
 
 /* Whether a class is of waits whose lengths are not known. */
@@ -420,19 +321,6 @@ static void print_noise(const struct report *r, FILE *out)
 			      c->blocks_are_sessions ? "sessions" : "parts of the time");
 }
 
-/* Prints a line about each session of which these facts are known. */
-static void print_facts(const struct report *r, enum session_facts which, FILE *out)
-{
-	size_t i;
-
-	for (i = 0; r->gather && i < r->gather->session_count; i++) {
-		_cleanup_free_ char *line = session_facts_line(&r->gather->sessions[i], which);
-
-		if (line && *line)
-			(void)fprintf(out, "%s\n", line);
-	}
-}
-
 /* Names, to a person, the reports that show the call chains of a flat profile. */
 static void print_chains_hint(const struct report *r, FILE *out)
 {
@@ -453,8 +341,8 @@ void report_header_text(const struct report *r, FILE *out)
 	uint64_t recorded = l->recorded ?: sum_of(r, false);
 
 	(void)fprintf(out, "%s\n", cpu);
-	print_facts(r, SESSION_FACTS_RECORDING, out);
-	print_facts(r, SESSION_FACTS_MACHINE, out);
+	header_facts(r->gather, SESSION_FACTS_RECORDING, "", out);
+	header_facts(r->gather, SESSION_FACTS_MACHINE, "", out);
 	for (i = 0; i < events; i += r->classes->steps) {
 		_cleanup_free_ char *text = NULL;
 
@@ -465,7 +353,7 @@ void report_header_text(const struct report *r, FILE *out)
 	}
 	print_idle_waits(r, out);
 	print_differences(r, out);
-	print_facts(r, SESSION_FACTS_TIME, out);
+	header_facts(r->gather, SESSION_FACTS_TIME, "", out);
 	if (!r->timeline && !r->trend)
 		print_axis(r, out);
 	if (r->skipped)
@@ -480,11 +368,11 @@ void report_header_text(const struct report *r, FILE *out)
 	print_quality(r, recorded, out);
 	for (i = 0; i < l->count; i++)
 		if (strcmp(l->list[i].name, stretched_name) != 0)
-			print_loss(&l->list[i], (double)(recorded + l->samples), out);
+			header_loss(&l->list[i], (double)(recorded + l->samples), out);
 	print_noise(r, out);
 	if (r->chains)
 		chains_quality_print(r, out);
 	print_chains_hint(r, out);
 	if (r->before)
-		print_comparison(r, out);
+		header_comparison(r, out);
 }

@@ -230,7 +230,7 @@ void page_head_write(const struct report *r, const struct page_times *times, str
 	write_command(r, j);
 	json_line(j);
 	json_u64(j, "session_count", r->gather->session_count);
-	json_sessions(r, j);
+	json_sessions(r->gather, "sessions", j);
 	write_boots(r, j);
 	write_others(r, j);
 	json_line(j);
