@@ -13,7 +13,8 @@
  * site: a hash of apparent return addresses into the program on top of the stack, 0 for those of
  * the dynamic linker. Addresses are not randomised, so numbers and places of two runs are equal as
  * far as the program behaves the same. Threads and children are followed, but not into other
- * programs. Exits as the command does, or with 128 + N if signal N ended it.
+ * programs. Writes to event counters are left out: only one that is full refuses them. Exits as the
+ * command does, or with 128 + N if signal N ended it.
  */
 #include "base/mem.h"
 #include "base/parse.h"
@@ -219,6 +220,15 @@ static char *path_of(pid_t pid, const struct user_regs_struct *regs, int argumen
 	return xstrdup(path);
 }
 
+static bool is_event_counter(pid_t pid, int fd)
+{
+	_cleanup_free_ char *link = xasprintf("/proc/%d/fd/%d", (int)pid, fd);
+	char target[32] = "";
+
+	return readlink(link, target, sizeof(target) - 1) > 0 &&
+	       !strcmp(target, "anon_inode:[eventfd]");
+}
+
 /* Whether a call with that path may be the one that fails. */
 static bool is_path(const char *path)
 {
@@ -273,7 +283,8 @@ static void take_call(pid_t pid)
 		return;
 	while (i < ARRAY_SIZE(calls) && calls[i].number != (int)regs.orig_rax)
 		i++;
-	if (i == ARRAY_SIZE(calls))
+	if (i == ARRAY_SIZE(calls) ||
+	    (calls[i].number == SYS_write && is_event_counter(pid, (int)regs.rdi)))
 		return;
 	at = run.list || run.place ? place(pid, &regs) : 0;
 	path = path_of(pid, &regs, calls[i].path);
