@@ -8,6 +8,7 @@ and every sample must be there that was there when the session was last dumped a
 counter and every small file, whole. The file system does not write a file before its new name, as ext4
 does for programs that forget to."""
 import atexit
+import ctypes
 import json
 import os
 import shutil
@@ -22,12 +23,28 @@ RECORD = struct.Struct("=QII")
 WRITE, FLUSH, MARK = range(3)
 PAGE = 4096
 SIZE = 96 << 20
+CLONE_NEWNS = 0x20000
+PATIENCE = 300  # seconds, for a disk to end
 OPTIONS = ["--events=TIMER:997", "--callgraph=16", "--separate=library,kernel"]
 
 
 def run(*words):
     return subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)
+
+
+def own_mounts():
+    """No other process gets a copy of what is mounted from now on, which would hold a disk."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
+        run("mount", "--make-rprivate", "/")
+
+
+def unmount(path):
+    """Processes of a killed daemon, and the loop device, may use what is there for a while."""
+    until = time.monotonic() + PATIENCE
+    while os.path.ismount(path) and time.monotonic() < until:
+        if run("umount", path).returncode:
+            time.sleep(0.1)
 
 
 class Disk:
@@ -44,6 +61,7 @@ class Disk:
         """Whether it is there; else why not."""
         with open(self.image, "wb") as f:
             f.truncate(SIZE)
+        own_mounts()
         made = run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
         if made.returncode:
             return made.stdout
@@ -71,11 +89,11 @@ class Disk:
 
     def end(self):
         atexit.unregister(self.end)
-        run("umount", self.mount)
+        unmount(self.mount)
         if self.loop:
             run("losetup", "-d", self.loop)
-        run("fusermount3", "-u", self.under)
-        self.server.wait(300)
+        unmount(self.under)
+        self.server.wait(PATIENCE)
 
 
 def small_files(box):
@@ -232,7 +250,7 @@ class Cuts:
                 wrong.append(f"cut {point}: {done.stdout}")
                 continue
             text = examine(mount, marks, n)
-            run("umount", mount)
+            unmount(mount)
             if text:
                 wrong.append(f"cut at write {point} of {len(self.records)}, {unflushed} not flushed: "
                              f"{text[:600]}")
