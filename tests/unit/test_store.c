@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "record/store/store.h"
+#include "record/store/store_open.h"
 
 #include "sfile/odb.h"
 #include "sfile/sfile.h"
@@ -283,6 +285,29 @@ static void without_descriptors_what_is_too_much_is_lost(void)
 	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), TOO_MANY);
 }
 
+/* The limit of open files, which a lack of descriptors lowers, rises when that is over. */
+static void after_a_lack_all_files_are_open_again(void)
+{
+	BENCH_IN_TURNS(b, FILES);
+	struct rlimit before = leave_descriptors(32);
+	uint64_t now_ns = clock_now_ns();
+
+	sample_all(&b);
+	have_turns(&b);
+	CHECK(open_files(&b) < 32);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+	store_regain(b.store, now_ns);
+	sample_all(&b);
+	have_turns(&b);
+	CHECK(open_files(&b) < 32);
+	for (int i = 0; i < 100; i++)
+		store_regain(b.store, now_ns += 60 * NS_PER_S);
+	sample_all(&b);
+	have_turns(&b);
+	CHECK_EQ(open_files(&b), FILES);
+	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), 0);
+}
+
 static void few_files_are_open_at_a_time(void)
 {
 	BENCH_IN_TURNS(b, 16);
@@ -314,4 +339,5 @@ TESTS(T(many_new_files_are_opened_over_several_turns),
       T(a_loop_with_turns_opens_no_file_itself), T(what_a_thread_was_asked_for_is_there_at_the_end),
       T(what_a_thread_cannot_open_is_lost), T(a_thread_keeps_to_the_limit_of_descriptors),
       T(without_descriptors_counts_wait), T(what_waits_for_descriptors_has_not_left),
-      T(without_descriptors_what_is_too_much_is_lost), T(few_files_are_open_at_a_time))
+      T(without_descriptors_what_is_too_much_is_lost), T(few_files_are_open_at_a_time),
+      T(after_a_lack_all_files_are_open_again))

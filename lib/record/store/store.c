@@ -41,6 +41,7 @@ struct store *store_new(const struct store_config *config)
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
 	s->open_max =
 		config->open_max ? config->open_max : descriptor_limit_share(OPEN_MIN, OPEN_MAX);
+	s->open_most = s->open_max;
 	s->waiting_max = s->mapped_max / 2;
 	s->may_open = OPEN_IN_TURN;
 	return s;
@@ -330,6 +331,8 @@ bool store_turn(struct store *s, uint64_t until_ns)
 	const struct store_choice all = { .until_tick = UINT64_MAX, .until_ns = until_ns };
 
 	s->may_open = OPEN_IN_TURN;
+	if (_unlikely_(s->open_max < s->open_most))
+		store_regain(s, clock_now_ns());
 	take_opened(s);
 	if (s->waiting_files && has_room(s))
 		return !store_leave(s, &all, false) && !store_is_lacking(s);

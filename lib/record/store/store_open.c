@@ -10,6 +10,7 @@
 #include <errno.h>
 
 enum { OPENING_MIN = 4 }; /* files that a thread may open although there is no room */
+#define REGAIN_NS (10 * NS_PER_S)
 
 void store_account(struct store *s, struct store_file *f)
 {
@@ -73,10 +74,22 @@ bool store_shrink(struct store *s)
 		store_drop(s, s->open.oldest);
 		return true;
 	}
-	log_info("only %zu sample files can be open at a time", s->open_count);
+	if (s->open_max == s->open_most)
+		log_info("only %zu sample files can be open at a time", s->open_count);
 	s->open_max = s->open_count - s->open_count / 8 - 1;
+	s->regain_at = clock_now_ns() + REGAIN_NS;
 	store_evict(s, NULL);
 	return true;
+}
+
+void store_regain(struct store *s, uint64_t now_ns)
+{
+	if (s->open_max >= s->open_most || now_ns < s->regain_at)
+		return;
+	s->open_max = MIN(s->open_max + s->open_max / 16 + 1, s->open_most);
+	s->regain_at = now_ns + REGAIN_NS;
+	if (s->open_max == s->open_most)
+		log_info("%zu sample files can be open at a time again", s->open_max);
 }
 
 void store_note_open(struct store *s, struct store_file *f)

@@ -33,8 +33,10 @@ void store_evict(struct store *s, const struct store_file *needed);
 
 /* Whether the process ran out of descriptors or mappings. */
 bool store_is_lack(int code);
-/* Closes files after that, and lowers the limits; false if none is open. */
+/* Closes files after that, and lowers the limit of open ones; false if none is open. */
 bool store_shrink(struct store *s);
+/* Raises the limit a little if it was lowered, and nothing has lacked for a while at @now_ns. */
+void store_regain(struct store *s, uint64_t now_ns);
 /* Notes that a closed file is open now. */
 void store_note_open(struct store *s, struct store_file *f);
 /* Opens a closed file, unless it failed recently: 0 or -errno. */

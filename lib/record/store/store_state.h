@@ -24,6 +24,8 @@ struct store {
 	struct relief *relief; /* or NULL */
 	struct past *past;     /* or NULL */
 	size_t mapped_max, open_max, waiting_max;
+	size_t open_most;   /* ->open_max where nothing lacks */
+	uint64_t regain_at; /* when ->open_max rises again, while it is lower */
 
 	struct map by_hash; /* hash of the key to files */
 	struct store_list open, closed;
