@@ -33,6 +33,7 @@
 enum {
 	FILES_WANTED = 16384,
 	LARGE = 256 << 10, /* allocations this large are returned to the system at once */
+	EXIT_UNSAVED = 3,  /* the exit status for SERVICE_UNSAVED; oprofile.service has it, too */
 };
 
 /* Raises the limit of descriptors, to @most if it is not 0: open sample files make the daemon
@@ -222,5 +223,5 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = serve(&options, &ready, &err);
 	logfile_end_thread();
-	return r < 0 ? tool_fail(&err) : 0;
+	return r < 0 ? tool_fail(&err) : r == SERVICE_UNSAVED ? EXIT_UNSAVED : 0;
 }

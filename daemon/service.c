@@ -14,6 +14,7 @@
 #include "daemon_options.h"
 #include "peek.h"
 #include "status.h"
+#include "unsaved.h"
 #include "urgent.h"
 #include "view.h"
 #include "watchdog.h"
@@ -63,7 +64,7 @@ struct service {
 	struct urgent urgent; /* this thread */
 	uint64_t dumped_ns;   /* when all samples were last recorded on request */
 	bool dump_due;	      /* they are to be recorded when dump_every_ns have passed */
-	uint64_t lost_said;   /* unwritten samples reported in the log so far */
+	struct unsaved unsaved;
 	struct error trouble; /* the last error outside a command; code 0: none */
 };
 
@@ -147,7 +148,7 @@ static int stop(struct service *s, struct error *err)
 	if (!collector_running(s->collector))
 		return 0;
 	(void)set_sampling(s, false, err);
-	r = collector_stop(s->collector, err);
+	r = unsaved_stop(&s->unsaved, s->collector, err);
 	reader_feed(&s->reader, true);
 	tell_manager(s);
 	log_info("stopped");
@@ -163,20 +164,6 @@ static void give_up(struct service *s, const struct error *why)
 	s->trouble = *why;
 	if (stop(s, &err) < 0)
 		log_error("%s", err.text);
-}
-
-/* Logs samples that could not be written at first and each time their number has grown tenfold. */
-static void say_unwritten(struct service *s)
-{
-	struct driver_stats driver;
-	struct record_stats record;
-
-	collector_stats(s->collector, &driver, &record);
-	if (record.lost_samplefile <= s->lost_said * 10)
-		return;
-	log_error("%llu samples so far could not be written to sample files; see the errors above",
-		  (unsigned long long)record.lost_samplefile);
-	s->lost_said = record.lost_samplefile;
 }
 
 /* Records all samples so far. */
@@ -431,7 +418,7 @@ static void take_tick(struct service *s)
 	loop_swallow(s->tick);
 	sync_now(s);
 	meter_tick(&s->meter, samples_received(s));
-	say_unwritten(s);
+	unsaved_say(&s->unsaved, s->collector);
 }
 
 static void take_statistics(struct service *s)
@@ -632,7 +619,7 @@ int service_run(struct service *s, struct error *err)
 	}
 	notify_manager("STOPPING=1");
 	logfile_section(print_statistics, s);
-	return 0;
+	return unsaved_end(&s->unsaved, s->collector) ? 0 : SERVICE_UNSAVED;
 }
 
 void service_free(struct service *s)

@@ -41,8 +41,10 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 /* Lets this thread, which will run it, go before ordinary programs (urgent.h); with @has_session,
  * its session, too. Returns how, for the log. */
 const char *service_prefer(struct service *service, bool has_session);
+/* What the last samples or their counters could not be saved for is in the log. */
+enum { SERVICE_UNSAVED = 1 };
 /* Runs until SIGTERM, SIGINT or the command "shutdown", then stops and records all samples. Returns
- * 0, or -errno if they could not be recorded. */
+ * 0, SERVICE_UNSAVED, or -errno. */
 int service_run(struct service *service, struct error *err);
 /* NULL is fine. */
 void service_free(struct service *service);

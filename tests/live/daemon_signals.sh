@@ -48,4 +48,30 @@ kill -INT "$daemon"
 wait "$daemon"
 is "SIGINT ends it cleanly" $? 0
 ok "  the socket is removed" test ! -e "$session/control"
+
+# A counter that cannot be written.
+obstacle=$session/samples/current/stats/total_samples
+rm "$obstacle"
+mkdir "$obstacle"
+ok "it starts again, sampling" start_foreground --start
+wait_for received_more_than 50
+fails "if counters cannot be saved, --stop says so" 1 opcontrol --stop
+has "  and which" "stats/total_samples: Is a directory"
+kill -TERM "$daemon"
+wait "$daemon"
+is "  and the daemon's exit status, too" $? 3
+ok "it starts again, sampling" start_foreground --start
+wait_for received_more_than 50
+fails "--shutdown says so, too" 1 opcontrol --shutdown
+has "  and which" "stats/total_samples: Is a directory"
+wait "$daemon"
+is "  and the daemon's exit status" $? 3
+ok "what could not be saved at the stop" start_foreground --start
+wait_for received_more_than 50
+opcontrol --stop >/dev/null 2>&1
+rmdir "$obstacle"
+kill -TERM "$daemon"
+wait "$daemon"
+is "  is saved at the end" $? 0
+ok "  all of it" test "$(counter total_samples)" -gt 50
 done_testing
