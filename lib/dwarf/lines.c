@@ -202,6 +202,11 @@ uint32_t lines_kept_text(const struct lines *l, uint64_t address)
 	return row ? row->text : 0;
 }
 
+const struct kept_lines *lines_kept(const struct lines *l)
+{
+	return &l->kept;
+}
+
 static size_t inlines_of_kept(struct lines *l, uint64_t address)
 {
 	const struct kept_line *row = kept_lines_find(&l->kept, address);

@@ -42,6 +42,9 @@ bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret);
 /* The hash of the text of the line that lines_find() finds, if it was kept; 0: it is not known. */
 uint32_t lines_kept_text(const struct lines *l, uint64_t address);
 
+/* What lines_new_kept() took; empty if lines are read from a file. Borrowed. */
+const struct kept_lines *lines_kept(const struct lines *l);
+
 /* An inlined call: the compiler replaced it by the code of the called function. */
 struct lines_call {
 	const char *function;  /* called function, by its linkage name if known */

@@ -72,9 +72,15 @@ ok "chains have inlined calls" sh -c "grep -A 2 'mix (inlined)' '$dir/report' | 
 opannotate --session-dir="$dir/session" --source >"$dir/report" 2>&1
 ok "opannotate shows the lines" test "$(awk '/x \^ x \/ 7/ { print int($2) }' "$dir/report")" -ge 10
 ok "  and where they were inlined" grep -q 'mix(mix(x)).*mix inlined: ' "$dir/report"
+cp "$dir/src/work.c" "$dir/src/work.old"
+sed -i 's,x / 7,x / 9,; 1i /* A line more. */' "$dir/src/work.c"
 touch -d '1 hour' "$dir/src/work.c"
 opannotate --session-dir="$dir/session" --source >"$dir/report" 2>&1
-ok "  and warns if the source was changed" grep -q 'newer than a binary that is gone' "$dir/report"
+ok "  and finds them in a source that was changed" test \
+	"$(awk '/x = x \* 6364136223846793005u/ { print int($1) }' "$dir/report")" -ge 10
+ok "  with those that it does not have after it" test \
+	"$(awk '/line 8 of mix as it was: not found/ { print int($2) }' "$dir/report")" -ge 10
+mv "$dir/src/work.old" "$dir/src/work.c"
 is "opcheck finds nothing" "$(opcheck "$dir/session" 2>&1 | grep -c damaged)" 0
 
 # The same as with the file.

@@ -7,6 +7,7 @@
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "symbol/symtab.h"
+#include "profile/annotate/internal/older_source.h"
 #include "profile/annotate/internal/source_lines.h"
 
 #include <stdlib.h>
@@ -23,17 +24,20 @@ struct annotate_source *annotate_source_new(struct annotate *a)
 
 void annotate_source_free(struct annotate_source *s)
 {
-	size_t i;
+	size_t i, j;
 
 	if (!s)
 		return;
 	for (i = 0; i < s->count; i++) {
-		map_done(&s->files[i].lines);
-		free(s->files[i].heads);
+		line_samples_done(&s->files[i].here);
+		for (j = 0; j < s->files[i].older_count; j++)
+			older_source_free(s->files[i].older[j]);
+		free(s->files[i].older);
 	}
 	free(s->files);
 	map_done(&s->by_hash);
 	map_done(&s->by_pointer);
+	map_done(&s->older);
 	map_done(&s->calls);
 	free(s);
 }
@@ -55,7 +59,8 @@ static uintptr_t number_of(struct annotate_source *s, const char *path)
 	return s->count;
 }
 
-static struct source_file *file_called(struct annotate_source *s, const char *path)
+/* The index of a file, which is added if it is new. */
+static size_t index_called(struct annotate_source *s, const char *path)
 {
 	uintptr_t number = (uintptr_t)map_get(&s->by_pointer, (uintptr_t)path);
 
@@ -64,22 +69,45 @@ static struct source_file *file_called(struct annotate_source *s, const char *pa
 		(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)number);
 		if (s->owner == 0)
 			s->files[number - 1].owner = 0;
-		if (s->built &&
-		    (!s->files[number - 1].built || s->built < s->files[number - 1].built))
-			s->files[number - 1].built = s->built;
 	}
-	return &s->files[number - 1];
+	return number - 1;
+}
+
+static struct source_file *file_called(struct annotate_source *s, const char *path)
+{
+	size_t index = index_called(s, path); /* moves the files */
+
+	return &s->files[index];
+}
+
+/* The samples of the lines of a file, in the version that the open image was built from. */
+static struct line_samples *samples_of(struct annotate_source *s, const char *path)
+{
+	size_t index = index_called(s, path);
+	struct source_file *file = &s->files[index];
+	struct older_source *older;
+
+	if (!s->kept)
+		return &file->here;
+	older = map_get(&s->older, index);
+	if (!older) {
+		older = older_source_new(s->view, s->kept, path);
+		(void)map_set(&s->older, index, older);
+		array_grow(&file->older, file->older_count + 1, &file->older_room);
+		file->older[file->older_count++] = older;
+	}
+	return &older->samples;
 }
 
 /* The counts of a line. */
 static uint64_t *counts_of(struct annotate_source *s, const struct lines_place *at)
 {
-	struct source_file *file = file_called(s, at->file);
-	uint64_t *counts = map_get(&file->lines, at->line);
+	struct line_samples *samples = samples_of(s, at->file);
+	uint64_t *counts = map_get(&samples->lines, at->line);
 
 	if (!counts) {
 		counts = annotate_counts(s->a);
-		(void)map_set(&file->lines, at->line, counts);
+		(void)map_set(&samples->lines, at->line, counts);
 	}
 	return counts;
 }
@@ -103,15 +131,12 @@ static void add_heads(struct annotate_source *s, const struct annotate_view *v, 
 
 	for (i = 0; i < v->symbol_count; i++) {
 		const struct annotate_symbol *sym = &v->symbols[i];
-		struct source_file *file;
 		struct lines_place at;
 
 		if (!sym->is_wanted || !lines_start(lines, sym->symbol->address, &at))
 			continue;
-		file = file_called(s, at.file);
-		array_grow(&file->heads, file->head_count + 1, &file->head_room);
-		file->heads[file->head_count++] =
-			(struct head){ at.line, false, sym->text, sym->counts };
+		line_samples_add_head(samples_of(s, at.file),
+				      &(struct head){ at.line, false, sym->text, sym->counts });
 	}
 }
 
@@ -130,15 +155,13 @@ static uint64_t *counts_of_call(struct annotate_source *s, const struct lines_ca
 		hash_add(hash_add(hash_u64((uintptr_t)call->function), (uintptr_t)call->at.file),
 			 call->at.line);
 	uint64_t *counts = map_get(&s->calls, key);
-	struct source_file *file;
 
 	if (!counts) {
 		counts = annotate_counts(s->a);
 		(void)map_set(&s->calls, key, counts);
-		file = file_called(s, call->at.file);
-		array_grow(&file->heads, file->head_count + 1, &file->head_room);
-		file->heads[file->head_count++] =
-			(struct head){ call->at.line, true, call_name(s, call->function), counts };
+		line_samples_add_head(samples_of(s, call->at.file),
+				      &(struct head){ call->at.line, true,
+						      call_name(s, call->function), counts });
 	}
 	return counts;
 }
@@ -289,12 +312,14 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 		return;
 	}
 	s->owner = binary_owner(&v->binary);
-	s->built = v->binary.kept ? v->image->header.mtime : 0;
+	s->view = v;
+	s->kept = v->binary.file ? NULL : lines_kept(lines);
 	lost = add_samples(s, v, lines);
 	if (s->a->config->calls)
 		annotate_calls_each(s->a, v, NULL, add_place, &adding);
 	add_heads(s, v, lines);
 	map_done(&s->by_pointer);
+	map_done(&s->older);
 	map_done(&s->calls);
 	annotate_add_rest(s->a, v->image->image,
 			  lines_exist(lines) ? "no source line is known" : "no debug information",

@@ -7,20 +7,22 @@
 #include "base/text.h"
 #include "file/path.h"
 #include "profile/annotate/annotate_text.h"
+#include "profile/annotate/internal/older_source.h"
 #include "profile/annotate/internal/source_copy.h"
 #include "profile/annotate/internal/source_lines.h"
 #include "profile/binary/sources.h"
+#include "symbol/smartname.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file being printed: the samples before its lines, in the order of lines. */
 struct printing {
 	const struct annotate *a;
 	struct source_file *file;
+	struct line_samples *samples;
 	const char *source;	/* where it was found; NULL: nowhere */
 	struct map_slot *lines; /* sorted by line */
 	size_t line_count;
@@ -51,23 +53,23 @@ static int compare_heads(const void *pa, const void *pb)
 }
 
 /* Merges heads of one name on one line: of code compiled several times, or in several images. */
-static void join_heads(const struct printing *p, struct source_file *file)
+static void join_heads(const struct printing *p, struct line_samples *samples)
 {
 	struct head *kept = NULL;
 	size_t i, j, n = 0;
 
-	for (i = 0; i < file->head_count; i++) {
-		const struct head *head = &file->heads[i];
+	for (i = 0; i < samples->head_count; i++) {
+		const struct head *head = &samples->heads[i];
 
 		if (kept && !compare_heads(kept, head)) {
 			for (j = 0; j < p->a->totals.class_count; j++)
 				kept->counts[j] += head->counts[j];
 			continue;
 		}
-		file->heads[n] = *head;
-		kept = &file->heads[n++];
+		samples->heads[n] = *head;
+		kept = &samples->heads[n++];
 	}
-	file->head_count = n;
+	samples->head_count = n;
 }
 
 static int compare_files(const void *pa, const void *pb)
@@ -95,6 +97,16 @@ static void print_prefix(struct printing *p, unsigned int line)
 	put(p);
 }
 
+/* Adds the name of a function as people read it. */
+static void add_name(struct printing *p, const char *function)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	if (!name_style_add(&p->a->config->names, &text, function))
+		strbuf_adds(&text, function);
+	text_visible(&p->text, strbuf_text(&text));
+}
+
 enum { HELD_MAX = 4096 };
 
 /* Writes the held part of a line, with control characters made visible. */
@@ -108,8 +120,8 @@ static void put_held(struct printing *p)
 static void print_heads(struct printing *p, unsigned int line)
 {
 	put_held(p);
-	for (; p->next_head < p->file->head_count; p->next_head++) {
-		const struct head *head = &p->file->heads[p->next_head];
+	for (; p->next_head < p->samples->head_count; p->next_head++) {
+		const struct head *head = &p->samples->heads[p->next_head];
 
 		if (head->line > line)
 			return;
@@ -150,50 +162,86 @@ static void print_lines(struct printing *p, FILE *in)
 	p->end_line = ferror(in) ? 0 : line + at_start;
 }
 
-/* Prints the lines that the source lacks. What PHP does last in a script is on the one after it. */
-static void print_unread_lines(struct printing *p)
+/* Says in place of its text which line it is. */
+static void print_unread(const struct printing *p, unsigned int line)
 {
-	while (p->next_line < p->line_count || p->next_head < p->file->head_count) {
+	(void)fprintf(p->out, "(line %u%s)", line,
+		      !p->end_line	    ? ""
+		      : line == p->end_line ? ": the end of the file"
+					    : ": beyond the end of the file");
+}
+
+/* The same of a line of the source as it was. */
+static void print_older(struct printing *p, const struct older_source *older, unsigned int line)
+{
+	const char *function = older_source_function(older, line);
+
+	strbuf_addf(&p->text, "(line %u", line);
+	if (function) {
+		strbuf_adds(&p->text, " of ");
+		add_name(p, function);
+	}
+	strbuf_addf(&p->text, " as it was: %s)",
+		    older_source_has_text(older, line) ? "not found in this source"
+						       : "its text was not kept");
+	put(p);
+}
+
+/* Prints the lines that were not printed yet: those that the source lacks, or those of @older. What
+ * PHP does last in a script is on the one after it. */
+static void print_other_lines(struct printing *p, const struct older_source *older)
+{
+	while (p->next_line < p->line_count || p->next_head < p->samples->head_count) {
 		uint64_t line = UINT64_MAX;
 
 		if (p->next_line < p->line_count)
 			line = p->lines[p->next_line].key;
-		if (p->next_head < p->file->head_count)
-			line = MIN(line, (uint64_t)p->file->heads[p->next_head].line);
+		if (p->next_head < p->samples->head_count)
+			line = MIN(line, (uint64_t)p->samples->heads[p->next_head].line);
 		print_prefix(p, (unsigned int)line);
-		(void)fprintf(p->out, "(line %u%s)", (unsigned int)line,
-			      !p->end_line	    ? ""
-			      : line == p->end_line ? ": the end of the file"
-						    : ": beyond the end of the file");
+		if (older)
+			print_older(p, older, (unsigned int)line);
+		else
+			print_unread(p, (unsigned int)line);
 		print_heads(p, (unsigned int)line);
 		(void)putc_unlocked('\n', p->out);
 	}
 }
 
-static void sort_lines(struct printing *p)
+/* Begins with the first line. */
+static void sort_lines(struct printing *p, struct line_samples *samples)
 {
-	struct source_file *file = p->file;
 	size_t n = 0;
 
-	p->lines = xcalloc(file->lines.count + 1, sizeof(*p->lines));
-	map_for_each (&file->lines, slot)
+	free(p->lines);
+	p->lines = xcalloc(samples->lines.count + 1, sizeof(*p->lines));
+	map_for_each (&samples->lines, slot)
 		p->lines[n++] = *slot;
 	p->line_count = n;
 	qsort(p->lines, n, sizeof(*p->lines), compare_lines);
-	if (file->head_count)
-		qsort(file->heads, file->head_count, sizeof(*file->heads), compare_heads);
-	join_heads(p, file);
+	if (samples->head_count)
+		qsort(samples->heads, samples->head_count, sizeof(*samples->heads), compare_heads);
+	join_heads(p, samples);
+	p->samples = samples;
+	p->next_line = p->next_head = 0;
 }
 
 static void print_body(struct printing *p, FILE *in)
 {
-	sort_lines(p);
+	struct source_file *file = p->file;
+	size_t i;
+
+	sort_lines(p, &file->here);
 	if (in) {
 		print_lines(p, in);
 		if (ferror(in))
 			log_warn("%s: its end is missing: %s", p->source, strerror(errno));
 	}
-	print_unread_lines(p);
+	print_other_lines(p, NULL);
+	for (i = 0; i < file->older_count; i++) {
+		sort_lines(p, &file->older[i]->samples);
+		print_other_lines(p, file->older[i]);
+	}
 	free(p->lines);
 }
 
@@ -227,15 +275,23 @@ static int write_file(struct printing *p, const struct annotate_source_output *t
 	return 0;
 }
 
-/* Warns if the source is newer than a binary that is gone: its lines may be others. */
-static void warn_changed(const struct source_file *file, const char *path, FILE *in)
+/* Moves samples of binaries that are gone to the lines of the source that is there. */
+static void settle(const struct printing *p, FILE *in)
 {
-	struct stat st;
+	const struct source_text text = { p->source, in, p->file->owner };
+	bool is_unknown = false;
+	size_t i;
 
-	if (in && file->built && fstat(fileno(in), &st) == 0 && st.st_mtime > 0 &&
-	    (uint64_t)st.st_mtime > file->built)
-		log_warn("%s: newer than a binary that is gone; its samples may be on other lines",
-			 path);
+	for (i = 0; i < p->file->older_count; i++) {
+		struct older_source *older = p->file->older[i];
+
+		older_source_settle(older, &text, &p->file->here, p->a->totals.class_count);
+		is_unknown |= older->is_unknown;
+	}
+	if (is_unknown)
+		log_warn("%s: newer than a binary that is gone, and texts of its lines were not "
+			 "kept; their samples are after the source",
+			 p->source);
 }
 
 static int print_file(struct annotate_source *s, struct source_file *file,
@@ -246,7 +302,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
 	int r = 0;
 
-	warn_changed(file, path, in);
+	settle(&p, in);
 	p.is_terminal = !to->directory && isatty(fileno(to->out));
 	if (to->directory) {
 		r = write_file(&p, to, in, err);

@@ -2,6 +2,8 @@
 /*
  * What annotated sources are printed from: the samples of the lines of each file, and the functions
  * that start or were inlined on them. Names and counts are in the arena of the struct annotate.
+ * Lines of a binary that is gone are lines of the source as it was: they are kept apart, and moved
+ * (older_source.h) to those of the source that is there when it is printed.
  */
 #pragma once
 
@@ -22,26 +24,39 @@ struct head {
 	uint64_t *counts;
 };
 
-struct source_file {
-	const char *path;
-	uid_t owner;	  /* of the binary that names it; root if one of root names it */
-	uint64_t built;	  /* mtime of a binary that names it and is gone, in seconds; 0: none is */
+/* The samples of lines, and what is on them. */
+struct line_samples {
 	struct map lines; /* line: its counts */
-	uint64_t *counts;
-	uint64_t sum;
-	bool has_calls; /* some line calls */
 	struct head *heads;
 	size_t head_count, head_room;
 };
 
+/* Adds a copy of @head. */
+void line_samples_add_head(struct line_samples *s, const struct head *head);
+/* Frees what it has, not the counts. */
+void line_samples_done(struct line_samples *s);
+
+struct source_file {
+	const char *path;
+	uid_t owner; /* of the binary that names it; root if one of root names it */
+	struct line_samples here;
+	struct older_source **older; /* one for each binary that is gone */
+	size_t older_count, older_room;
+	uint64_t *counts;
+	uint64_t sum;
+	bool has_calls; /* some line calls */
+};
+
 struct annotate_source {
 	struct annotate *a;
-	uid_t owner;	/* of the open image */
-	uint64_t built; /* its mtime if it is gone, else 0 */
+	uid_t owner;			  /* of the open image */
+	const struct annotate_view *view; /* the open image */
+	const struct kept_lines *kept;	  /* its lines if it is gone, else NULL */
 	struct source_file *files;
 	size_t count, room;
 	struct map by_hash;    /* of the path: index + 1 */
 	struct map by_pointer; /* the same for the strings of the open image */
+	struct map older;      /* by number: the older_source of the open image */
 	struct map calls;      /* inlined calls in the open image, by hash, to their counts */
 	struct annotate_calls called; /* what lines call, of all images, if that is wanted */
 };
