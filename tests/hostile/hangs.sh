@@ -24,7 +24,7 @@ cleanup()
 	stop_all
 }
 
-# attack [COUNT]: code that hangs and code with leases runs for half a minute, and an honest program.
+# attack [COUNT]: code that hangs and code with leases runs until end_attack(), and an honest program.
 # What looks like a jitdump is on an overlay, which looks like a local file system. COUNT more devices
 # hang, each on its own.
 attack()
@@ -33,14 +33,14 @@ attack()
 	mkdir -p "$dir/mnt" "$dir/empty" "$dir/over"
 	"$hostile/hangfs" -f -o allow_other "$dir/mnt" 2>"$dir/hangfs.err" &
 	server=$!
-	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
+	wait_for test -e "$dir/mnt/code"
 	mount -t overlay -o "lowerdir=$dir/mnt:$dir/empty" overlay "$dir/over"
 	set -- "$dir/mnt/code" "$dir/over/jit-1.dump"
 	for i in $more; do
 		mkdir -p "$dir/mnt$i"
 		"$hostile/hangfs" -f -o allow_other "$dir/mnt$i" 2>"$dir/hangfs.err" &
 		server="$server $!"
-		for _ in $(seq 100); do [ -e "$dir/mnt$i/code" ] && break; sleep 0.1; done
+		wait_for test -e "$dir/mnt$i/code"
 		set -- "$@" "$dir/mnt$i/code"
 	done
 	for i in 1 2 3 4; do
@@ -48,7 +48,7 @@ attack()
 		truncate -s 4096 "$dir/leased$i"
 		set -- "$@" --lease "$dir/leased$i"
 	done
-	"$hostile/run_code" 30 "$@" 2>"$dir/run_code.err" &
+	"$hostile/run_code" 600 "$@" 2>"$dir/run_code.err" &
 	runner=$!
 	keep_busy
 }
@@ -75,9 +75,9 @@ for driver in bpf perf; do
 	attack
 	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=16 \
 		--session-dir="$session"
-	for _ in $(seq 100); do stuck && break; sleep 0.1; done
-	ok "$driver: another process hangs" stuck
+	ok "$driver: another process hangs" wait_for stuck
 	sleep 4
+	uses "$runner" 100
 	ok "$driver: the daemon answers" opcontrol --status
 	busy=$(status_number busy_longest_ms)
 	echo "# busy for at most $busy ms"
@@ -101,14 +101,13 @@ attack 6
 begun=$(date +%s)
 operf --callgraph --system-wide --session-dir="$dir/operf" 2>"$dir/operf.err" &
 operf=$!
-for _ in $(seq 100); do stuck && break; sleep 0.1; done
-ok "operf: another process hangs" stuck
-for _ in $(seq 300); do grep -q "Profiler started" "$dir/operf.err" && break; sleep 0.1; done
+ok "operf: another process hangs" wait_for stuck
+wait_for grep -q "Profiler started" "$dir/operf.err"
 # Before it samples, it looks at the files of running processes, two seconds at one that hangs.
 waited=$(($(date +%s) - begun))
 ok "operf: it does not wait for all of them" test "$waited" -lt 14
 echo "# $waited s"
-sleep 3
+uses "$runner" 200
 kill -INT "$operf"
 for _ in $(seq 60); do is_over "$operf" && break; sleep 0.1; done
 ok "operf: SIGINT ends it" is_over "$operf"
@@ -121,7 +120,7 @@ done
 
 attack
 opcontrol --start --session-dir="$session" >/dev/null
-for _ in $(seq 100); do stuck && break; sleep 0.1; done
+wait_for stuck
 pid=$(daemon_pid)
 kill -KILL "$pid"
 for _ in $(seq 20); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
