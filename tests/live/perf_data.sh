@@ -29,12 +29,13 @@ cc -O0 -fno-omit-frame-pointer -o work work.c || skip_all "no C compiler"
 perf record -o try.data -e cpu-clock true >output 2>&1 || skip_all "perf record does not work here"
 
 # by_perf FILE, by_us SESSION: "samples image symbol" of the program, and the samples of each image.
-# The kernel's symbols have aliases, of which each tool may show another one.
+# The kernel's symbols have aliases, of which each tool may show another one. To perf each BPF program is an
+# image; other tests load some, which run when a process begins.
 by_perf()
 {
 	perf report -i "$1" --stdio -q --no-children -g none --percent-limit 0 -F sample,dso,sym \
 		2>/dev/null </dev/null |
-		awk 'NF { sub(".*/", "", $2); if ($2 ~ /^\[/) $2 = "kernel"; all[$2] += $1 }
+		awk 'NF { sub(".*/", "", $2); if ($2 ~ /^\[|^bpf_prog_/) $2 = "kernel"; all[$2] += $1 }
 		     $2 == "work" && $4 !~ /^_init|@plt/ { print $1, $2, $4 }
 		     END { for (i in all) print all[i], i }' | sort
 }
