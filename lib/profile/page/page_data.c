@@ -33,6 +33,10 @@ struct page {
 	struct task_list tasks;	      /* that samples are divided by; empty if they are not */
 	struct page_columns columns;
 	uint64_t below; /* functions that are left out have fewer samples */
+	/* What is the same each time that it is printed; NULL until then. */
+	uint64_t *by_row;  /* the samples with each row in their chain */
+	char *about;	   /* the head, without what is chosen */
+	struct json after; /* how it is continued */
 };
 
 /* The number in a page: large ones saturate. */
@@ -190,6 +194,8 @@ void page_end(struct page *p)
 	page_moments_done(&p->moments);
 	task_list_done(&p->tasks);
 	page_columns_done(&p->columns);
+	free(p->by_row);
+	free(p->about);
 	free(p);
 }
 
@@ -256,20 +262,20 @@ static void choose_functions(struct page *p, size_t most)
 {
 	const size_t count = p->report->container->count;
 	_cleanup_free_ bool *kept = xcalloc(count + 1, sizeof(*kept));
-	_cleanup_free_ uint64_t *samples = NULL;
 	_cleanup_free_ struct ranked *list = NULL;
 	size_t i, n = 0;
 
 	if (most >= count)
 		return;
-	samples = all_samples(p, NULL);
+	if (!p->by_row)
+		p->by_row = all_samples(p, NULL);
 	list = xcalloc(count + 1, sizeof(*list));
 	for (i = 1; i < p->tree.shown; i++)
 		if (p->tree.items[i].what < count)
 			kept[p->tree.items[i].what] = true;
 	for (i = 0; i < count; i++)
 		if (!kept[i])
-			list[n++] = (struct ranked){ samples[i], (uint32_t)i };
+			list[n++] = (struct ranked){ p->by_row[i], (uint32_t)i };
 	qsort(list, n, sizeof(*list), by_samples);
 	for (i = 0; i < n && i < most; i++)
 		kept[list[i].row] = true;
@@ -406,8 +412,25 @@ static void add_files(struct page *p)
 	page_columns_end(&p->columns);
 }
 
+/* Writes what does not depend on what is chosen, which is made once. */
+static void write_about(struct page *p, struct json *j)
+{
+	FILE *out = j->out;
+	size_t size = 0;
+
+	if (!p->about) {
+		p->after = *j;
+		p->after.out = xmemstream(&p->about, &size);
+		page_head_write(p->report, &p->times, &p->after);
+		xmemstream_close(p->after.out, &p->about);
+	}
+	(void)fputs(p->about, out);
+	*j = p->after;
+	j->out = out;
+}
+
 /* The head, padded with blanks; caller frees. */
-static char *make_head(const struct page *p)
+static char *make_head(struct page *p)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -416,7 +439,7 @@ static char *make_head(const struct page *p)
 
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
-	page_head_write(p->report, &p->times, &j);
+	write_about(p, &j);
 	page_head_tasks(p->report, &p->tasks, &j);
 	if (p->tree.hidden) {
 		json_open(&j, "hidden", '{');

@@ -72,8 +72,15 @@ static void print_base64(const unsigned char *data, size_t size, FILE *out)
 	}
 }
 
-/* Packs the data, with at most so much of them; caller frees. */
-static char *pack_data(struct page *p, struct page_most most, size_t *ret_size)
+/* How many bytes, at most, become @room bytes as base64. */
+static size_t before_base64(size_t room)
+{
+	return room / 4 * 3;
+}
+
+/* Packs the data, with at most so much of them; caller frees. If they do not fit into @room bytes,
+ * the end is missing. */
+static char *pack_data(struct page *p, struct page_most most, size_t room, size_t *ret_size)
 {
 	_cleanup_free_ char *data = NULL;
 	char *packed = NULL;
@@ -83,7 +90,7 @@ static char *pack_data(struct page *p, struct page_most most, size_t *ret_size)
 	page_print(p, most, memory);
 	xmemstream_close(memory, &data);
 	memory = xmemstream(&packed, ret_size);
-	gzip_print(data, size, print_base64, memory);
+	gzip_print(data, size, before_base64(room), print_base64, memory);
 	xmemstream_close(memory, &packed);
 	return packed;
 }
@@ -99,7 +106,7 @@ struct fitting {
 static void pack(struct fitting *f)
 {
 	free(f->packed);
-	f->packed = pack_data(f->page, f->most, &f->size);
+	f->packed = pack_data(f->page, f->most, f->room, &f->size);
 }
 
 /* Leaves out nodes, half of them at a time, as long as there are more than @least. */
@@ -145,6 +152,10 @@ static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_
 	leave_out_functions(&f, FUNCTIONS_MANY);
 	leave_out_nodes(&f, 1);
 	leave_out_functions(&f, 0);
+	if (f.size > f.room) { /* nothing fits */
+		f.room = SIZE_MAX;
+		pack(&f);
+	}
 	page_end(f.page);
 	*ret_size = f.size;
 	return f.packed;
@@ -183,7 +194,7 @@ static char *pack_sources(const struct report *r, size_t room)
 		print_sources(r, count, memory);
 		xmemstream_close(memory, &text);
 		memory = xmemstream(&packed, &size);
-		gzip_print(text, text_size, print_base64, memory);
+		gzip_print(text, text_size, SIZE_MAX, print_base64, memory);
 		xmemstream_close(memory, &packed);
 		if (size <= room || !count)
 			return STEAL(packed);

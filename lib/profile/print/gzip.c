@@ -12,7 +12,7 @@
 /* A gzip header and trailer, for deflateInit2(). */
 enum { GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 9 };
 
-void gzip_print(const void *data, size_t size, gzip_put *put, FILE *out)
+void gzip_print(const void *data, size_t size, size_t most, gzip_put *put, FILE *out)
 {
 	enum { PORTION = 3 << 14 };
 	_cleanup_free_ unsigned char *packed = xmalloc(PORTION);
@@ -23,7 +23,7 @@ void gzip_print(const void *data, size_t size, gzip_put *put, FILE *out)
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		mem_exhausted();
-	while (result != Z_STREAM_END) {
+	while (result != Z_STREAM_END && z.total_out <= most) {
 		z.next_out = packed;
 		z.avail_out = PORTION;
 		while (result != Z_STREAM_END && z.avail_out) {

@@ -448,5 +448,5 @@ void report_chains_pprof(const struct report *r, FILE *out)
 	put_images(&p);
 	put_time(&p);
 	strbuf_add(&p.out, strbuf_text(&p.strings), p.strings.length);
-	gzip_print(strbuf_text(&p.out), p.out.length, print_bytes, out);
+	gzip_print(strbuf_text(&p.out), p.out.length, SIZE_MAX, print_bytes, out);
 }
