@@ -257,16 +257,25 @@ static char *keep_last(const struct simulation *s, const struct history_kind *ki
 	return kept;
 }
 
-/* Copies a segment of each kind, the same one of @count, to the hour or day from @begin_ms on. */
+/* Whether the segment of @length_ms from @begin_ms on is rolled up and gone before the end. */
+static bool is_brief(const struct simulation *s, int64_t begin_ms, int64_t length_ms)
+{
+	const int64_t kept_ms = length_ms < DAY_MS ? DAY_MS : 32 * DAY_MS;
+
+	return begin_ms + kept_ms < BEGIN_MS + (int64_t)s->days * DAY_MS;
+}
+
+/* Copies a segment of each kind, the same one of @count, to the hour or day @to. */
 static void copy(struct simulation *s, const struct original *of[KINDS], size_t count,
-		 int64_t begin_ms)
+		 const struct window *to)
 {
 	size_t which = (size_t)lrand48() % count, i;
 
 	for (i = 0; i < s->kind_count; i++) {
 		const struct original *from = &of[i][which];
 		uint64_t samples = history_drift(&(struct history_drift_how){
-			s->how.dir, s->kinds[i], from->path, from->begin_ms, begin_ms });
+			s->how.dir, s->kinds[i], from->path, from->begin_ms, to->begin_ms,
+			is_brief(s, to->begin_ms, to->end_ms - to->begin_ms) });
 
 		/* Of chains, a slice that is in two pairs of files has its samples twice. */
 		s->copied += i == 0 ? samples : 0;
@@ -281,7 +290,7 @@ static void simulate_hour(struct history_replay *r, struct simulation *s, uint64
 	size_t i;
 
 	if (s->hours && number >= s->hours)
-		copy(s, of, s->hours, at_ms);
+		copy(s, of, s->hours, &(struct window){ at_ms, at_ms + HOUR_MS });
 	else
 		history_replay_hour(r, at_ms, &s->live, &s->live_chains);
 	tend_all(s, at_ms + HOUR_MS);
@@ -297,7 +306,7 @@ static void simulate_day(struct history_replay *r, struct simulation *s, uint64_
 	size_t i;
 
 	if (day >= s->whole_days) {
-		copy(s, of, s->whole_days, at_ms);
+		copy(s, of, s->whole_days, &(struct window){ at_ms, at_ms + DAY_MS });
 		tend_all(s, at_ms + DAY_MS);
 		return;
 	}

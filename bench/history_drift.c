@@ -231,7 +231,8 @@ static void copy(struct drift *d, const char *dir)
 	add_nodes(d, lines);
 	for (i = 0; i <= d->about->nodes; i++)
 		to[i] = (uint32_t)i;
-	w = segment_writer_new(&d->tree, to, d->about->nodes, d->about->level ? &forecast : NULL);
+	w = segment_writer_new(&d->tree, to, d->about->nodes,
+			       d->about->level && !d->how->is_brief ? &forecast : NULL);
 	for (i = 0; i < d->about->slices; i++)
 		add_slice(d, w, i);
 	if (segment_writer_finish(w, &about, &bytes) < 0)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct history_kind;
@@ -19,6 +20,8 @@ struct history_drift_how {
 	const char *from; /* path of the segment */
 	int64_t from_ms;  /* where the hour, day or week that it is of begins */
 	int64_t begin_ms; /* where that of the copy begins */
+	/* Nobody asks for how large it is: it is compressed in less time. */
+	bool is_brief;
 };
 
 /* Makes the copy; returns its samples. Ends the program if it cannot. */
