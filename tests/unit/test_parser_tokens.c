@@ -92,7 +92,7 @@ static uint32_t serve(struct parser_tokens *t, uint32_t first, uint32_t last, ui
 static void very_many_users_share_what_one_has(void)
 {
 	_cleanup_(parser_tokens_done) struct parser_tokens t = { 0 };
-	uint32_t served = serve(&t, 1, 100000, NS_PER_S);
+	uint32_t served = serve(&t, 1, 5000, NS_PER_S);
 
 	CHECK(served > 1000 && served < 2000);
 	CHECK(t.users.count < 2000);
@@ -102,7 +102,7 @@ static void users_of_long_ago_leave_room_for_others(void)
 {
 	_cleanup_(parser_tokens_done) struct parser_tokens t = { 0 };
 
-	CHECK(serve(&t, 1, 100000, NS_PER_S) < 2000);
+	CHECK(serve(&t, 1, 5000, NS_PER_S) < 2000);
 	CHECK_EQ(serve(&t, 100001, 100500, 400 * NS_PER_S), 500);
 	/* These have used theirs. */
 	CHECK_EQ(serve(&t, 100001, 100500, 400 * NS_PER_S), 0);
