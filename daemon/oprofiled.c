@@ -25,6 +25,7 @@
 #include "tools/common/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -35,6 +36,21 @@ enum {
 	LARGE = 256 << 10, /* allocations this large are returned to the system at once */
 	EXIT_UNSAVED = 3,  /* the exit status for SERVICE_UNSAVED; oprofile.service has it, too */
 };
+
+/* Makes room for all descriptors while this is the only thread. Later, who opens one for which
+ * there is no room waits until no other thread uses the old table any more, for up to 40 ms. */
+static void make_file_table(void)
+{
+	struct rlimit limit;
+	int last;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	last = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+		     (int)MIN(limit.rlim_cur, (rlim_t)FILES_WANTED) - 1);
+	if (last >= 0)
+		(void)close(last);
+}
 
 /* Raises the limit of descriptors, to @most if it is not 0: open sample files make the daemon
  * fast. */
@@ -118,6 +134,14 @@ static void free_helpers(const struct service_helpers *helpers)
 	attacher_free(helpers->attacher);
 }
 
+/* Does what has to be done before there are threads. */
+static void prepare_process(void)
+{
+	vdso_hold_32(); /* it takes a child, and later none can be started */
+	sigbus_catch();
+	make_file_table();
+}
+
 /* Runs the daemon from the first lock to the last sample. */
 static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
@@ -148,8 +172,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 				 err->text);
 	if (r < 0)
 		return r;
-	vdso_hold_32(); /* it takes a child, and later none can be started */
-	sigbus_catch();
+	prepare_process();
 	r = service_new(options, &helpers, &service, err);
 	if (r < 0)
 		return r;

@@ -16,6 +16,8 @@ start_foreground()
 ok "setup" opcontrol --setup --session-dir="$session"
 keep_busy
 ok "it starts in the foreground, sampling" start_foreground --start
+ok "its table of files does not grow" \
+	test "$(sed -n 's/^FDSize:[^0-9]*//p' "/proc/$daemon/status")" -ge 1024
 ok "samples come" wait_for received_more_than 100
 kill -TERM "$daemon"
 wait "$daemon"
