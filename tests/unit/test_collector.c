@@ -15,7 +15,9 @@
 #include "stats/turn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define ESC EVBUF_ESCAPE
 
@@ -508,6 +510,50 @@ static void the_last_drain_of_a_session_is_a_turn_of_its_own(void)
 	CHECK(!c->intake.holds);
 }
 
+static bool watches_turns, between_turns;
+static int waits_in_turns, waits;
+
+static void begin_wait(void *data _unused_)
+{
+	between_turns = true;
+}
+
+/* The library's, too. While turns are watched, it does not wait, but in other threads. */
+int poll(struct pollfd *fds, nfds_t count, int ms)
+{
+	const struct timespec until = { ms / 1000, ms % 1000 * 1000000L };
+
+	if (!watches_turns || gettid() != getpid())
+		return ppoll(fds, count, ms < 0 ? NULL : &until, NULL);
+	waits++;
+	waits_in_turns += !between_turns;
+	between_turns = false;
+	return 0;
+}
+
+/* What is written meanwhile has turns, which end before the wait between two of them. */
+static void no_turn_of_a_dump_waits(void)
+{
+	struct turn turn = { .between = begin_wait };
+	struct driver_ops ops; /* both are used until the collector is freed */
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = watched = open_collector(dir, path, NULL);
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 0);
+	CHECK_EQ(driver_replay.sync(c->driver, true, NULL), 1); /* announces the images */
+	ops.sync = drain_steadily;
+	waits = waits_in_turns = 0;
+	CHECK_EQ(intake_words(stream, ARRAY_SIZE(stream), &c->intake), 0);
+	watches_turns = true;
+	CHECK_EQ(collector_dump(c, NULL), 0);
+	watches_turns = false;
+	CHECK(waits > 0);
+	CHECK_EQ(waits_in_turns, 0);
+}
+
 static int drains_between;
 
 /* A sample each time, as a driver passes it on. */
@@ -559,5 +605,5 @@ TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
       T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too),
       T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported),
       T(what_was_drained_before_a_failure_is_written),
-      T(the_last_drain_of_a_session_is_a_turn_of_its_own),
+      T(the_last_drain_of_a_session_is_a_turn_of_its_own), T(no_turn_of_a_dump_waits),
       T(samples_are_drained_while_a_session_is_removed))

@@ -20,9 +20,13 @@ enum { ROUNDS = 4 };
 static int drain_between(struct collector *c, uint64_t *drained_ns, struct error *err)
 {
 	struct pollfd full = { .fd = collector_fd(c), .events = POLLIN };
-	int r = poll(&full, 1, PAUSE_MS);
+	int r;
 
-	turn_next(c->turn);
+	if (c->turn)
+		turn_end(c->turn);
+	r = poll(&full, 1, PAUSE_MS);
+	if (c->turn)
+		turn_begin(c->turn);
 	if (r <= 0 && clock_now_ns() - *drained_ns < COLLECTOR_SYNC_MS * (NS_PER_S / 1000))
 		return 0;
 	r = collector_drain(c, false, err);
