@@ -24,7 +24,9 @@
 /* Records younger than this may be preceded by ones that another CPU is still writing. */
 enum { HORIZON_NS = 2000000 };
 
-/* How long unwind tables are waited for in a sync, and after sampling. Most take a few ms. */
+/* How long unwind tables are waited for in a sync, and after sampling. Most take a few ms. If the
+ * caller's loop has turns, the next one looks whether they have come: in between, it is woken by a
+ * ring that fills. */
 enum { WAIT_MS = 10, WAIT_LAST_MS = 500 };
 
 /* How long a sync takes at most while the caller's loop has turns, but for a last wait; and how
@@ -44,13 +46,11 @@ struct driver {
 	uint64_t stopped_ns;
 	struct perf_offcpu offcpu; /* time off the CPU, if requested */
 
-	uint64_t chance;  /* random enough */
-	bool held;	  /* a sample waits in its ring (unwinder_waits()) */
-	bool is_cut;	  /* the last reading of the rings ended for the time */
-	bool has_turns;	  /* of the caller's loop: a sync must not take long */
-	uint64_t end_ns;  /* of a reading of the rings; 0: when all is read */
-	uint64_t handled; /* records so far, and when this sync began */
-	uint64_t handled_before;
+	uint64_t chance;	    /* random enough */
+	bool held;		    /* a sample waits in its ring (unwinder_waits()) */
+	bool is_cut;		    /* the last reading of the rings ended for the time */
+	bool has_turns;		    /* of the caller's loop: a sync must not take long */
+	uint64_t end_ns;	    /* of a reading of the rings; 0: when all is read */
 	bool kernel_change_written; /* already done in this sync */
 	uint64_t sideband_since_ns; /* /proc was read later than older records */
 	uint64_t now_ns;	    /* when this sync began */
@@ -228,7 +228,6 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	} else
 		perf_ibs_put(&d->ibs, &d->attribution, c->cpu, counter - PERF_PLAN_IBS, r);
 	c->taken += !d->held;
-	d->handled += !d->held;
 }
 
 /* Once per sync is enough: the list of modules is read afterwards. */
@@ -263,7 +262,6 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
 
-	d->handled++;
 	if (r->time_ns < d->sideband_since_ns)
 		return;
 	if (d->sampling.plan.switches)
@@ -285,6 +283,7 @@ static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
 	if (d->attribution.unwinder)
 		unwinder_may_wait(d->attribution.unwinder, may_wait);
 	d->sideband.may_wait = may_wait;
+	d->sideband.looks_again = may_wait && d->has_turns;
 	d->sideband.waits = false;
 	d->held = d->is_cut = false;
 	sampling_read(&d->sampling, &handler, until_ns);
@@ -363,6 +362,14 @@ static void look_at_cpus(struct driver *d)
 	sideband_doubt(&d->sideband, clock_now_ns());
 }
 
+/* How long a sync waits for what its samples depend on. */
+static int patience_ms(const struct driver *d, bool all)
+{
+	if (all)
+		return d->sampling.running ? WAIT_MS : WAIT_LAST_MS;
+	return d->has_turns ? 0 : WAIT_MS;
+}
+
 static int perf_sync(struct driver *d, bool all, struct error *err)
 {
 	uint64_t until_ns;
@@ -378,10 +385,9 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	if (all && !d->sampling.running)
 		sideband_finish(&d->sideband);
 	tell_kernel_change(d);
-	d->handled_before = d->handled;
 	d->end_ns = d->has_turns && !all ? d->now_ns + TURN_NS : 0;
 	until_ns = !all ? d->now_ns - HORIZON_NS : d->sampling.running ? d->now_ns : UINT64_MAX;
-	drain_patiently(d, until_ns, all && !d->sampling.running ? WAIT_LAST_MS : WAIT_MS);
+	drain_patiently(d, until_ns, patience_ms(d, all));
 	if (all && d->held)
 		drain(d, until_ns);
 	/* A sample processed too early is better than a lost one. */
@@ -405,7 +411,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 
 static bool perf_has_more(const struct driver *d)
 {
-	return d->has_turns && (d->is_cut || (d->held && d->handled != d->handled_before));
+	return d->has_turns && (d->is_cut || d->held);
 }
 
 static uint64_t perf_taken_until_ns(const struct driver *d)

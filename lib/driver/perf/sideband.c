@@ -132,7 +132,7 @@ static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_
 	if (!process_reader_is_asked(s->reader, p->tgid, &asked_ns))
 		r = process_reader_ask(s->reader, p->tgid, tid, now_ns);
 	if (r == 0) {
-		if (s->is_last_turn || now_ns < asked_ns + HOLD_NS) /* not for ever */
+		if (s->is_last_turn || (now_ns < asked_ns + HOLD_NS && !s->looks_again))
 			(void)process_reader_await(s->reader, p->tgid,
 						   (int)((until_ns - begin_ns + 999999) / 1000000));
 		r = process_reader_take(s->reader, p, &to, until_ns, &is_cut);

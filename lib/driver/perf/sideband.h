@@ -38,6 +38,7 @@ struct sideband {
 	uint64_t usual_turn_ns;
 	bool is_last_turn;     /* nothing else is waited for */
 	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
+	bool looks_again;      /* samples may wait, and the next turn comes soon */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
 	uint64_t pruned_ns;    /* when stale mappings were last looked for */
 	bool kernel_changed;   /* kernel code came or went; the caller clears it */
