@@ -307,7 +307,7 @@ void chain_reader_keep_rest(struct chain_reader *r)
 
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 {
-	struct chain_skipped sum = { .bytes = r->damaged };
+	struct chain_skipped sum = { .bytes = r->damaged, .pairs = r->timeless };
 	size_t i;
 
 	for (i = 0; i < r->count; i++) {

@@ -107,6 +107,7 @@ void chain_reader_keep_rest(struct chain_reader *r);
 struct chain_skipped {
 	size_t bytes;	  /* that are no whole slice */
 	uint64_t samples; /* that a slice in the window has, but no node */
+	size_t pairs;	  /* without slices, whose chains are in no window */
 };
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r);
 /* The samples whose chains were too rare to be kept: they end in a frame with the offset

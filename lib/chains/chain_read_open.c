@@ -51,8 +51,15 @@ static int settle(struct chain_reader *r, int status)
 static int open_pair(struct chain_reader *r, const struct chain_generation_from *from,
 		     uint32_t number, struct error *err)
 {
+	struct chain_generation *g;
+	int status;
+
 	array_grow(&r->generations, r->count + 1, &r->room);
-	return settle(r, chain_generation_open_pair(from, number, &r->generations[r->count], err));
+	g = &r->generations[r->count];
+	status = chain_generation_open_pair(from, number, g, err);
+	/* The last pairs may not have been in a slice yet. */
+	r->timeless += g->is_timeless && number + 1 < r->last_pair;
+	return settle(r, status);
 }
 
 /* Keeps what was read of a segment. One that is damaged is counted. */
@@ -273,6 +280,17 @@ static int open_window(struct chain_reader *r, const struct chain_generation_fro
 typedef int opener(struct chain_reader *r, const struct chain_generation_from *from,
 		   struct listing *l, struct error *err);
 
+static uint32_t last_pair(const struct listing *l)
+{
+	uint32_t last = 0;
+	size_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (!l->sources[i].is_segment)
+			last = MAX(last, l->sources[i].first);
+	return last;
+}
+
 /* Reads the directory once; -ENOENT if one of its files has vanished. */
 static int open_once(const char *dir, const struct window *window, opener *open_sources,
 		     struct chain_reader **ret, struct error *err)
@@ -292,6 +310,7 @@ static int open_once(const char *dir, const struct window *window, opener *open_
 	r->names = from.names;
 	r->dir = xstrdup(dir);
 	r->has_sources = l.count > 0;
+	r->last_pair = last_pair(&l);
 	status = open_sources(r, &from, &l, err);
 	if (status == 0)
 		*ret = STEAL(r);

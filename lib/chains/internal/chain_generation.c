@@ -113,7 +113,8 @@ int chain_generation_open_pair(const struct chain_generation_from *from, uint32_
 					.nodes = CHAIN_TABLE_INIT };
 	/* The slices before all else, because a node is counted before the slice ends. */
 	r = from->window ? chain_past_open(from->dir, number, &slices, err) : 0;
-	if (r == -ENOENT && !is_removed(from->dir, number))
+	g->is_timeless = r == -ENOENT && !is_removed(from->dir, number);
+	if (g->is_timeless)
 		return 0;
 	if (r == 0)
 		r = open_tables(from->dir, g, err);

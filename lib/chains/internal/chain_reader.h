@@ -16,6 +16,8 @@ struct chain_reader {
 	size_t count, room;
 	bool has_sources; /* in any window */
 	size_t damaged;	  /* bytes of segments that cannot be read */
+	size_t timeless;  /* pairs whose slices are missing */
+	uint32_t last_pair;
 	/* The generation that a node was read of last, its nodes, and those of the ones before. */
 	size_t last;
 	uint32_t last_nodes, first;

@@ -141,6 +141,9 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 	if (skipped->samples)
 		log_warn("%s/%s: %" PRIu64 " samples of slices are skipped, whose chains are lost",
 			 s->samples, CHAIN_DIRECTORY, skipped->samples);
+	if (skipped->pairs)
+		log_warn("%s/%s: %zu files of slices are missing; their call chains are in no time",
+			 s->samples, CHAIN_DIRECTORY, skipped->pairs);
 }
 
 /* Adds the call graph files that the session's chains are equivalent to. */
