@@ -39,7 +39,6 @@ struct segment_writer {
 	size_t ends[FRAMES];	    /* the same of the bytes of ->raw; the rest follows */
 	size_t end_count;
 	ZSTD_CCtx *zstd; /* NULL: no memory for it */
-	int zstd_level;
 	bool is_too_large;
 };
 
@@ -52,9 +51,9 @@ static void add(uint64_t *sum, uint64_t count)
 /* Compresses a part of ->raw as a frame; returns its size. */
 static size_t put_frame(struct segment_writer *w, size_t from, size_t end, char *to, size_t room)
 {
-	size_t stored = w->zstd ? ZSTD_compressCCtx(w->zstd, to, room, strbuf_text(&w->raw) + from,
-						    end - from, w->zstd_level)
-				: 0;
+	size_t stored =
+		w->zstd ? ZSTD_compress2(w->zstd, to, room, strbuf_text(&w->raw) + from, end - from)
+			: 0;
 
 	if (!ZSTD_isError(stored))
 		return stored;
@@ -275,6 +274,21 @@ static void plan_columns(struct segment_writer *w, size_t folded,
 	divide_columns(w, forecast->slices);
 }
 
+/* Makes the context that all blocks are compressed with; NULL: no memory for it. */
+static ZSTD_CCtx *new_zstd(bool is_small)
+{
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+
+	if (zstd)
+		(void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel,
+					     is_small ? SEGMENT_ZSTD_SMALL : SEGMENT_ZSTD_LEVEL);
+	if (zstd && is_small) {
+		(void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_chainLog, SEGMENT_ZSTD_TABLES);
+		(void)ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, SEGMENT_ZSTD_TABLES);
+	}
+	return zstd;
+}
+
 struct segment_writer *segment_writer_new(const struct segment_tree *tree, const uint32_t *to,
 					  size_t folded, const struct segment_forecast *forecast)
 {
@@ -283,8 +297,7 @@ struct segment_writer *segment_writer_new(const struct segment_tree *tree, const
 
 	w->to = to;
 	w->numbers = xcalloc(tree->count + 1, sizeof(*w->numbers));
-	w->zstd = ZSTD_createCCtx();
-	w->zstd_level = forecast ? SEGMENT_ZSTD_SMALL : SEGMENT_ZSTD_LEVEL;
+	w->zstd = new_zstd(forecast);
 	put_tree(w, tree, used);
 	w->totals = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->totals));
 	w->sums = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->sums));

@@ -13,6 +13,8 @@ enum {
 	SEGMENT_MAGIC = 0x3147534f, /* "OSG1" */
 	SEGMENT_ZSTD_LEVEL = 3,
 	SEGMENT_ZSTD_SMALL = 19, /* of what is kept for long */
+	/* Then its tables have 2 to the power of that entries. By default they take 75 MB more. */
+	SEGMENT_ZSTD_TABLES = 20,
 	SEGMENT_BLOCK_MAX = 64 << 20,
 };
 
