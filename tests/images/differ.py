@@ -172,10 +172,18 @@ def said_by(tool, path, asked):
     return said
 
 
+def lacks_shared(path):
+    """Whether the file that dwz moved a part of its debug information to is not on this machine. Names of
+    inlined functions are there, and the tools leave out calls of functions without names."""
+    m = re.search(r"\[ *0\]  (\S+)", run("readelf", "-p", ".gnu_debugaltlink", path).stdout)
+    return bool(m) and not os.path.exists(os.path.join(os.path.dirname(path), m.group(1)))
+
+
 def line_differences(path, known):
     """Holds lines and calls against the tools: how many neither has so, and an example."""
     tools = [t for t in ("addr2line", "eu-addr2line") if shutil.which(t)]
-    differ = {address: {"line", "calls"} for address in known} if tools else {}
+    parts = {"line"} if lacks_shared(path) else {"line", "calls"}
+    differ = {address: set(parts) for address in known} if tools else {}
     example = None
     for tool in tools:
         asked = [address for address in known if differ.get(address)]
