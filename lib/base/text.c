@@ -307,9 +307,14 @@ int text_unescape_field(char *s)
 	return 0;
 }
 
+const char *text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 char *text_count(uint64_t count, const char *name)
 {
-	return xasprintf("%" PRIu64 " %s%s", count, name, count == 1 ? "" : "s");
+	return xasprintf("%" PRIu64 " %s%s", count, name, text_plural(count));
 }
 
 char *text_duration(uint64_t seconds)

@@ -47,6 +47,8 @@ void text_shell_word(struct strbuf *out, const char *word);
 void text_add_field(struct strbuf *out, const char *s);
 /* Undoes text_add_field(), in place; 0 or -EBADMSG. */
 int text_unescape_field(char *s);
+/* What the name of @count things ends with: "s", or "" of one. */
+const char *text_plural(uint64_t count);
 /* A number of things with their name in English, "1 sample", "2 samples"; caller frees. */
 char *text_count(uint64_t count, const char *name);
 /* A length of time in its two largest units: "3 days 4 h", "1 h 5 min", "12 s"; caller frees. */

@@ -2,6 +2,7 @@
 #include "stats/counters.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -98,5 +99,5 @@ char *counter_text(const struct counter *c, uint64_t value)
 
 	if (c->kind != COUNTER_LOST)
 		return STEAL(meaning);
-	return xasprintf("sample%s lost: %s", value == 1 ? "" : "s", meaning);
+	return xasprintf("sample%s lost: %s", text_plural(value), meaning);
 }

@@ -180,7 +180,7 @@ static void print_left_out(const struct report *r, struct left_out left, FILE *o
 		return;
 	report_count_noun(r, 0, left.samples, count);
 	(void)fprintf(out, "(%zu %s%s not shown: %s%s, ", left.count, functions ? "row" : "chain",
-		      left.count == 1 ? "" : "s", count, functions ? " in them" : "");
+		      text_plural(left.count), count, functions ? " in them" : "");
 	(void)fprintf(out, r->view->decimals ? "%.*f %%" : "%.*g %%",
 		      (int)(r->view->decimals ?: REPORT_DECIMALS_MAX),
 		      container_share(left.samples, r->chains->samples));

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/rows/callgraph.h"
 #include "profile/print/internal/column.h"
 #include "profile/print/internal/table.h"
@@ -241,7 +242,7 @@ void report_calls_text(const struct report *r, FILE *out)
 	table_print_left_out(r, c, out);
 	if (p.hidden_arcs)
 		(void)fprintf(out, "(%zu row%s in blocks below %g %% of their block not shown)\n",
-			      p.hidden_arcs, p.hidden_arcs == 1 ? "" : "s", r->view->threshold);
+			      p.hidden_arcs, text_plural(p.hidden_arcs), r->view->threshold);
 	table_done(&p.table);
 	strbuf_done(&p.line);
 	strbuf_done(&p.cell);

@@ -245,8 +245,7 @@ static void print_rest(const struct text *t, const struct timeline_rest *rest, c
 	if (!rest->rows)
 		return;
 	report_percent(t->r->view->decimals, container_share(rest->sum, t->table->total), percent);
-	(void)fprintf(t->out, "(%zu row%s %s not shown", rest->rows, rest->rows == 1 ? "" : "s",
-		      why);
+	(void)fprintf(t->out, "(%zu row%s %s not shown", rest->rows, text_plural(rest->rows), why);
 	report_count_noun(t->r, unit_class(t, NULL), rest->sum, count);
 	if (t->table->class)
 		(void)fprintf(t->out, ": %s", count);
