@@ -133,8 +133,8 @@ static void have_done(char *text)
 
 static void say_dropped(void)
 {
-	have_done(
-		xasprintf("%zu lines are missing here: the disk was too slow\n", logfile.dropped));
+	have_done(xasprintf("%zu %s missing here: the disk was too slow\n", logfile.dropped,
+			    logfile.dropped == 1 ? "line is" : "lines are"));
 	logfile.dropped = 0;
 }
 

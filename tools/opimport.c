@@ -6,6 +6,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "file/owner.h"
 #include "file/path.h"
 #include "file/scratch.h"
@@ -140,12 +141,15 @@ static int import(const char *input, const struct abi *given, struct error *err)
 	if (r < 0)
 		return r;
 	if (stats.bad)
-		return error_set(err, -EBADMSG, "%zu of %zu sample files could not be imported",
-				 stats.bad, stats.bad + stats.files);
+		return error_set(err, -EBADMSG, "%zu of %zu sample file%s could not be imported",
+				 stats.bad, stats.bad + stats.files,
+				 text_plural(stats.bad + stats.files));
 	if (options.verbose)
-		printf("%zu sample files, %" PRIu64 " places, %" PRIu64
-		       " samples; %zu other files\n",
-		       stats.files, stats.nodes, stats.samples, stats.copied);
+		printf("%zu sample file%s, %" PRIu64 " place%s, %" PRIu64
+		       " sample%s; %zu other file%s\n",
+		       stats.files, text_plural(stats.files), stats.nodes, text_plural(stats.nodes),
+		       stats.samples, text_plural(stats.samples), stats.copied,
+		       text_plural(stats.copied));
 	return 0;
 }
 
@@ -168,9 +172,9 @@ static int import_perf(const char *input, const char *scratch, struct error *err
 	if (r < 0)
 		return r;
 	(void)fprintf(stderr,
-		      "opimport: %" PRIu64 " of %" PRIu64 " samples imported, %" PRIu64
+		      "opimport: %" PRIu64 " of %" PRIu64 " sample%s imported, %" PRIu64
 		      " lost by perf\n",
-		      stats.recorded, stats.received, stats.lost);
+		      stats.recorded, stats.received, text_plural(stats.received), stats.lost);
 	(void)fprintf(stderr, "opimport: see them with: opreport --session-dir=%s -l\n",
 		      options.output);
 	return 0;

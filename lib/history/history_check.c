@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "file/dirtree.h"
 #include "file/path.h"
 #include "history/history_kind.h"
@@ -90,7 +91,8 @@ static void check_set_apart(const char *idle, struct findings *f)
 	note(f, &err);
 	if (!count)
 		return;
-	text = xasprintf("%s/" IDLE_DAMAGED ": %zu files, whose samples are lost", idle, count);
+	text = xasprintf("%s/" IDLE_DAMAGED ": %zu file%s, whose samples are lost", idle, count,
+			 text_plural(count));
 	add(&f->text, text);
 }
 

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "base/text.h"
 #include "file/open_regular.h"
 #include "file/path.h"
 #include "sfile/check.h"
@@ -85,8 +86,9 @@ static int open_database(struct sfile *sf, const char *path, int *fd, struct err
 
 	if ((r != -EINVAL && r != -EBADMSG) || check_repair(path, &found, NULL) < 0)
 		return r;
-	log_warn("%s; repaired: %" PRIu64 " nodes with %" PRIu64 " samples", err ? err->text : path,
-		 found.nodes, found.samples);
+	log_warn("%s; repaired: %" PRIu64 " node%s with %" PRIu64 " sample%s",
+		 err ? err->text : path, found.nodes, text_plural(found.nodes), found.samples,
+		 text_plural(found.samples));
 	(void)close(*fd);
 	*fd = open_existing(path, err);
 	return *fd < 0 ? *fd : odb_open_fd(*fd, path, ODB_WRITE, SAMPLE_HEADER_SIZE, &sf->db, err);

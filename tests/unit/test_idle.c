@@ -398,7 +398,7 @@ static void a_damaged_file_that_cannot_be_repaired_is_set_apart(void)
 	CHECK(exists(&s, APART));
 	CHECK_EQ(sum_of(&s, NULL), s.total - 4);
 	found = history_check(s.samples, &history_flat, NULL);
-	CHECK(found && strstr(found, "idle/" IDLE_DAMAGED ": 1 files, whose samples are lost"));
+	CHECK(found && strstr(found, "idle/" IDLE_DAMAGED ": 1 file, whose samples are lost"));
 	free(found);
 	/* The rest goes on. */
 	count(&s, 7, 0x1001, 100);

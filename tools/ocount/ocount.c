@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "perf/counting.h"
 #include "perf/perf_pmus.h"
 #include "tools/ocount/ocount_events.h"
@@ -208,7 +209,8 @@ static int open_events(struct run *run, struct error *err)
 				      : OCOUNT_TOGETHER;
 	tell_missing(run->counting);
 	tell_user_only(run->counting);
-	log_info("%zu events in %zu places", events.count, places->count);
+	log_info("%zu event%s in %zu place%s", events.count, text_plural(events.count),
+		 places->count, text_plural(places->count));
 	return 0;
 }
 

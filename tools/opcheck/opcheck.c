@@ -137,8 +137,8 @@ static void print_summary(const struct check *c)
 	uint64_t damaged = c->sums.actions[ACTION_LEFT] + c->sums.actions[ACTION_REPAIRED] +
 			   c->sums.actions[ACTION_MOVED];
 
-	printf("%" PRIu64 " sample file%s, %" PRIu64 " samples: ", c->sums.files,
-	       c->sums.files == 1 ? "" : "s", c->sums.samples);
+	printf("%" PRIu64 " sample file%s, %" PRIu64 " sample%s: ", c->sums.files,
+	       text_plural(c->sums.files), c->sums.samples, text_plural(c->sums.samples));
 	if (!damaged)
 		printf("no damage\n");
 	else if (damaged == c->sums.actions[ACTION_LEFT])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "dwarf/kept_lines.h"
 #include "file/dirtree.h"
 #include "file/path.h"
@@ -47,7 +48,7 @@ static void check_manifest(struct check *c)
 	if (manifest_damaged(m) <= (c->depth == CHECK_ENDS))
 		return;
 	text = xasprintf("%zu damaged line%s", manifest_damaged(m),
-			 manifest_damaged(m) == 1 ? "" : "s");
+			 text_plural(manifest_damaged(m)));
 	f.text = text;
 	if (c->repair && manifest_rewrite(m, &err) == 0)
 		f.action = ACTION_REPAIRED;
@@ -56,26 +57,22 @@ static void check_manifest(struct check *c)
 	finding_report(c, &f);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* Returns "nodes.0 is empty, 1 file cut short"; caller frees. */
 static char *describe(const struct chain_damage *d)
 {
 	struct strbuf b = STRBUF_INIT;
 
 	if (d->nodes)
-		strbuf_addf(&b, "%" PRIu64 " node%s with %" PRIu64 " samples damaged, ", d->nodes,
-			    plural(d->nodes), d->samples);
+		strbuf_addf(&b, "%" PRIu64 " node%s with %" PRIu64 " sample%s damaged, ", d->nodes,
+			    text_plural(d->nodes), d->samples, text_plural(d->samples));
 	if (d->emptied)
 		strbuf_addf(&b, "nodes.%" PRIu32 " is empty, ", d->emptied_number);
 	if (d->missing)
-		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing, plural(d->missing));
+		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing,
+			    text_plural(d->missing));
 	if (d->bytes)
 		strbuf_addf(&b, "%" PRIu64 " byte%s of names unreadable, ", d->bytes,
-			    plural(d->bytes));
+			    text_plural(d->bytes));
 	strbuf_cut(&b, b.length - strlen(", "));
 	return strbuf_take(&b);
 }
@@ -245,7 +242,7 @@ static void check_kernel(struct check *c)
 		f.text = text =
 			xasprintf("the symbols of %zu image%s (kernel or module) are damaged, "
 				  "which reports leave out",
-				  damaged, plural(damaged));
+				  damaged, text_plural(damaged));
 		finding_report(c, &f);
 	}
 }

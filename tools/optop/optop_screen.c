@@ -307,7 +307,7 @@ static void draw_trend(const struct live *l)
 	}
 	if (l->busy[LIVE_TREND - 1] >= 0)
 		strbuf_addf(&line, " %.1f/%ld CPU%s", l->busy[LIVE_TREND - 1], cpus,
-			    cpus == 1 ? "" : "s");
+			    text_plural(cpus));
 	put(1, 0, strbuf_text(&line), (attr_t)COLOR_PAIR(COLOUR_BAR));
 	x = (int)text_width(strbuf_text(&line)) + 2;
 	for (view = 0; view < COLLECT_VIEW_COUNT_ && x < COLS; view++) {
@@ -422,13 +422,14 @@ static void draw_foot(const struct live *l, const struct optop_screen_state *s)
 	size_t count = l->rows.matching;
 
 	if (s->is_typing || l->search.length)
-		strbuf_addf(&line, "/%s%s  %.1f %% in %zu rows", strbuf_text(&l->search),
+		strbuf_addf(&line, "/%s%s  %.1f %% in %zu row%s", strbuf_text(&l->search),
 			    s->is_typing ? "_" : "",
-			    answer_percent(&l->rows, l->rows.matching_self), count);
+			    answer_percent(&l->rows, l->rows.matching_self), count,
+			    text_plural(count));
 	else if (*l->trouble && l->rows.count)
 		strbuf_adds(&line, l->trouble);
 	else if (count > s->rows)
-		strbuf_addf(&line, "%zu rows, %zu more below", count,
+		strbuf_addf(&line, "%zu row%s, %zu more below", count, text_plural(count),
 			    count > l->first + s->rows ? count - l->first - s->rows : 0);
 	put(LINES - 2, 0, strbuf_text(&line), (attr_t)COLOR_PAIR(COLOUR_WARN));
 	strbuf_clear(&line);

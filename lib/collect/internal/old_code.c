@@ -92,9 +92,9 @@ static void remove_excess(int top, struct search *s, struct strbuf *log)
 	if (removed)
 		strbuf_addf(log,
 			    "JIT code took up %" PRIu64
-			    " bytes, more than is kept: functions of the "
-			    "%zu processes that ended first lost their names\n",
-			    before, removed);
+			    " bytes, more than is kept: functions of the %zu process%s that ended "
+			    "first lost their names\n",
+			    before, removed, removed == 1 ? "" : "es");
 }
 
 void old_code_remove(const char *samples, const struct old_code *how, struct strbuf *log)

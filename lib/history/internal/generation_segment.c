@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "history/segment.h"
 #include "history/segment_made.h"
 #include "sfile/check.h"
@@ -133,8 +134,8 @@ static int open_file(const char *path, struct sfile **ret)
 
 	if (!is_damage(r) || check_repair(path, &found, NULL) < 0)
 		return r;
-	log_warn("%s; repaired: %" PRIu64 " nodes with %" PRIu64 " samples", err.text, found.nodes,
-		 found.samples);
+	log_warn("%s; repaired: %" PRIu64 " node%s with %" PRIu64 " sample%s", err.text,
+		 found.nodes, text_plural(found.nodes), found.samples, text_plural(found.samples));
 	return sfile_open(path, ret, NULL);
 }
 

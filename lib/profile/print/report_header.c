@@ -358,13 +358,12 @@ void report_header_text(const struct report *r, FILE *out)
 		print_axis(r, out);
 	if (r->skipped)
 		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",
-			      r->skipped, r->skipped == 1 ? "" : "s",
-			      r->skipped == 1 ? "is" : "are");
+			      r->skipped, text_plural(r->skipped), r->skipped == 1 ? "is" : "are");
 	if (r->gone)
 		(void)fprintf(out,
-			      "Note: %zu of %zu files gone, changed or not readable; shown with "
+			      "Note: %zu of %zu file%s gone, changed or not readable; shown with "
 			      "the functions that they had when sampled\n",
-			      r->gone, r->files);
+			      r->gone, r->files, text_plural(r->files));
 	print_quality(r, recorded, out);
 	for (i = 0; i < l->count; i++)
 		if (strcmp(l->list[i].name, stretched_name) != 0)

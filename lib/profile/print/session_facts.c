@@ -200,7 +200,7 @@ static char *machine_line(const struct setup *setup)
 	}
 	if (setup->cpus) {
 		strbuf_addf(&line, "%s%" PRIu64 " CPU%s", between, setup->cpus,
-			    setup->cpus == 1 ? "" : "s");
+			    text_plural(setup->cpus));
 		between = ", ";
 	}
 	if (setup->kernel) {
@@ -237,10 +237,11 @@ static char *time_line(const struct history_cover *c)
 	_cleanup_free_ char *span = window_text(&c->span);
 	struct strbuf line = STRBUF_INIT;
 
-	strbuf_addf(&line, "Time: %s, %zu slice%s", span, c->slices, c->slices == 1 ? "" : "s");
+	strbuf_addf(&line, "Time: %s, %zu slice%s", span, c->slices, text_plural(c->slices));
 	add_levels(&line, c);
 	if (c->folded)
-		strbuf_addf(&line, "; %" PRIu64 " samples are folded as rare", c->folded);
+		strbuf_addf(&line, "; %" PRIu64 " sample%s folded as rare", c->folded,
+			    c->folded == 1 ? " is" : "s are");
 	if (c->gaps_ms >= 100)
 		strbuf_addf(&line, "; %.1f s of it are in none", (double)c->gaps_ms / 1000);
 	return strbuf_take(&line);

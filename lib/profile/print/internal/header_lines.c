@@ -143,7 +143,7 @@ void header_comparison(const struct report *r, FILE *out)
 	print_times(r, out);
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
-			      before->skipped, before->skipped == 1 ? "" : "s");
+			      before->skipped, text_plural(before->skipped));
 	if (!recorded)
 		recorded = container_sum(c->before_totals, c->class_count);
 	for (i = 0; i < before->losses->count; i++) {

@@ -186,9 +186,10 @@ static bool print_note(const struct report *r, const struct container *c, struct
 
 	if (what.rows == 0 && what.images == 0)
 		return false;
-	(void)fprintf(out, "(%zu row%s %s", what.rows, what.rows == 1 ? "" : "s", why);
+	(void)fprintf(out, "(%zu row%s %s", what.rows, text_plural(what.rows), why);
 	if (what.images)
-		(void)fprintf(out, ", and all of %zu images with fewer samples,", what.images);
+		(void)fprintf(out, ", and all of %zu image%s with fewer samples,", what.images,
+			      text_plural(what.images));
 	(void)fputs(" not shown:", out);
 	for (i = 0; i < c->class_count; i++) {
 		report_note_percent(r->view, container_percent(c, counts[i], i), percent);
@@ -214,7 +215,7 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 		return;
 	(void)fprintf(out,
 		      "(%zu row%s not selected, and not part of any percentage:", c->unchosen_rows,
-		      c->unchosen_rows == 1 ? "" : "s");
+		      text_plural(c->unchosen_rows));
 	for (i = 0; i < c->class_count; i++) {
 		report_count_noun(r, i, c->unchosen[i], count);
 		(void)fprintf(out, "%s %s", i ? ";" : "", count);
