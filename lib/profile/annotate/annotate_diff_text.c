@@ -250,6 +250,8 @@ static const char *note_of(const struct annotate_diff *d, const struct annotate_
 	if (!strcmp(how, "code"))
 		return "Two builds, but only one version of the source is here: lines are matched "
 		       "by\ntheir code, and have the text and the numbers of that version.\n\n";
+	if (!strcmp(how, "kept"))
+		return "A build is gone: lines are matched by what was kept of their texts.\n\n";
 	return "";
 }
 

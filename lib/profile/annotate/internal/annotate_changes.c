@@ -175,6 +175,8 @@ const char *annotate_changes_how(const struct annotate_diff *d, const struct ann
 
 	if (first && first->matches)
 		return "text";
+	if (first && first->is_renumbered)
+		return "kept";
 	return second->is_rebuilt || (first && first->is_rebuilt) ? "code" : "number";
 }
 

@@ -12,6 +12,7 @@
 #include "profile/annotate/internal/annotate_rows.h"
 #include "profile/annotate/internal/line_votes.h"
 
+struct gone_lines;
 struct lines;
 struct sourcetext;
 
@@ -23,12 +24,15 @@ struct annotate_file {
 	uint32_t number;  /* of its row */
 	char *found;	  /* where it is; NULL: nowhere */
 	struct sourcetext *text;
-	size_t line_count; /* of the text */
-	uint32_t *matches; /* of each line of the first side's text, from 0 on: that of the second,
+	size_t line_count;  /* of the text */
+	uint32_t *matches;  /* of each line of the first side's text, from 0 on: that of the second,
 			    * or SEQUENCE_NONE; NULL: only one text is there */
-	bool is_sampled;   /* or its partner is */
-	bool is_rebuilt;   /* code of two builds is on its lines */
-	bool is_loose;	   /* its samples of the first profile are not all known */
+	bool is_sampled;    /* or its partner is */
+	bool is_rebuilt;    /* code of two builds is on its lines */
+	bool is_loose;	    /* its samples of the first profile are not all known */
+	bool is_moved;	    /* has lines of a binary that is gone, as they are numbered now */
+	uint64_t oldest;    /* least mtime, in seconds, of the other binaries; 0: there is none */
+	bool is_renumbered; /* of the first side: lines of both are numbered as now */
 };
 
 /* A line with samples, or the counterpart of one. */
@@ -55,8 +59,9 @@ struct annotate_places {
 	struct annotate_head *heads; /* by file and line */
 	size_t file_count[2], file_room[2], line_count[2], line_room[2], head_count, head_room;
 	struct map file_by_path[2], line_by_key[2]; /* index + 1 */
-	uint32_t **line_of[2];	  /* of each sample of each view, ANNOTATE_NONE: not known */
-	struct lines **tables[2]; /* of each view, NULL: it has no file */
+	uint32_t **line_of[2];	     /* of each sample of each view, ANNOTATE_NONE: not known */
+	struct lines **tables[2];    /* of each view, NULL: it has no file */
+	struct gone_lines **gone[2]; /* of each view, NULL: it is not gone */
 	struct line_votes votes;
 	uint64_t *unplaced; /* samples of the first side on lines without a place; NULL: none */
 	struct annotate_rows rows, loose, file_rows;

@@ -7,6 +7,7 @@
 #include "elf/elffile.h"
 #include "file/path.h"
 #include "profile/annotate/internal/annotate_votes.h"
+#include "profile/annotate/internal/gone_lines.h"
 #include "profile/binary/sources.h"
 #include "symbol/symtab.h"
 
@@ -33,12 +34,14 @@ static void free_side(struct annotate_places *s, unsigned int side)
 	}
 	for (i = 0; s->pair && i < s->pair->view_count[side]; i++) {
 		free(s->line_of[side][i]);
+		gone_lines_free(s->gone[side][i]);
 		lines_free(s->tables[side][i]);
 	}
 	free(s->files[side]);
 	free(s->lines[side]);
 	free(s->line_of[side]);
 	free(s->tables[side]);
+	free(s->gone[side]);
 	map_done(&s->file_by_path[side]);
 	map_done(&s->line_by_key[side]);
 }
@@ -63,6 +66,22 @@ static bool is_wanted(const struct annotate_view *v, size_t sample)
 	       v->symbols[v->of_sample[sample]].is_wanted;
 }
 
+/* The line of a sample; false if it has none. The number is 0 if the line is not in the source that
+ * is there. */
+static bool line_at(const struct annotate_places *s, unsigned int side, size_t view, size_t sample,
+		    struct lines_place *ret)
+{
+	const struct annotate_view *v = &s->pair->views[side][view];
+	struct gone_lines *gone = s->gone[side][view];
+
+	if (!s->tables[side][view] || !is_wanted(v, sample) ||
+	    !lines_find(s->tables[side][view], annotate_address(v, sample), ret))
+		return false;
+	if (gone)
+		ret->line = gone_lines_place(gone, ret);
+	return true;
+}
+
 /* Adds the wanted samples of a view that are on no line to the rest. */
 static void add_lost(struct annotate_places *s, unsigned int side, size_t view)
 {
@@ -70,22 +89,50 @@ static void add_lost(struct annotate_places *s, unsigned int side, size_t view)
 	struct annotate *a = s->pair->sides[side].annotate;
 	const struct lines *table = s->tables[side][view];
 	const struct samples *samples = &v->image->samples;
-	uint64_t *lost = annotate_counts(a);
+	uint64_t *lost = annotate_counts(a), *missing = annotate_counts(a);
+	struct lines_place at;
 	size_t i, n = 0;
 
 	for (i = 0; i < samples->count; i++) {
+		struct annotate_function *f;
+		bool is_missing;
+
 		if (!is_wanted(v, i) || s->line_of[side][view][i] != ANNOTATE_NONE)
 			continue;
-		annotate_pair_function(s->pair, side, view, i)->has_lost = true;
-		lost[samples->samples[i].class] += samples->samples[i].count;
-		n++;
+		f = annotate_pair_function(s->pair, side, view, i);
+		is_missing = line_at(s, side, view, i, &at);
+		f->has_unplaced |= is_missing;
+		f->has_lost |= !is_missing;
+		(is_missing ? missing : lost)[samples->samples[i].class] +=
+			samples->samples[i].count;
+		n += !is_missing;
 	}
+	annotate_add_rest(a, v->image->image, "on lines that were not found in the source",
+			  missing);
 	if (n)
 		annotate_add_rest(a, v->image->image,
 				  !table ? v->binary.no_code ?: "symbols only, no file with code"
 				  : lines_exist(table) ? "no source line is known"
 						       : "no debug information",
 				  lost);
+}
+
+/* Adds the line of a sample of @v; returns its index. */
+static uint32_t add_line(struct annotate_places *s, unsigned int side,
+			 const struct annotate_view *v, const struct lines_place *at)
+{
+	uint32_t number = annotate_files_index(s, side, at->file);
+	struct annotate_file *file = &s->files[side][number];
+	const uint64_t mtime = v->image->header.mtime;
+
+	file->is_sampled = true;
+	if (file->owner)
+		file->owner = binary_owner(&v->binary);
+	if (!v->binary.file)
+		file->is_moved = true;
+	else if (!file->oldest || mtime < file->oldest)
+		file->oldest = mtime;
+	return annotate_files_line(s, side, number, at->line);
 }
 
 /* Finds the lines of the samples of a view. */
@@ -102,19 +149,12 @@ static void read_view(struct annotate_places *s, unsigned int side, size_t view)
 
 	s->line_of[side][view] = line_of;
 	s->tables[side][view] = table;
+	if (table && !v->binary.file)
+		s->gone[side][view] = gone_lines_new(v, table, s->pair->sides[side].sources);
 	for (i = 0; i < samples->count; i++) {
-		struct annotate_file *file;
-		uint32_t number;
-
 		line_of[i] = ANNOTATE_NONE;
-		if (!table || !is_wanted(v, i) || !lines_find(table, annotate_address(v, i), &at))
-			continue;
-		number = annotate_files_index(s, side, at.file);
-		file = &s->files[side][number];
-		file->is_sampled = true;
-		if (file->owner)
-			file->owner = binary_owner(&v->binary);
-		line_of[i] = annotate_files_line(s, side, number, at.line);
+		if (line_at(s, side, view, i, &at) && at.line)
+			line_of[i] = add_line(s, side, v, &at);
 	}
 	add_lost(s, side, view);
 }
@@ -125,6 +165,7 @@ static void read_side(struct annotate_places *s, unsigned int side)
 
 	s->line_of[side] = xcalloc(n + 1, sizeof(*s->line_of[side]));
 	s->tables[side] = xcalloc(n + 1, sizeof(struct lines *));
+	s->gone[side] = xcalloc(n + 1, sizeof(struct gone_lines *));
 	for (i = 0; i < n; i++)
 		read_view(s, side, i);
 }
@@ -194,6 +235,15 @@ static bool is_one_file(const char *a, const char *b)
 	       st.st_ino == other.st_ino;
 }
 
+/* Whether the source is, by its time, that of all binaries that are there. */
+static bool is_as_built(const struct annotate_file *f)
+{
+	struct stat st;
+
+	return !f->oldest ||
+	       (stat(f->found, &st) == 0 && st.st_mtime >= 0 && (uint64_t)st.st_mtime <= f->oldest);
+}
+
 static struct sequence lines_of(const struct annotate_file *f)
 {
 	uint64_t *hashes = xcalloc(f->line_count + 1, sizeof(*hashes));
@@ -217,9 +267,13 @@ static void open_texts(struct annotate_places *s, struct annotate_file *first,
 		return;
 	open_text(s, 0, first);
 	open_text(s, 1, second);
-	if (!first->text || !second->text || is_one_file(first->found, second->found) ||
-	    (!first->is_rebuilt && !second->is_rebuilt))
+	if (!first->text || !second->text || (!first->is_rebuilt && !second->is_rebuilt))
 		return;
+	if (is_one_file(first->found, second->found)) {
+		first->is_renumbered = (first->is_moved || second->is_moved) &&
+				       is_as_built(first) && is_as_built(second);
+		return;
+	}
 	a = lines_of(first);
 	b = lines_of(second);
 	first->matches = sequence_match(a, b);
@@ -243,8 +297,9 @@ static void place_line(struct annotate_places *s, uint32_t index)
 	}
 	if (file->matches && file->matches[line->line - 1] == SEQUENCE_NONE)
 		return; /* the second does not have it */
-	to = file->matches ? file->matches[line->line - 1] + 1
-			   : line_votes_find(&s->votes, line->file, line->line);
+	to = file->matches	   ? file->matches[line->line - 1] + 1
+	     : file->is_renumbered ? line->line
+				   : line_votes_find(&s->votes, line->file, line->line);
 	other = to ? annotate_files_line(s, 1, file->partner, to) : ANNOTATE_NONE;
 	line->is_unplaced = !to || s->lines[1][other].partner != ANNOTATE_NONE;
 	if (line->is_unplaced)
@@ -356,6 +411,10 @@ static void find_heads(struct annotate_places *s)
 
 		if (!sym || !sym->is_wanted || !s->tables[1][f->view] ||
 		    !lines_start(s->tables[1][f->view], sym->symbol->address, &at))
+			continue;
+		if (s->gone[1][f->view])
+			at.line = gone_lines_place(s->gone[1][f->view], &at);
+		if (!at.line)
 			continue;
 		array_grow(&s->heads, s->head_count + 1, &s->head_room);
 		s->heads[s->head_count++] =

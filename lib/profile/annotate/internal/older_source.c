@@ -67,6 +67,7 @@ void older_source_free(struct older_source *o)
 	if (!o)
 		return;
 	line_samples_done(&o->samples);
+	moved_lines_free(o->by_text);
 	map_done(&o->by_line);
 	intern_done(&o->names);
 	free(o->known);
@@ -89,18 +90,11 @@ bool older_source_has_text(const struct older_source *o, unsigned int line)
 
 /* --- the source that is there --- */
 
-/* Where lines are now. */
-struct move {
-	const struct older_source *from;
-	struct moved_lines *by_text; /* NULL: no source is there, all stay */
-	bool is_same;		     /* by time and texts, the source did not change */
-};
-
-static unsigned int place_of(const struct move *m, unsigned int line)
+unsigned int older_source_place(const struct older_source *o, unsigned int line)
 {
-	unsigned int now = m->by_text ? moved_lines_find(m->by_text, line) : line;
+	unsigned int now = o->by_text ? moved_lines_find(o->by_text, line) : line;
 
-	return !now && m->is_same && !older_source_has_text(m->from, line) ? line : now;
+	return !now && o->is_same && !older_source_has_text(o, line) ? line : now;
 }
 
 static bool has_texts(const struct older_source *o)
@@ -131,13 +125,12 @@ static void add_counts(struct map *lines, unsigned int line, uint64_t *counts, s
 		sums[i] += counts[i];
 }
 
-static void move_lines(struct older_source *o, const struct move *m, struct line_samples *to,
-		       size_t class_count)
+static void move_lines(struct older_source *o, struct line_samples *to, size_t class_count)
 {
 	struct map left = MAP_INIT;
 
 	map_for_each (&o->samples.lines, slot) {
-		unsigned int line = (unsigned int)slot->key, now = place_of(m, line);
+		unsigned int line = (unsigned int)slot->key, now = older_source_place(o, line);
 
 		add_counts(now ? &to->lines : &left, now ?: line, slot->value, class_count);
 		o->is_unknown |= !now && !older_source_has_text(o, line);
@@ -147,14 +140,14 @@ static void move_lines(struct older_source *o, const struct move *m, struct line
 }
 
 /* Moves what is on lines. A call is left only with the samples of its line. */
-static void move_heads(struct older_source *o, const struct move *m, struct line_samples *to)
+static void move_heads(struct older_source *o, struct line_samples *to)
 {
 	struct line_samples *from = &o->samples;
 	size_t i, n = 0;
 
 	for (i = 0; i < from->head_count; i++) {
 		struct head head = from->heads[i];
-		unsigned int now = place_of(m, head.line);
+		unsigned int now = older_source_place(o, head.line);
 
 		if (now) {
 			head.line = now;
@@ -166,20 +159,22 @@ static void move_heads(struct older_source *o, const struct move *m, struct line
 	from->head_count = n;
 }
 
-void older_source_settle(struct older_source *o, const struct source_text *now,
-			 struct line_samples *to, size_t class_count)
+void older_source_compare(struct older_source *o, const struct source_text *now)
 {
 	_cleanup_free_ struct old_line *known = xmemdup(o->known, o->known_count * sizeof(*known));
 	_cleanup_(sourcetext_freep) struct sourcetext *text =
 		now->in ? sourcetext_open(now->path, now->owner) : NULL;
-	struct move m = { .from = o };
 
-	if (text) {
-		m.by_text = moved_lines_new(known, o->known_count, text);
-		m.is_same =
-			!is_newer(o, now->in) && (moved_lines_stayed(m.by_text) || !has_texts(o));
-	}
-	move_lines(o, &m, to, class_count);
-	move_heads(o, &m, to);
-	moved_lines_free(m.by_text);
+	if (!text)
+		return;
+	o->by_text = moved_lines_new(known, o->known_count, text);
+	o->is_same = !is_newer(o, now->in) && (moved_lines_stayed(o->by_text) || !has_texts(o));
+}
+
+void older_source_settle(struct older_source *o, const struct source_text *now,
+			 struct line_samples *to, size_t class_count)
+{
+	older_source_compare(o, now);
+	move_lines(o, to, class_count);
+	move_heads(o, to);
 }

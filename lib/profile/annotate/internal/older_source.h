@@ -34,6 +34,9 @@ struct older_source {
 	size_t known_count, known_room;
 	struct map by_line; /* index in ->known plus 1 */
 	struct intern names;
+	/* Of the source that is there: */
+	struct moved_lines *by_text; /* NULL: there is none, all lines stay */
+	bool is_same;		     /* by time and texts, it did not change */
 };
 
 /* Takes what @kept, the lines of the binary of @v, has of the file @path. Without samples; caller
@@ -42,8 +45,13 @@ struct older_source *older_source_new(const struct annotate_view *v, const struc
 				      const char *path);
 /* NULL is fine. */
 void older_source_free(struct older_source *o);
-/* Moves samples, of @class_count classes, to the lines @to of the source that is there; if there is
- * none, all to the numbers that they had. */
+/* Finds the lines in the source that is there. */
+void older_source_compare(struct older_source *o, const struct source_text *now);
+/* After that, the number that the line has now; 0: it was not found. If there is no source, all
+ * have the numbers that they had. */
+unsigned int older_source_place(const struct older_source *o, unsigned int line);
+/* Finds the lines, and moves samples, of @class_count classes, to the lines @to of the source that
+ * is there. */
 void older_source_settle(struct older_source *o, const struct source_text *now,
 			 struct line_samples *to, size_t class_count);
 /* The function with this line, as linked; NULL: it is not known. */
