@@ -19,8 +19,9 @@ same_samples()
 	python3 - "$1" "$2" <<'END'
 import os, struct, sys
 HEADER, NODE = 72, 16
-# A replay keeps no functions of the files, drains nothing late, and costs no sampling.
-LEFT_OUT = ("setup", "kallsyms", "kallsyms.zst", "images", "history", "{kern}", "functions_kept",
+# A replay keeps no functions of the files, drains nothing late, and costs no sampling. Chains have numbers
+# in the order in which their parts came first.
+LEFT_OUT = ("setup", "kallsyms", "kallsyms.zst", "images", "history", "chains", "{kern}", "functions_kept",
             "drains_late", "cost_ns", "cost_of_ns")
 
 def contents(top):
@@ -28,8 +29,6 @@ def contents(top):
     for place, directories, files in os.walk(top):
         directories[:] = [name for name in directories if name not in LEFT_OUT]
         for name in set(files) - set(LEFT_OUT):
-            if name.startswith("slices."):
-                continue  # when chains were taken
             path = os.path.join(place, name)
             with open(path, "rb") as file:
                 data = file.read()
@@ -80,6 +79,11 @@ source_samples()
 # The daemon enters the kernel in the manifest before it samples, the replay when its first sample comes.
 ok "  the sample files are the same" same_samples "$session/samples/current" \
 	"$dir/again/samples/current"
+chains_of() { opreport --session-dir="$1" --folded | sort >"$2"; }
+chains_of "$session" "$dir/chains"
+chains_of "$dir/again" "$dir/chains.again"
+ok "  there are chains" grep -q 'truth_images.*;.*;.* [0-9]' "$dir/chains"
+ok "  they are the same" cmp "$dir/chains" "$dir/chains.again"
 # The version of a file that other programs deleted is not known as exactly from the stream.
 for run in "$session" "$dir/again"; do
 	grep -v " (deleted)" "$run/samples/current/images" | sort >"$dir/images.${run##*/}"
