@@ -51,6 +51,8 @@ attack()
 	"$hostile/run_code" 600 "$@" 2>"$dir/run_code.err" &
 	runner=$!
 	keep_busy
+	# It has its last lease, too.
+	ok "the code that hangs runs" wait_for has_used "$runner" 1
 }
 
 # Seconds, with a fraction, that a command takes.
