@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
+#include "unsynced.h"
 
 #include "base/log.h"
 #include "base/parallel.h"
@@ -13,7 +14,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -421,20 +421,6 @@ static void a_counter_that_cannot_be_read_keeps_its_count(void)
 	put_file(dir, "stats/total_samples");
 	CHECK_EQ(session_stat_add(dir, "total_samples", 6, &err), 0);
 	CHECK_EQ(session_stat_get(dir, "total_samples"), 6);
-}
-
-static bool directories_fail;
-
-/* The library's, too: a directory cannot be written to the disk. */
-int fsync(int fd)
-{
-	struct stat st;
-
-	if (directories_fail && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EIO;
-		return -1;
-	}
-	return (int)syscall(SYS_fsync, fd);
 }
 
 static void a_counter_whose_name_is_not_on_the_disk_is_added(void)

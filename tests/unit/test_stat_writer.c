@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
+#include "unsynced.h"
 
 #include "file/path.h"
 #include "record/stat_writer.h"
@@ -8,10 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void one_that_cannot_be_written_does_not_hold_up_others(void)
@@ -69,20 +67,6 @@ static void what_fails_once_at_the_end_is_written(void)
 	}
 	(void)close(leased);
 	stat_writer_free(w);
-}
-
-static atomic_bool directories_fail;
-
-/* The library's, too: a directory cannot be written to the disk. */
-int fsync(int fd)
-{
-	struct stat st;
-
-	if (directories_fail && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EIO;
-		return -1;
-	}
-	return (int)syscall(SYS_fsync, fd);
 }
 
 static void what_may_be_lost_in_a_power_cut_is_not_added_twice(void)
