@@ -139,10 +139,10 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 		log_warn("%s/%s: %zu damaged bytes of slices are skipped", s->samples,
 			 CHAIN_DIRECTORY, skipped->bytes);
 	if (skipped->samples)
-		log_warn("%s/%s: %" PRIu64 " samples of slices are skipped, whose chains are lost",
-			 s->samples, CHAIN_DIRECTORY, skipped->samples);
+		log_warn("%s/%s: samples of slices whose chains are lost: %" PRIu64, s->samples,
+			 CHAIN_DIRECTORY, skipped->samples);
 	if (skipped->pairs)
-		log_warn("%s/%s: %zu files of slices are missing; their call chains are in no time",
+		log_warn("%s/%s: missing files of slices, with the times of call chains: %zu",
 			 s->samples, CHAIN_DIRECTORY, skipped->pairs);
 }
 
