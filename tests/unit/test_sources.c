@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 struct warnings {
 	size_t count;
@@ -92,6 +93,50 @@ static void missing_sources_are_one_warning(void)
 {
 	CHECK(strstr(warned_of("aa").last, "source /no/a not found (tried /no/a, /no/such/no/a"));
 	CHECK(strstr(warned_of("abbcde").last, "5 sources not found (/no/a, /no/b, /no/c and 2 "));
+}
+
+/* Compares files of that many seconds with a binary of 2000 s. Returns what is warned of. */
+static struct warnings warned_of_times(const char *dir, const time_t *times, size_t count)
+{
+	struct sources *s = sources_new(NULL, NULL, NULL);
+	struct warnings w = { 0 };
+	size_t i;
+
+	log_to(LOG_LEVEL_WARNING, count_warning, &w);
+	for (i = 0; i < count; i++) {
+		const char name[] = { (char)('a' + i), '\0' };
+		_cleanup_free_ char *path = path_join(dir, name);
+
+		make_file(dir, name);
+		CHECK_EQ(utime(path, &(struct utimbuf){ times[i], times[i] }), 0);
+		sources_compare(s, path, 0);
+		sources_compare(s, path, 2000);
+		sources_compare(s, path, 2000);
+	}
+	sources_free(s);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	return w;
+}
+
+static void newer_sources_are_one_warning(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *one = NULL, *many = NULL;
+	struct warnings w = warned_of_times(dir, (time_t[]){ 1999, 2000, 0 }, 3);
+
+	CHECK_EQ(w.count, 0);
+	w = warned_of_times(dir, (time_t[]){ 1999, 2001 }, 2);
+	one = xasprintf("source %s/b is newer than what was built from it; samples may be on the "
+			"wrong lines",
+			dir);
+	CHECK_STR(w.last, one);
+	w = warned_of_times(dir, (time_t[]){ 2001, 2001, 2001, 2001 }, 4);
+	CHECK_EQ(w.count, 1);
+	many = xasprintf(
+		"4 sources are newer than what was built from them (%s/a, %s/b, %s/c and 1 "
+		"more); samples may be on the wrong lines",
+		dir, dir, dir);
+	CHECK_STR(w.last, many);
 }
 
 static void a_directory_is_no_source(void)
@@ -185,4 +230,5 @@ static void root_shows_a_users_binary_only_what_that_user_may_read(void)
 
 TESTS(T(root_shows_a_users_binary_only_what_that_user_may_read),
       T(a_source_is_looked_for_in_every_place), T(missing_sources_are_one_warning),
-      T(a_directory_is_no_source), T(lines_are_found_by_number), T(what_is_no_file_is_not_opened))
+      T(newer_sources_are_one_warning), T(a_directory_is_no_source), T(lines_are_found_by_number),
+      T(what_is_no_file_is_not_opened))

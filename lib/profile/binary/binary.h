@@ -90,6 +90,9 @@ bool binary_has_code(const struct binary *b, uint64_t offset);
 struct lines *binary_lines(const struct binary *b);
 /* The user whose file it is, for sources_open(); (uid_t)-1, nobody in particular, if it is gone. */
 uid_t binary_owner(const struct binary *b);
+/* When it was built, in seconds, for sources_compare(): the time of its file or, if that is later,
+ * the one in its samples' @header. 0 if it is gone. */
+uint64_t binary_built(const struct binary *b, const struct sfile_header *header);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
 /* The root of image number @image: its archive, or that of the configuration; or NULL. Borrowed. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The source lines of a binary, and who may name sources. */
+/* The source lines of a binary, who may name sources, and how old they can be. */
 #include "base/log.h"
 #include "dwarf/kept_lines.h"
 #include "dwarf/lines.h"
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
+#include "sfile/sfile.h"
 #include "symbol/function_file.h"
 
 #include <errno.h>
@@ -26,4 +27,9 @@ struct lines *binary_lines(const struct binary *b)
 uid_t binary_owner(const struct binary *b)
 {
 	return b->file ? elffile_owner(b->file) : (uid_t)-1;
+}
+
+uint64_t binary_built(const struct binary *b, const struct sfile_header *header)
+{
+	return b->file ? MAX(elffile_mtime(b->file), header->mtime) : 0;
 }

@@ -17,16 +17,24 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+enum { NOTED_SHOWN = 3 };
+
+/* Files to warn of. */
+struct noted {
+	struct map known; /* hash of each path */
+	size_t count;
+	struct strbuf names; /* the first of them */
+};
+
 struct sources {
 	char *root;
 	char **more_roots;
 	size_t more_count, more_room;
 	struct patterns search, base; /* as lists of directories */
-	struct map missing;	      /* hash of each path that was not found */
-	size_t missing_count;
-	char *tried;		     /* where the first of them was looked for */
-	struct strbuf missing_names; /* the first of them */
-	bool is_quiet;		     /* no warnings of missing files */
+	struct noted missing;	      /* files that were not found */
+	char *tried;		      /* where the first of them was looked for */
+	struct noted newer;	      /* than a binary that was built from them */
+	bool is_quiet;		      /* no warnings of these */
 };
 
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs)
@@ -47,23 +55,55 @@ void sources_add_root(struct sources *s, const char *root)
 	s->more_roots[s->more_count++] = xstrdup(root);
 }
 
-enum { MISSING_SHOWN = 3 };
+/* Adds a file unless it is known. Returns whether it is the first one. */
+static bool note(struct noted *n, const char *path)
+{
+	if (map_set(&n->known, hash_bytes(path, strlen(path)), n))
+		return false;
+	if (n->count++ < NOTED_SHOWN)
+		strbuf_addf(&n->names, "%s%s", n->count > 1 ? ", " : "", path);
+	return n->count == 1;
+}
+
+/* The names of the first files, and how many others there are; caller frees. */
+static char *names_of(const struct noted *n)
+{
+	const char *names = strbuf_text(&n->names);
+
+	return n->count > NOTED_SHOWN ? xasprintf("%s and %zu more", names, n->count - NOTED_SHOWN)
+				      : xstrdup(names);
+}
+
+static void noted_done(struct noted *n)
+{
+	map_done(&n->known);
+	strbuf_done(&n->names);
+}
 
 /* Warns of all files that were not found. */
 static void warn_missing(const struct sources *s)
 {
 	static const char remedy[] =
 		"use --search-dirs, or -R with the root of a container or chroot";
-	const char *names = strbuf_text(&s->missing_names);
-	size_t count = s->missing_count;
+	_cleanup_free_ char *names = names_of(&s->missing);
 
-	if (count > MISSING_SHOWN)
-		log_warn("%zu sources not found (%s and %zu more); %s", count, names,
-			 count - MISSING_SHOWN, remedy);
-	else if (count > 1)
-		log_warn("%zu sources not found (%s); %s", count, names, remedy);
-	else if (count)
+	if (s->missing.count > 1)
+		log_warn("%zu sources not found (%s); %s", s->missing.count, names, remedy);
+	else if (s->missing.count)
 		log_warn("source %s not found (tried %s); %s", names, s->tried, remedy);
+}
+
+/* Warns of all files whose lines may be others than those that were compiled. */
+static void warn_newer(const struct sources *s)
+{
+	static const char meaning[] = "samples may be on the wrong lines";
+	_cleanup_free_ char *names = names_of(&s->newer);
+
+	if (s->newer.count > 1)
+		log_warn("%zu sources are newer than what was built from them (%s); %s",
+			 s->newer.count, names, meaning);
+	else if (s->newer.count)
+		log_warn("source %s is newer than what was built from it; %s", names, meaning);
 }
 
 void sources_free(struct sources *s)
@@ -73,15 +113,16 @@ void sources_free(struct sources *s)
 	if (!s)
 		return;
 	warn_missing(s);
+	warn_newer(s);
 	free(s->tried);
-	strbuf_done(&s->missing_names);
+	noted_done(&s->missing);
+	noted_done(&s->newer);
 	free(s->root);
 	for (i = 0; i < s->more_count; i++)
 		free(s->more_roots[i]);
 	free(s->more_roots);
 	patterns_done(&s->search);
 	patterns_done(&s->base);
-	map_done(&s->missing);
 	free(s);
 }
 
@@ -132,12 +173,17 @@ void sources_be_quiet(struct sources *s)
 /* Keeps what to say of a file that was not found. */
 static void note_missing(struct sources *s, const char *path, const struct look *l)
 {
-	if (s->is_quiet || map_set(&s->missing, hash_bytes(path, strlen(path)), s))
-		return;
-	if (s->missing_count++ == 0)
+	if (!s->is_quiet && note(&s->missing, path))
 		s->tried = xstrdup(strbuf_text(&l->places));
-	if (s->missing_count <= MISSING_SHOWN)
-		strbuf_addf(&s->missing_names, "%s%s", s->missing_count > 1 ? ", " : "", path);
+}
+
+void sources_compare(struct sources *s, const char *found, uint64_t built)
+{
+	struct stat st;
+
+	if (!s->is_quiet && built && stat(found, &st) == 0 && st.st_mtime > 0 &&
+	    (uint64_t)st.st_mtime > built)
+		(void)note(&s->newer, found);
 }
 
 char *sources_find(struct sources *s, const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the source files that debug information names, and reads their lines. Reports each missing
- * file once, with the places that were tried.
+ * Finds the source files that debug information names, and reads their lines. Warns once of files
+ * that are missing, and once of those that are newer than what was built from them.
  *
  *	struct sources *s = sources_new(root, "/home/me/src", "/build/pkg-1.2");
  *	char *path = sources_find(s, "/build/pkg-1.2/lib/a.c");	"/home/me/src/lib/a.c"
@@ -32,9 +32,10 @@ struct sourcetext;
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs);
 /* Looks below @root, too, if a file is not below the first root. */
 void sources_add_root(struct sources *s, const char *root);
-/* From now on, does not warn of files that are not found: the caller shows which they are. */
+/* From now on, does not warn of files. */
 void sources_be_quiet(struct sources *s);
-/* Warns in one line of all files that were not found. NULL is fine. */
+/* Warns in one line of all files that were not found, and in one of those that are newer than what
+ * was built from them. NULL is fine. */
 void sources_free(struct sources *s);
 DEFINE_CLEANUP(struct sources *, sources_free);
 
@@ -42,6 +43,10 @@ DEFINE_CLEANUP(struct sources *, sources_free);
  * Tried in order: @path below the roots, @path itself, and in each search directory @path without
  * the base directory, all of @path, the last part of it. */
 char *sources_find(struct sources *s, const char *path);
+/* Compares the source that was found as @found with a binary that was built from it at the time
+ * @built, in seconds; 0: not known, or what the lines are of does not depend on it. If it is newer,
+ * there will be a warning. */
+void sources_compare(struct sources *s, const char *found, uint64_t built);
 
 /* Opens the source @path for reading, which a binary of user @owner names. For root, only if that
  * user or everybody may read it: else a user could make root print any file. Caller closes; NULL
