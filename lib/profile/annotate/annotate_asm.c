@@ -175,12 +175,13 @@ static void print_file(struct annotate *a, const struct annotate_view *v,
 
 	if (to->sources) {
 		lines = lines_new(v->binary.file, v->binary.debug);
-		mix = annotate_mix_new(
-			&(struct annotate_mix_config){ .lines = lines,
-						       .sources = to->sources,
-						       .names = &a->config->names,
-						       .owner = elffile_owner(v->binary.file),
-						       .is_terminal = isatty(fileno(to->out)) });
+		mix = annotate_mix_new(&(struct annotate_mix_config){
+			.lines = lines,
+			.sources = to->sources,
+			.names = &a->config->names,
+			.owner = elffile_owner(v->binary.file),
+			.built = binary_built(&v->binary, &v->image->header),
+			.is_terminal = isatty(fileno(to->out)) });
 		l->mix = mix;
 	}
 	annotate_prefix(a, NULL, &blank);

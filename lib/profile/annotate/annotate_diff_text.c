@@ -342,6 +342,7 @@ static void start_mixing(struct printer *p, const struct annotate_view *v, unsig
 			.sources = p->d->sides[side].sources,
 			.names = &p->d->sides[side].annotate->config->names,
 			.owner = elffile_owner(v->binary.file),
+			.built = side ? binary_built(&v->binary, &v->image->header) : 0,
 			.is_terminal = p->is_terminal });
 	}
 	annotate_mix_start(p->mix);

@@ -281,6 +281,9 @@ static void write_sources(struct writer *w)
 		_cleanup_(sourcetext_freep) struct sourcetext *text =
 			found ? sourcetext_open(found, elffile_owner(w->view->binary.file)) : NULL;
 
+		if (text)
+			sources_compare(w->to->sources, found,
+					binary_built(&w->view->binary, &w->view->image->header));
 		qsort(w->sources[i].lines, w->sources[i].count, sizeof(*w->sources[i].lines),
 		      by_number);
 		json_open(&w->j, NULL, '{');

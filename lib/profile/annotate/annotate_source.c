@@ -59,6 +59,15 @@ static uintptr_t number_of(struct annotate_source *s, const char *path)
 	return s->count;
 }
 
+/* Notes that the open image names a file. */
+static void add_binary(const struct annotate_source *s, struct source_file *file)
+{
+	if (s->owner == 0)
+		file->owner = 0;
+	if (s->built && (!file->built || s->built < file->built))
+		file->built = s->built;
+}
+
 /* The index of a file, which is added if it is new. */
 static size_t index_called(struct annotate_source *s, const char *path)
 {
@@ -67,8 +76,7 @@ static size_t index_called(struct annotate_source *s, const char *path)
 	if (!number) {
 		number = number_of(s, path);
 		(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)number);
-		if (s->owner == 0)
-			s->files[number - 1].owner = 0;
+		add_binary(s, &s->files[number - 1]);
 	}
 	return number - 1;
 }
@@ -312,6 +320,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 		return;
 	}
 	s->owner = binary_owner(&v->binary);
+	s->built = binary_built(&v->binary, &v->image->header);
 	s->view = v;
 	s->kept = v->binary.file ? NULL : lines_kept(lines);
 	lost = add_samples(s, v, lines);

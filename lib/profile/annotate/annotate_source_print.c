@@ -302,6 +302,8 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
 	int r = 0;
 
+	if (in)
+		sources_compare(to->sources, path, file->built);
 	settle(&p, in);
 	p.is_terminal = !to->directory && isatty(fileno(to->out));
 	if (to->directory) {

@@ -31,7 +31,7 @@ struct annotate_file {
 	bool is_rebuilt;    /* code of two builds is on its lines */
 	bool is_loose;	    /* its samples of the first profile are not all known */
 	bool is_moved;	    /* has lines of a binary that is gone, as they are numbered now */
-	uint64_t oldest;    /* least mtime, in seconds, of the other binaries; 0: there is none */
+	uint64_t built;	    /* binary_built() of the oldest other one; 0: there is none */
 	bool is_renumbered; /* of the first side: lines of both are numbered as now */
 };
 

@@ -73,6 +73,8 @@ static struct text_file *file_called(struct annotate_mix *m, const char *path)
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
 	file->text = found ? sourcetext_open(found, m->config.owner) : NULL;
+	if (file->text)
+		sources_compare(m->config.sources, found, m->config.built);
 	map_add(&m->by_hash, hash, file);
 	return file;
 }

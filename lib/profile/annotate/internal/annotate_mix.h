@@ -27,6 +27,7 @@ struct annotate_mix_config {
 	struct sources *sources;
 	const struct name_style *names; /* of inlined functions */
 	uid_t owner;			/* of the binary, for sources_open() */
+	uint64_t built;			/* the same, for sources_compare() */
 	bool is_terminal;		/* makes control characters in the sources visible */
 };
 

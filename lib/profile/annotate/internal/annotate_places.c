@@ -123,15 +123,15 @@ static uint32_t add_line(struct annotate_places *s, unsigned int side,
 {
 	uint32_t number = annotate_files_index(s, side, at->file);
 	struct annotate_file *file = &s->files[side][number];
-	const uint64_t mtime = v->image->header.mtime;
+	const uint64_t built = binary_built(&v->binary, &v->image->header);
 
 	file->is_sampled = true;
 	if (file->owner)
 		file->owner = binary_owner(&v->binary);
 	if (!v->binary.file)
 		file->is_moved = true;
-	else if (!file->oldest || mtime < file->oldest)
-		file->oldest = mtime;
+	else if (!file->built || built < file->built)
+		file->built = built;
 	return annotate_files_line(s, side, number, at->line);
 }
 
@@ -240,8 +240,8 @@ static bool is_as_built(const struct annotate_file *f)
 {
 	struct stat st;
 
-	return !f->oldest ||
-	       (stat(f->found, &st) == 0 && st.st_mtime >= 0 && (uint64_t)st.st_mtime <= f->oldest);
+	return !f->built ||
+	       (stat(f->found, &st) == 0 && st.st_mtime >= 0 && (uint64_t)st.st_mtime <= f->built);
 }
 
 static struct sequence lines_of(const struct annotate_file *f)
@@ -267,6 +267,8 @@ static void open_texts(struct annotate_places *s, struct annotate_file *first,
 		return;
 	open_text(s, 0, first);
 	open_text(s, 1, second);
+	if (second->text) /* the first may be of an older build */
+		sources_compare(s->pair->sides[1].sources, second->found, second->built);
 	if (!first->text || !second->text || (!first->is_rebuilt && !second->is_rebuilt))
 		return;
 	if (is_one_file(first->found, second->found)) {

@@ -38,7 +38,8 @@ void line_samples_done(struct line_samples *s);
 
 struct source_file {
 	const char *path;
-	uid_t owner; /* of the binary that names it; root if one of root names it */
+	uid_t owner;	/* of the binary that names it; root if one of root names it */
+	uint64_t built; /* binary_built() of the oldest binary; 0: all are gone */
 	struct line_samples here;
 	struct older_source **older; /* one for each binary that is gone */
 	size_t older_count, older_room;
@@ -50,6 +51,7 @@ struct source_file {
 struct annotate_source {
 	struct annotate *a;
 	uid_t owner;			  /* of the open image */
+	uint64_t built;			  /* the same; 0: it is gone */
 	const struct annotate_view *view; /* the open image */
 	const struct kept_lines *kept;	  /* its lines if it is gone, else NULL */
 	struct source_file *files;
