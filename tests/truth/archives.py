@@ -38,6 +38,7 @@ def first_difference(one, other):
 
 
 def check_archives(profile, reports=None):
+    expected = [(tool, options, profile.run(tool, *options)) for tool, *options in reports or REPORTS]
     for kind in (), ("--compact",):
         directory = tempfile.mkdtemp()
         try:
@@ -46,21 +47,20 @@ def check_archives(profile, reports=None):
             if status:
                 profile.problem("archive", kind, messages)
                 continue
-            compare(profile, kind, archive, reports or REPORTS)
+            compare(profile, kind, archive, expected)
         finally:
             shutil.rmtree(directory)
 
 
-def compare(profile, kind, archive, reports):
+def compare(profile, kind, archive, expected):
     live = profile.words
-    for tool, *options in reports:
-        expected = profile.run(tool, *options)
-        profile.words = archive_words(profile, archive)
+    profile.words = archive_words(profile, archive)
+    for tool, options, report in expected:
         got = profile.run(tool, *options)
-        profile.words = live
         profile.count("archive reports")
-        if expected[0] != got[0]:
-            profile.problem("archive", *kind, tool, *options, "exits", got[0], "not", expected[0], got[2])
-        elif neutral(expected[1]) != neutral(got[1]):
+        if report[0] != got[0]:
+            profile.problem("archive", *kind, tool, *options, "exits", got[0], "not", report[0], got[2])
+        elif neutral(report[1]) != neutral(got[1]):
             profile.problem("archive", *kind, tool, *options,
-                            first_difference(neutral(got[1]), neutral(expected[1])))
+                            first_difference(neutral(got[1]), neutral(report[1])))
+    profile.words = live
