@@ -33,10 +33,6 @@ enum { READ_TURN_NS = 16000000, READ_PATIENCE_NS = 8000000, READ_TURN_LAST_NS = 
  * after it do, too. */
 enum { HOLD_NS = 1000000000 };
 
-/* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
- * builds and tests all day would collect them without end. */
-enum { COOKIES_MIN = 16384 };
-
 void sideband_init(struct sideband *s, const struct process_source *from,
 		   struct driver_stats *stats)
 {
@@ -47,7 +43,7 @@ void sideband_init(struct sideband *s, const struct process_source *from,
 				.patience_ns = READ_PATIENCE_NS,
 				.turn_ns = READ_TURN_NS,
 				.usual_turn_ns = READ_TURN_NS,
-				.cookie_limit = COOKIES_MIN };
+				.cookie_limit = SIDEBAND_COOKIES_MIN };
 }
 
 void sideband_done(struct sideband *s)
@@ -450,35 +446,6 @@ static void take_ready(uint32_t tgid, void *data)
 		(void)read_one(all->s, p, tgid, all->now_ns);
 }
 
-static void note_use(struct map *in_use, uint64_t cookie, struct process *by)
-{
-	if (cookie)
-		(void)map_set(in_use, cookie, by);
-}
-
-/* Forgets the cookies of files that were never sampled and are no longer mapped. */
-static void sweep_cookies(struct sideband *s)
-{
-	struct map in_use = MAP_INIT;
-	const struct mapping *m;
-
-	if (cookie_count(s->from.cookies) <= s->cookie_limit)
-		return;
-	map_for_each (&s->processes.by_tgid, slot) {
-		struct process *p = slot->value;
-
-		note_use(&in_use, p->app, p);
-		for (m = p->maps ? maps_next(p->maps, 0) : NULL; m; m = maps_next(p->maps, m->end))
-			note_use(&in_use, m->cookie, p);
-	}
-	process_reader_restart(s->reader);
-	s->stats->images_swept += cookie_sweep(s->from.cookies, &in_use);
-	cookie_age(s->from.cookies);
-	s->processes.changes++; /* what was looked up before may have a cookie that is gone */
-	map_done(&in_use);
-	s->cookie_limit = MAX(2 * cookie_count(s->from.cookies), (size_t)COOKIES_MIN);
-}
-
 void sideband_tidy(struct sideband *s, uint64_t now_ns)
 {
 	/* The exit of followed processes must be noticed at once. */
@@ -496,5 +463,5 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 	if (s->lost && now_ns >= s->read_next_ns)
 		read_again(s, now_ns);
 	prune_maps(s, now_ns);
-	sweep_cookies(s);
+	sideband_sweep(s);
 }

@@ -16,6 +16,10 @@
 #include "process/process_asked.h"
 #include "process/process_read.h"
 
+/* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
+ * builds and tests all day would collect them without end. */
+enum { SIDEBAND_COOKIES_MIN = 16384 };
+
 struct sideband {
 	struct process_table processes;
 	struct process_source from;
@@ -70,6 +74,9 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
 /* Does the housekeeping between two syncs: forgets processes that are gone, and checks whether
  * kernel modules came or went. */
 void sideband_tidy(struct sideband *s, uint64_t now_ns);
+
+/* Forgets the cookies of files that were never sampled and are no longer mapped, if there are many. */
+void sideband_sweep(struct sideband *s);
 
 /* Has all that is known of processes checked, as if records had been lost: those of a CPU were, or
  * were not made yet. */
