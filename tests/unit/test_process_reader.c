@@ -46,6 +46,32 @@ static struct machine *with_reading(void)
 	return m;
 }
 
+/* Process 70 takes long. */
+static struct process_reading *read_one_behind_gate(const char *root, uint32_t tid)
+{
+	return tid == 70 ? read_behind_gate(root, tid) : process_reading_new(root, tid);
+}
+
+/* When sampling starts. */
+static void a_reading_that_takes_long_does_not_hold_up_the_others(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	uint32_t pid;
+
+	for (pid = 68; pid < 73; pid++)
+		proc_process(m, pid, 1, "/bin/sh");
+	close_gate(m);
+	process_reader_free(m->sideband.reader);
+	m->sideband.reader = process_reader_new(m->root, read_one_behind_gate);
+	sideband_read_all(&m->sideband, m->now_ns);
+	for (pid = 68; pid < 73; pid++)
+		CHECK_EQ(process_get(&m->sideband.processes, pid)->maps != NULL, pid != 70);
+	open_gate(m);
+	sample(m, USER, 70, 0x400010);
+	CHECK_EQ(m->stats.sideband_unread, 0);
+	expect(m, "/bin/sh /bin/sh+1010\n");
+}
+
 static void samples_wait_until_their_process_was_read(void)
 {
 	_cleanup_machine_ struct machine *m = with_reading();
@@ -255,10 +281,11 @@ static void too_many_mappings_are_cut_and_counted(void)
 		 PROCESS_READING_MAPPINGS);
 }
 
-TESTS(T(samples_wait_until_their_process_was_read), T(those_that_cannot_wait_are_counted),
-      T(samples_wait_a_second_at_most), T(of_one_user_two_may_take_long),
-      T(what_was_mapped_meanwhile_is_added), T(what_was_executed_meanwhile_counts),
-      T(a_reading_is_not_that_of_the_next_process),
+TESTS(T(samples_wait_until_their_process_was_read),
+      T(a_reading_that_takes_long_does_not_hold_up_the_others),
+      T(those_that_cannot_wait_are_counted), T(samples_wait_a_second_at_most),
+      T(of_one_user_two_may_take_long), T(what_was_mapped_meanwhile_is_added),
+      T(what_was_executed_meanwhile_counts), T(a_reading_is_not_that_of_the_next_process),
       T(a_reading_is_taken_although_nobody_asks_again), T(few_of_one_user_are_read_at_once),
       T(a_reading_that_does_not_end_is_left), T(many_mappings_are_taken_in_portions),
       T(too_many_mappings_are_cut_and_counted))

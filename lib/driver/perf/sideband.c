@@ -26,8 +26,15 @@ enum { PRUNE_EVERY_NS = 2000000000 };
 enum { READ_SHARE = 20 };
 
 /* Between two syncs, processes that are being read are waited for about so long, each for a part of
- * that; before and after sampling, nothing else waits. */
-enum { READ_TURN_NS = 16000000, READ_PATIENCE_NS = 8000000, READ_TURN_LAST_NS = 2000000000 };
+ * that; after sampling, nothing else waits. Before it, all are read, but those that take longer are
+ * read with their first samples. */
+enum {
+	READ_TURN_NS = 16000000,
+	READ_PATIENCE_NS = 8000000,
+	READ_TURN_LAST_NS = 2000000000,
+	READ_ALL_NS = 400000000,
+	READ_EACH_NS = 50000000,
+};
 
 /* A sample waits in its ring for at most so long until its process was read, because the samples
  * after it do, too. */
@@ -97,9 +104,11 @@ static bool has_turn(const struct sideband *s)
 /* How long a reading may be waited for now. */
 static uint64_t patience_ns(const struct sideband *s)
 {
-	uint64_t left_ns = has_turn(s) ? s->turn_ns - s->spent_ns : 0;
+	uint64_t left_ns = has_turn(s) ? s->turn_ns - s->spent_ns : 0, each_ns = s->patience_ns;
 
-	return s->is_last_turn ? left_ns : MIN(left_ns, s->patience_ns);
+	if (s->reads_all)
+		each_ns = MAX(each_ns, (uint64_t)READ_EACH_NS);
+	return s->is_last_turn ? left_ns : MIN(left_ns, each_ns);
 }
 
 static bool is_asked(const struct sideband *s, const struct process *p)
@@ -147,7 +156,7 @@ static void begin_turn(struct sideband *s)
 {
 	s->spent_ns = 0;
 	s->turn_ns = s->usual_turn_ns;
-	s->is_last_turn = false;
+	s->is_last_turn = s->reads_all = false;
 }
 
 void sideband_finish(struct sideband *s)
@@ -155,6 +164,18 @@ void sideband_finish(struct sideband *s)
 	s->spent_ns = 0;
 	s->turn_ns = READ_TURN_LAST_NS;
 	s->is_last_turn = true;
+}
+
+/* Of those that are followed, all must be read: the end of the last one is to be noticed. */
+static void begin_all(struct sideband *s)
+{
+	if (s->follow) {
+		sideband_finish(s);
+		return;
+	}
+	begin_turn(s);
+	s->turn_ns = MAX(s->usual_turn_ns, (uint64_t)READ_ALL_NS);
+	s->reads_all = true;
 }
 
 struct read_all {
@@ -169,7 +190,7 @@ static void read_each(uint32_t pid, void *data)
 	struct process *p = process_get(&s->processes, pid);
 	int r;
 
-	if (s->follow && !wanted(s, p))
+	if (s->follow ? !wanted(s, p) : !has_turn(s))
 		return;
 	p = process_make(&s->processes, pid);
 	p->leaving = false;
@@ -183,7 +204,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 {
 	struct read_all all = { s, now_ns };
 
-	sideband_finish(s);
+	begin_all(s);
 	make_idle(s);
 	if (s->follow)
 		make_followed(s);

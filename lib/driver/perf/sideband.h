@@ -41,6 +41,7 @@ struct sideband {
 	uint64_t turn_ns;     /* how long that may take in all */
 	uint64_t usual_turn_ns;
 	bool is_last_turn;     /* nothing else is waited for */
+	bool reads_all;	       /* before sampling */
 	bool may_wait, waits;  /* whether a sample may wait for the next turn; the last one does */
 	bool looks_again;      /* samples may wait, and the next turn comes soon */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
@@ -55,7 +56,8 @@ void sideband_init(struct sideband *s, const struct process_source *from,
 /* Frees the table. */
 void sideband_done(struct sideband *s);
 
-/* Reads the current state of all processes, or all that are followed, from /proc. */
+/* Reads the current state of all processes, or all that are followed, from /proc. What takes long
+ * is read when it is sampled. */
 void sideband_read_all(struct sideband *s, uint64_t now_ns);
 
 /* Applies a record that changes the process table or reports that such records were lost; ignores
@@ -75,7 +77,8 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
  * kernel modules came or went. */
 void sideband_tidy(struct sideband *s, uint64_t now_ns);
 
-/* Forgets the cookies of files that were never sampled and are no longer mapped, if there are many. */
+/* Forgets the cookies of files that were never sampled and are no longer mapped, if there are
+ * many. */
 void sideband_sweep(struct sideband *s);
 
 /* Has all that is known of processes checked, as if records had been lost: those of a CPU were, or
