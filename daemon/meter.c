@@ -17,7 +17,6 @@ static struct meter_mark mark_now(const struct meter *meter, uint64_t samples)
 void meter_reset(struct meter *meter, uint64_t samples)
 {
 	meter->older = meter->newer = mark_now(meter, samples);
-	turn_reset(&meter->turn);
 }
 
 void meter_tick(struct meter *meter, uint64_t samples)

@@ -602,6 +602,7 @@ int service_run(struct service *s, struct error *err)
 	if (r < 0)
 		return r;
 	tell_manager(s);
+	turn_next(&s->meter.turn); /* sampling may have started before */
 	while (!s->quit) {
 		int count = epoll_wait(s->epoll, &event, 1, is_left ? PAUSE_MS : -1);
 

@@ -117,7 +117,7 @@ static void answer_turns(const struct turn *turn, struct strbuf *answer)
 {
 	enum turn_stage stage;
 
-	control_answer(answer, "busy_longest_ms", "%.1f", (double)turn->longest_ns / 1e6);
+	control_answer(answer, "busy_longest_ms", "%.1f", (double)turn_longest_ns(turn) / 1e6);
 	for (stage = 0; stage < TURN_STAGE_COUNT_; stage++)
 		if (turn->stages_ns[stage] >= 1000)
 			control_answer(answer, "busy_stage", "%s %" PRIu64 " %s",

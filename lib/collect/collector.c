@@ -386,10 +386,15 @@ int collector_start(struct collector *c, struct error *err)
 	r = record_write_setup(c->record, c->ops->why(c->driver), err);
 	if (r == 0 && c->ops != &driver_replay)
 		record_prepare(c->record);
-	if (r == 0)
-		r = c->ops->start(c->driver, err);
 	if (r < 0)
 		return r;
+	turn_start(c->turn);
+	r = c->ops->start(c->driver, err);
+	turn_stage(c->turn, TURN_START);
+	if (r < 0) {
+		turn_stop(c->turn);
+		return r;
+	}
 	if (c->spending)
 		spending_begin(c->spending, c->ops, c->driver);
 	c->written_ns = clock_now_ns();
@@ -406,6 +411,7 @@ int collector_stop(struct collector *c, struct error *err)
 		return 0;
 	c->ops->stop(c->driver);
 	c->running = false;
+	turn_stop(c->turn);
 	r = collector_sync(c, true, err);
 	relief_leave(c->relief);
 	(void)setup_end(c->samples, NULL); /* on a full disk it has no end */

@@ -83,7 +83,7 @@ void turn_stage(struct turn *t, enum turn_stage stage)
 {
 	uint64_t now_ns;
 
-	if (!t || !t->marked_ns)
+	if (!t || !t->marked_ns || t->is_idle)
 		return;
 	now_ns = clock_now_ns();
 	t->stages_ns[stage] = MAX(t->stages_ns[stage], now_ns - t->marked_ns);
@@ -96,6 +96,8 @@ static void note_turn(struct turn *t)
 {
 	uint64_t took_ns = t->marked_ns - t->begun_ns;
 
+	if (t->is_idle)
+		return;
 	t->longest_ns = MAX(t->longest_ns, took_ns);
 	t->late += took_ns > turn_late_ns;
 	if (t->is_watched && took_ns > long_ns)
@@ -117,6 +119,7 @@ void turn_end(struct turn *t)
 {
 	turn_stage(t, TURN_OTHER);
 	note_turn(t);
+	t->begun_ns = t->marked_ns = 0;
 	if (t->between)
 		t->between(t->data);
 }
@@ -129,10 +132,28 @@ void turn_next(struct turn *t)
 	turn_begin(t);
 }
 
-void turn_reset(struct turn *t)
+void turn_start(struct turn *t)
 {
+	if (!t)
+		return;
 	*t = (struct turn){ .late = t->late, .between = t->between, .data = t->data };
 	turn_begin(t);
+}
+
+void turn_stop(struct turn *t)
+{
+	if (!t)
+		return;
+	turn_stage(t, TURN_OTHER);
+	note_turn(t);
+	t->is_idle = true;
+}
+
+uint64_t turn_longest_ns(const struct turn *t)
+{
+	uint64_t this_ns = t->begun_ns && !t->is_idle ? clock_now_ns() - t->begun_ns : 0;
+
+	return MAX(t->longest_ns, this_ns);
 }
 
 const char *turn_stage_name(enum turn_stage stage)

@@ -4,6 +4,7 @@
  * the stage of the work that took it. A plain value: nothing to free. At the debug level, the log
  * says where the time of each long turn went.
  *
+ *	turn_start(&turn);		sampling starts
  *	turn_begin(&turn);		after each wait
  *	...
  *	turn_stage(&turn, TURN_DRAIN);	the time since the last stage was spent on draining
@@ -18,6 +19,7 @@
 
 /* Stages: name, what is done. */
 #define TURN_STAGES(X)                                                                             \
+	X(START, "start", "starting to sample")                                                    \
 	X(IDENTIFY, "identify", "taking over the identities of files")                             \
 	X(DRAIN, "drain", "draining samples and recording them")                                   \
 	X(CHECK, "check", "reading the program's counters, and looking at CPUs")                   \
@@ -38,7 +40,9 @@ enum turn_stage {
 };
 
 struct turn {
-	uint64_t begun_ns, marked_ns;	       /* this turn, and its last stage; CLOCK_MONOTONIC */
+	uint64_t begun_ns, marked_ns;	       /* this turn, and its last stage; CLOCK_MONOTONIC;
+						* 0: there is none */
+	bool is_idle;			       /* sampling has stopped: nothing is to be drained */
 	uint64_t longest_ns;		       /* turn */
 	uint64_t late;			       /* turns longer than turn_late_ns */
 	uint64_t stages_ns[TURN_STAGE_COUNT_]; /* the longest time of each stage */
@@ -66,8 +70,14 @@ void turn_next(struct turn *t);
 /* Ends a stage of a turn of another thread, for which this one has just drained: the times before
  * and after that count as two turns. NULL is fine. */
 void turn_split(struct turn *t);
-/* Forgets the longest times, because sampling starts. What was late stays counted. */
-void turn_reset(struct turn *t);
+/* Forgets the longest times and begins a turn, because sampling starts. What was late stays
+ * counted. NULL is fine. */
+void turn_start(struct turn *t);
+/* Ends the time in which nothing was drained, because sampling has stopped. No later one counts,
+ * until turn_start(). NULL is fine. */
+void turn_stop(struct turn *t);
+/* The longest time without a drain, also that of this turn so far. */
+uint64_t turn_longest_ns(const struct turn *t);
 /* The name of a stage, and what is done in it. */
 const char *turn_stage_name(enum turn_stage stage);
 const char *turn_stage_text(enum turn_stage stage);

@@ -164,18 +164,70 @@ static void the_longest_time_without_a_drain_is_shown(void)
 	CHECK(strstr(strbuf_text(&answer), "\ncounter drains_late 1 "));
 }
 
+static double busy_ms(const struct bench *b)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *busy = NULL;
+
+	status_answer(&b->status, &answer);
+	busy = control_value(answer.text, "busy_longest_ms");
+	return busy ? strtod(busy, NULL) : -1;
+}
+
+/* As if the turn had begun earlier. */
+static void predate(struct turn *turn)
+{
+	turn->begun_ns = turn->marked_ns -= 300000000;
+}
+
+static void a_turn_counts_before_its_end(void)
+{
+	BENCH(b);
+	struct turn *turn = &b.meter.turn;
+
+	turn_begin(turn);
+	predate(turn);
+	CHECK(busy_ms(&b) >= 300);
+	CHECK_EQ(turn->longest_ns, 0);
+}
+
 static void a_start_forgets_the_longest_times(void)
 {
 	BENCH(b);
 	struct turn *turn = &b.meter.turn;
 
 	turn_begin(turn);
-	turn->begun_ns = turn->marked_ns -= 300000000;
+	predate(turn);
 	turn_stage(turn, TURN_QUOTA);
-	meter_reset(&b.meter, 0);
+	CHECK_EQ(collector_start(b.collector, NULL), 0);
 	turn_end(turn); /* it began before the start */
 	CHECK(turn->longest_ns < 300000000);
 	CHECK(turn->stages_ns[TURN_QUOTA] < 300000000);
+}
+
+static void what_follows_a_start_counts(void)
+{
+	BENCH(b);
+
+	CHECK_EQ(collector_start(b.collector, NULL), 0);
+	predate(&b.meter.turn);
+	CHECK(busy_ms(&b) >= 300);
+}
+
+static void nothing_counts_after_a_stop(void)
+{
+	BENCH(b);
+	struct turn *turn = &b.meter.turn;
+
+	CHECK_EQ(collector_start(b.collector, NULL), 0);
+	CHECK_EQ(collector_stop(b.collector, NULL), 0);
+	predate(turn);
+	CHECK(busy_ms(&b) < 300);
+	turn_stage(turn, TURN_STATS);
+	turn_end(turn);
+	CHECK(turn->longest_ns < 300000000);
+	CHECK(turn->stages_ns[TURN_STATS] < 300000000);
+	CHECK_EQ(turn->late, 0);
 }
 
 static void a_daemon_that_stopped_costs_nothing(void)
@@ -256,4 +308,6 @@ static void what_is_old_is_said_to_be(void)
 
 TESTS(T(a_daemon_that_samples_says_what), T(what_is_old_is_said_to_be),
       T(the_longest_time_without_a_drain_is_shown), T(a_start_forgets_the_longest_times),
-      T(a_daemon_that_stopped_costs_nothing), T(no_line_is_unknown_to_the_view))
+      T(a_turn_counts_before_its_end), T(what_follows_a_start_counts),
+      T(nothing_counts_after_a_stop), T(a_daemon_that_stopped_costs_nothing),
+      T(no_line_is_unknown_to_the_view))

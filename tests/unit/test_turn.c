@@ -88,7 +88,7 @@ static void something_is_done_between_turns(void)
 
 	take_turn(&t, 0);
 	CHECK_EQ(calls, 1);
-	turn_reset(&t);
+	turn_start(&t);
 	turn_next(&t);
 	CHECK_EQ(calls, 2);
 }

@@ -16,6 +16,7 @@
 #include "driver/perf/perf_ibs.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
+#include "stats/turn.h"
 #include "file/procfs.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ struct driver {
 	uint64_t chance;	    /* random enough */
 	bool held;		    /* a sample waits in its ring (unwinder_waits()) */
 	bool is_cut;		    /* the last reading of the rings ended for the time */
-	bool has_turns;		    /* of the caller's loop: a sync must not take long */
+	struct turn *turn;	    /* of the caller's loop: a sync must not take long; or NULL */
 	uint64_t end_ns;	    /* of a reading of the rings; 0: when all is read */
 	bool kernel_change_written; /* already done in this sync */
 	uint64_t sideband_since_ns; /* /proc was read later than older records */
@@ -139,7 +140,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (r < 0)
 		return r;
 	d->sampling.plan.root = d->root;
-	d->has_turns = config->turn;
+	d->turn = config->turn;
 	r = sampling_open(&d->sampling, err);
 	if (r < 0)
 		return r;
@@ -283,7 +284,7 @@ static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
 	if (d->attribution.unwinder)
 		unwinder_may_wait(d->attribution.unwinder, may_wait);
 	d->sideband.may_wait = may_wait;
-	d->sideband.looks_again = may_wait && d->has_turns;
+	d->sideband.looks_again = may_wait && d->turn;
 	d->sideband.waits = false;
 	d->held = d->is_cut = false;
 	sampling_read(&d->sampling, &handler, until_ns);
@@ -342,6 +343,7 @@ static int perf_start(struct driver *d, struct error *err)
 	if (r == 0) {
 		d->sideband_since_ns = d->now_ns = clock_now_ns();
 		sideband_read_all(&d->sideband, d->now_ns);
+		turn_start(d->turn); /* no sample has waited */
 		if (!d->sampling.plan.attrs.enable_on_exec)
 			r = perf_cpuset_enable_samples(&d->sampling.cpus, true);
 	}
@@ -367,7 +369,7 @@ static int patience_ms(const struct driver *d, bool all)
 {
 	if (all)
 		return d->sampling.running ? WAIT_MS : WAIT_LAST_MS;
-	return d->has_turns ? 0 : WAIT_MS;
+	return d->turn ? 0 : WAIT_MS;
 }
 
 static int perf_sync(struct driver *d, bool all, struct error *err)
@@ -385,7 +387,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	if (all && !d->sampling.running)
 		sideband_finish(&d->sideband);
 	tell_kernel_change(d);
-	d->end_ns = d->has_turns && !all ? d->now_ns + TURN_NS : 0;
+	d->end_ns = d->turn && !all ? d->now_ns + TURN_NS : 0;
 	until_ns = !all ? d->now_ns - HORIZON_NS : d->sampling.running ? d->now_ns : UINT64_MAX;
 	drain_patiently(d, until_ns, patience_ms(d, all));
 	if (all && d->held)
@@ -411,7 +413,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 
 static bool perf_has_more(const struct driver *d)
 {
-	return d->has_turns && (d->is_cut || d->held);
+	return d->turn && (d->is_cut || d->held);
 }
 
 static uint64_t perf_taken_until_ns(const struct driver *d)
