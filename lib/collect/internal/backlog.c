@@ -66,14 +66,25 @@ bool backlog_is_empty(const struct backlog *b)
 	return b->first == b->end;
 }
 
-void backlog_release(struct backlog *b, struct cookie_table *cookies, int ms)
+uint64_t backlog_asked(const struct backlog *b, size_t count)
+{
+	return count ? b->parts[b->first + count - 1].asked : 0;
+}
+
+void backlog_let_go(struct backlog *b, size_t count)
 {
 	size_t i;
 
-	if (!backlog_is_empty(b))
-		(void)cookie_await(cookies, b->parts[b->end - 1].asked, ms);
-	for (i = b->first; i < b->end; i++)
-		b->parts[i].asked = 0;
+	for (i = 0; i < count; i++)
+		b->parts[b->first + i].asked = 0;
+}
+
+void backlog_release(struct backlog *b, struct cookie_table *cookies, int ms)
+{
+	const size_t count = b->end - b->first;
+
+	(void)cookie_await(cookies, backlog_asked(b, count), ms);
+	backlog_let_go(b, count);
 }
 
 void backlog_done(struct backlog *b)

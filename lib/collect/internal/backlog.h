@@ -41,6 +41,10 @@ bool backlog_take(struct backlog *b, struct cookie_table *cookies, struct backlo
 bool backlog_is_empty(const struct backlog *b);
 /* Whether not too much waits for more to wait. */
 bool backlog_has_room(const struct backlog *b);
+/* The question that must be answered before the first @count parts may be taken; 0: none. */
+uint64_t backlog_asked(const struct backlog *b, size_t count);
+/* From now on, the first @count parts may be taken. */
+void backlog_let_go(struct backlog *b, size_t count);
 /* Waits at most @ms until what waits may be taken; then all of it may be. */
 void backlog_release(struct backlog *b, struct cookie_table *cookies, int ms);
 /* Frees what waits. */

@@ -11,27 +11,85 @@
 
 /* Between two parts of the work. */
 enum { PAUSE_MS = 1 };
+/* How long is waited for what samples in the driver depend on, and for the images of the others. */
+enum { WAIT_DRIVER_NS = 50000000, WAIT_IMAGES_NS = 10000000 };
 /* How often what was drained while a session is caught up with is recorded, too, at most: each time
  * it is less. */
 enum { ROUNDS = 4 };
 
-/* Ends a turn of the caller's loop: lets others have the CPU, and drains if it is time. What is
- * drained is held back, so that the files and their counters agree when all is written. */
-static int drain_between(struct collector *c, uint64_t *drained_ns, struct error *err)
+/* Ends a turn of the caller's loop: lets others have the CPU. Returns whether the driver has a
+ * buffer that fills. */
+static bool pause_turn(struct collector *c)
 {
 	struct pollfd full = { .fd = collector_fd(c), .events = POLLIN };
-	int r;
+	bool is_full;
 
 	if (c->turn)
 		turn_end(c->turn);
-	r = poll(&full, 1, PAUSE_MS);
+	is_full = poll(&full, 1, PAUSE_MS) > 0;
 	if (c->turn)
 		turn_begin(c->turn);
-	if (r <= 0 && clock_now_ns() - *drained_ns < COLLECTOR_SYNC_MS * (NS_PER_S / 1000))
+	return is_full;
+}
+
+/* Ends a turn, and drains if it is time. What is drained is held back, so that the files and their
+ * counters agree when all is written. */
+static int drain_between(struct collector *c, uint64_t *drained_ns, struct error *err)
+{
+	int r;
+
+	if (!pause_turn(c) && clock_now_ns() - *drained_ns < COLLECTOR_SYNC_MS * (NS_PER_S / 1000))
 		return 0;
 	r = collector_drain(c, false, err);
 	*drained_ns = clock_now_ns();
 	return MIN(r, 0);
+}
+
+/* Drains in turns what may wait in the driver, so that the last drain has little to do and waits
+ * for nothing. 0; 1 if the source has ended; or -errno. */
+static int drain_waiting(struct collector *c, struct error *err)
+{
+	const uint64_t until_ns = clock_now_ns() + WAIT_DRIVER_NS;
+	int r;
+
+	if (!c->turn || !c->ops->has_more)
+		return 0;
+	r = collector_drain(c, false, err);
+	while (r == 0 && c->ops->has_more(c->driver) && clock_now_ns() < until_ns) {
+		(void)pause_turn(c);
+		r = collector_drain(c, false, err);
+	}
+	turn_next(c->turn);
+	return r;
+}
+
+/* Drains all, and holds it back. 0; 1 if the source has ended; or -errno. */
+static int drain_held(struct collector *c, struct error *err)
+{
+	int r;
+
+	c->intake.holds = true;
+	r = drain_waiting(c, err);
+	return r == 0 ? collector_drain(c, true, err) : r;
+}
+
+/* Records what is held back, in turns, in which what is drained later waits; *@ret_turns is how
+ * many were between the first and the last. First, images are waited for a little. 0 or -errno. */
+static int record_held(struct collector *c, uint64_t *drained_ns, unsigned int *ret_turns,
+		       struct error *err)
+{
+	const uint64_t until_ns = clock_now_ns() + WAIT_IMAGES_NS;
+	unsigned int turns = 0;
+	int r = 0;
+
+	intake_mark(&c->intake);
+	while (r == 0 && !intake_is_identified(&c->intake) && clock_now_ns() < until_ns)
+		r = drain_between(c, drained_ns, err);
+	intake_let_go(&c->intake);
+	for (; r == 0 && intake_catch_up(&c->intake); turns++)
+		r = drain_between(c, drained_ns, err);
+	*ret_turns = turns;
+	return r;
 }
 
 /* Drains all, and records it in turns, in which what is drained later waits; *@ret_turns is how
@@ -39,17 +97,12 @@ static int drain_between(struct collector *c, uint64_t *drained_ns, struct error
 static int drain_all(struct collector *c, uint64_t *drained_ns, unsigned int *ret_turns,
 		     struct error *err)
 {
-	unsigned int turns = 0;
-	int r;
+	int r = drain_held(c, err);
 
-	c->intake.holds = true;
-	r = collector_drain(c, true, err);
+	*ret_turns = 0;
 	if (r == 0)
-		intake_mark(&c->intake);
-	for (; r == 0 && intake_catch_up(&c->intake); turns++)
-		r = drain_between(c, drained_ns, err);
+		r = record_held(c, drained_ns, ret_turns, err);
 	c->intake.holds = false;
-	*ret_turns = turns;
 	return r;
 }
 
@@ -87,15 +140,22 @@ static int write_in_turns(struct collector *c, uint64_t *drained_ns, struct erro
 int collector_drain_last(struct collector *c, struct error *err)
 {
 	uint64_t drained_ns = clock_now_ns();
-	int r;
+	unsigned int turns;
+	int r, taken;
 
 	turn_next(c->turn);
-	r = collector_drain(c, true, err);
+	r = drain_held(c, err);
 	collector_note_driver(c);
 	turn_next(c->turn);
+	if (r == 0)
+		r = record_held(c, &drained_ns, &turns, err);
+	/* What came later is of the next session, unless this was the end of the source. */
+	c->intake.holds = r == 0;
+	taken = intake_settle(&c->intake, INTAKE_ALL);
+	if (r >= 0 && taken < 0)
+		r = error_errno(err, taken, "cannot record the samples");
 	if (r != 0)
 		return r;
-	c->intake.holds = true;
 	record_yield_files(c->record);
 	return write_in_turns(c, &drained_ns, err);
 }

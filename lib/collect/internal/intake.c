@@ -86,8 +86,23 @@ bool intake_tend(struct intake *i)
 
 void intake_mark(struct intake *i)
 {
-	backlog_release(&i->backlog, i->cookies, wait_ms[INTAKE_ALL]);
 	i->mark = i->backlog.put;
+}
+
+/* The number of parts that wait, up to the mark. */
+static size_t marked(const struct intake *i)
+{
+	return i->mark - MIN(i->backlog.taken, i->mark);
+}
+
+bool intake_is_identified(const struct intake *i)
+{
+	return cookie_await(i->cookies, backlog_asked(&i->backlog, marked(i)), 0);
+}
+
+void intake_let_go(struct intake *i)
+{
+	backlog_let_go(&i->backlog, marked(i));
 }
 
 bool intake_catch_up(struct intake *i)

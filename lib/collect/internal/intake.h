@@ -44,8 +44,12 @@ struct intake {
 void intake_begin(struct intake *i, bool in_turns);
 /* Passes on what is identified, for some milliseconds. Returns whether there is more. */
 bool intake_tend(struct intake *i);
-/* Waits a little for the images of what waits, which intake_catch_up() will pass on. */
+/* Marks what waits, which intake_catch_up() will pass on. */
 void intake_mark(struct intake *i);
+/* Whether the images in it are identified. */
+bool intake_is_identified(const struct intake *i);
+/* From now on, it may be passed on in any case. */
+void intake_let_go(struct intake *i);
 /* Passes it on, for some milliseconds; not what came later. Returns whether there is more. */
 bool intake_catch_up(struct intake *i);
 /* Takes words; an evbuf_sink whose @data is a struct intake. */

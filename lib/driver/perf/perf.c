@@ -367,8 +367,8 @@ static void look_at_cpus(struct driver *d)
 /* How long a sync waits for what its samples depend on. */
 static int patience_ms(const struct driver *d, bool all)
 {
-	if (all)
-		return d->sampling.running ? WAIT_MS : WAIT_LAST_MS;
+	if (all && !d->sampling.running)
+		return WAIT_LAST_MS;
 	return d->turn ? 0 : WAIT_MS;
 }
 
