@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "logfile.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "file/open_regular.h"
@@ -16,7 +17,8 @@
 #include <time.h>
 
 /* How long the last lines are waited for. */
-enum { SETTLE_MS = 20, TIME_ROOM = 32 };
+static const uint64_t settle_ns = 20000000;
+enum { TIME_ROOM = 32 };
 
 static struct {
 	char *path;
@@ -27,6 +29,7 @@ static struct {
 	struct errands *errands; /* of the thread that writes; NULL: who logs does */
 	uint64_t number;	 /* of the last errand */
 	bool is_late;		 /* that thread was, since it had nothing to do */
+	uint64_t since_ns;	 /* it is waited for; 0: it is not */
 	size_t dropped;		 /* lines since one was taken */
 } logfile;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds a line */
@@ -200,16 +203,23 @@ int logfile_begin_thread(struct error *err)
 	return errands_new(ERRANDS_FILES, &logfile.errands, err);
 }
 
-void logfile_settle(void)
+bool logfile_settle(int ms)
 {
 	uint64_t number;
 
 	if (!logfile.errands)
-		return;
+		return true;
 	(void)pthread_mutex_lock(&lock);
 	number = logfile.number;
 	(void)pthread_mutex_unlock(&lock);
-	logfile.is_late = !errands_wait(logfile.errands, number, logfile.is_late ? 0 : SETTLE_MS);
+	if (errands_wait(logfile.errands, number, logfile.is_late ? 0 : ms)) {
+		logfile.is_late = false;
+		logfile.since_ns = 0;
+		return true;
+	}
+	logfile.since_ns = logfile.since_ns ?: clock_now_ns();
+	logfile.is_late |= clock_now_ns() - logfile.since_ns >= settle_ns;
+	return logfile.is_late;
 }
 
 void logfile_end_thread(void)

@@ -27,8 +27,9 @@ int logfile_open(const char *session_dir, enum log_level level, bool echo, struc
 /* From now on, a thread writes what is logged. If the disk is so slow that very many lines wait,
  * the next ones are dropped, and the log says how many. 0 or -errno. */
 int logfile_begin_thread(struct error *err);
-/* Waits until all is written, or for some milliseconds; for those who have asked for something. */
-void logfile_settle(void);
+/* Whether all is written, or has been asked for in vain for some milliseconds; for those who wait
+ * for an answer. Waits at most @ms for it. */
+bool logfile_settle(int ms);
 /* Waits until all is written, and ends the thread. */
 void logfile_end_thread(void);
 /* Reopens it after it was moved away; on failure keeps the old one, which says why. */

@@ -42,6 +42,8 @@ enum source {
 
 /* Between two parts of work that takes several turns. */
 enum { PAUSE_MS = 5 };
+/* How long the last answer waits for the log. */
+enum { SETTLE_MS = 20 };
 /* How often oprofilefs may have all samples recorded. */
 static const uint64_t dump_every_ns = NS_PER_S;
 /* How often the view is made at most while sampling. */
@@ -310,7 +312,12 @@ static int run_buffer(const char *arg _unused_, struct strbuf *answer, void *dat
 static void ran(void *data)
 {
 	show(data);
-	logfile_settle();
+}
+
+/* Who asked may look into the log afterwards. */
+static bool is_logged(void *data _unused_)
+{
+	return logfile_settle(0);
 }
 
 static void adopt(int fd, void *data)
@@ -496,6 +503,7 @@ static int open_control(struct service *s, struct error *err)
 						.group = s->options->settings.socket_group,
 						.commands = commands,
 						.ran = ran,
+						.is_settled = is_logged,
 						.adopt = adopt,
 						.enter = urgent_answer,
 						.data = s };
@@ -596,6 +604,7 @@ int service_run(struct service *s, struct error *err)
 {
 	struct epoll_event event;
 	bool is_left = false; /* collector_tend() has more to do */
+	bool is_held = false; /* an answer */
 	int r = collector_relieve(s->collector, urgent_relieve, watchdog_drained, &s->watchdog,
 				  err);
 
@@ -604,7 +613,7 @@ int service_run(struct service *s, struct error *err)
 	tell_manager(s);
 	turn_next(&s->meter.turn); /* sampling may have started before */
 	while (!s->quit) {
-		int count = epoll_wait(s->epoll, &event, 1, is_left ? PAUSE_MS : -1);
+		int count = epoll_wait(s->epoll, &event, 1, is_left || is_held ? PAUSE_MS : -1);
 
 		if (count < 0 && errno != EINTR)
 			return error_errno(err, -errno, "cannot wait");
@@ -616,8 +625,10 @@ int service_run(struct service *s, struct error *err)
 			is_left = collector_tend(s->collector);
 		if (count > 0 && view_is_due(s, event.data.u32))
 			show(s);
+		is_held = control_thread_answer(s->control);
 		turn_end(&s->meter.turn);
 	}
+	(void)logfile_settle(SETTLE_MS);
 	notify_manager("STOPPING=1");
 	logfile_section(print_statistics, s);
 	return unsaved_end(&s->unsaved, s->collector) ? 0 : SERVICE_UNSAVED;

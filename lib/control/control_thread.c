@@ -47,6 +47,8 @@ struct control_thread {
 	int due;  /* eventfd for the owner */
 	uint64_t window_ns, window_cpu_ns; /* start of this window, CPU time of the thread then */
 	struct request requests[CONTROL_CLIENTS_MAX]; /* by ticket */
+	struct request *held[CONTROL_CLIENTS_MAX];    /* the owner's: they ran, oldest first */
+	size_t held_count;
 
 	/* Is held for the time of copying some words. It lends the thread's priority to an owner
 	 * that holds it. */
@@ -259,8 +261,24 @@ static void run(struct control_thread *t, struct request *request)
 				 t->config.data, &request->err);
 	if (t->config.ran)
 		t->config.ran(t->config.data);
-	__atomic_store_n(&request->answered, true, __ATOMIC_RELEASE);
-	notify(t->wake);
+	t->held[t->held_count++] = request; /* each client has at most one */
+}
+
+static void answer_all(struct control_thread *t)
+{
+	for (size_t i = 0; i < t->held_count; i++)
+		__atomic_store_n(&t->held[i]->answered, true, __ATOMIC_RELEASE);
+	if (t->held_count)
+		notify(t->wake);
+	t->held_count = 0;
+}
+
+bool control_thread_answer(struct control_thread *t)
+{
+	if (t->held_count && t->config.is_settled && !t->config.is_settled(t->config.data))
+		return true;
+	answer_all(t);
+	return false;
 }
 
 void control_thread_run(struct control_thread *t)
@@ -276,6 +294,7 @@ void control_thread_run(struct control_thread *t)
 		run(t, &t->requests[ticket]);
 	if (n == CONTROL_CLIENTS_MAX)
 		notify(t->due);
+	(void)control_thread_answer(t);
 }
 
 int control_thread_fd(const struct control_thread *t)
@@ -345,6 +364,7 @@ int control_thread_new(const struct control_thread_config *config, struct contro
 
 static void end(struct control_thread *t)
 {
+	answer_all(t);
 	lock(t);
 	t->ends = true;
 	unlock(t);

@@ -10,6 +10,8 @@
  *
  *	control_thread_new(&config, &thread, err);
  *	control_thread_run(thread);	whenever control_thread_fd(thread) is readable
+ *	while (control_thread_answer(thread))
+ *		...
  *	control_thread_free(thread);
  *
  * The caller owns the thread and frees it.
@@ -25,10 +27,12 @@ struct control_thread_config {
 	const char *session_dir; /* borrowed during control_thread_new() */
 	const char *group;	 /* members may connect, besides owner and root; or NULL */
 	const struct control_command *commands; /* borrowed; ends with a NULL name */
-	void *data;				/* passed to ->run, ->ran, ->adopt and ->enter */
-	void *peek_data;			/* passed to ->peek, which the thread calls */
+	void *data;	 /* passed to ->run, ->ran, ->is_settled, ->adopt and ->enter */
+	void *peek_data; /* passed to ->peek, which the thread calls */
 	/* Is called after each command of the owner, before its answer is sent. */
 	void (*ran)(void *data);
+	/* Whether the answers to commands that ran may be sent. NULL: always. */
+	bool (*is_settled)(void *data);
 	void (*adopt)(int fd, void *data);
 	/* Is called in the thread when it starts; control_thread_new() waits for its end. NULL:
 	 * nothing is called. */
@@ -48,5 +52,8 @@ DEFINE_CLEANUP(struct control_thread *, control_thread_free);
 
 /* A descriptor, owned by the thread, that polls readable when the owner has work to do. */
 int control_thread_fd(const struct control_thread *t);
-/* Runs the commands that are waiting. */
+/* Runs the commands that are waiting, and sends the answers that may be sent. */
 void control_thread_run(struct control_thread *t);
+/* Sends the answers that may be sent by now. Returns whether some may not, so it is to be called
+ * again. */
+bool control_thread_answer(struct control_thread *t);

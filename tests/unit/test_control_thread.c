@@ -21,6 +21,7 @@ struct fixture {
 	int ran;      /* its value when the last command's answer was sent; atomic */
 	int adopted;  /* connection, or -1 */
 	bool entered; /* by the thread */
+	bool holds;   /* answers */
 };
 
 static int run_work(const char *arg, struct strbuf *answer, void *data, struct error *err)
@@ -74,6 +75,11 @@ static void ran(void *data)
 	__atomic_store_n(&f->ran, f->works, __ATOMIC_RELEASE);
 }
 
+static bool is_settled(void *data)
+{
+	return !((struct fixture *)data)->holds;
+}
+
 static void adopt(int fd, void *data)
 {
 	((struct fixture *)data)->adopted = fd;
@@ -90,6 +96,7 @@ static void fixture_init(struct fixture *f)
 						.data = f,
 						.peek_data = &f->ran,
 						.ran = ran,
+						.is_settled = is_settled,
 						.adopt = adopt,
 						.enter = enter };
 	struct error err = ERROR_INIT;
@@ -193,6 +200,29 @@ static void answers_and_errors_come_in_order(void)
 		     "error: work needs TEXT\nran 2\n.\n");
 }
 
+static void answers_are_held_until_all_is_settled(void)
+{
+	FIXTURE(f);
+	_cleanup_close_ int a = connected(&f), b = connected(&f);
+
+	f.holds = true;
+	request(a, "work one\n");
+	request(b, "work two\n");
+	while (f.works < 2)
+		control_thread_run(f.thread);
+	CHECK(control_thread_answer(f.thread));
+	CHECK(is_silent(a) && is_silent(b));
+	f.holds = false;
+	CHECK(!control_thread_answer(f.thread));
+	CHECK(wait_for(a, NULL) && wait_for(b, NULL));
+	f.holds = true;
+	request(a, "work three\n");
+	while (f.works < 3)
+		control_thread_run(f.thread);
+	control_thread_free(STEAL(f.thread)); /* sends it all the same */
+	CHECK(!is_silent(a));
+}
+
 static void clients_may_leave_before_their_answer(void)
 {
 	FIXTURE(f);
@@ -246,5 +276,5 @@ static void requests_cannot_take_the_cpu(void)
 }
 
 TESTS(T(lookers_do_not_wait_for_the_owner), T(answers_and_errors_come_in_order),
-      T(clients_may_leave_before_their_answer), T(owner_gets_adopted_connections),
-      T(requests_cannot_take_the_cpu))
+      T(answers_are_held_until_all_is_settled), T(clients_may_leave_before_their_answer),
+      T(owner_gets_adopted_connections), T(requests_cannot_take_the_cpu))

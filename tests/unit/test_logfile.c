@@ -121,7 +121,7 @@ static void log_on_a_slow_disk(bool ends)
 	CHECK_EQ(logfile_begin_thread(&err), 0);
 	for (size_t i = 0; i < LINES; i++)
 		log_info("a line that fills the pipe when it comes so often");
-	logfile_settle();
+	(void)logfile_settle(20);
 	disk.fd = fds[0];
 	CHECK_EQ(pthread_create(&reader, NULL, read_all, &disk), 0);
 	for (; !ends && !disk.missing; logged++) {
