@@ -99,7 +99,7 @@ int record_words(const uint64_t *words, size_t count, void *data);
 
 /* The range of the kernel's own text; false if unknown. */
 bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end);
-/* Does slow work before sampling starts. */
+/* Does slow work before samples of a session are recorded. */
 void record_prepare(struct record *rec);
 /* Called after each drain, once a turn of the loop: counts samples that waited for their JIT code,
  * with @all all of them, and does a part of what is due with sample files and images. */

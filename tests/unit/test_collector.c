@@ -554,6 +554,37 @@ static void no_turn_of_a_dump_waits(void)
 	CHECK_EQ(waits_in_turns, 0);
 }
 
+static int drains_of_all, drains_of_all_early;
+
+static int drain_a_part_or_all(struct driver *d, bool all, struct error *err)
+{
+	drains_of_all += all;
+	drains_of_all_early += all && drains_left > 0;
+	return drain_a_part(d, all, err);
+}
+
+/* So the drain of all has nothing to wait for. */
+static void what_waits_in_the_driver_is_drained_in_turns_of_a_dump(void)
+{
+	struct turn turn = { 0 };
+	struct driver_ops ops; /* both are used until the collector is freed */
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 3);
+	ops.sync = drain_a_part_or_all;
+	drains_of_all = drains_of_all_early = 0;
+	CHECK_EQ(collector_dump(c, NULL), 0);
+	CHECK_EQ(drains_of_all, 1);
+	CHECK_EQ(drains_of_all_early, 0);
+	drains_left = 3;
+	CHECK_EQ(collector_save(c, "first", NULL), 0);
+	CHECK_EQ(drains_of_all_early, 0);
+}
+
 static int drains_between;
 
 /* A sample each time, as a driver passes it on. */
@@ -606,4 +637,5 @@ TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
       T(a_drain_goes_on_in_the_next_turns), T(what_fails_between_two_syncs_is_reported),
       T(what_was_drained_before_a_failure_is_written),
       T(the_last_drain_of_a_session_is_a_turn_of_its_own), T(no_turn_of_a_dump_waits),
+      T(what_waits_in_the_driver_is_drained_in_turns_of_a_dump),
       T(samples_are_drained_while_a_session_is_removed))

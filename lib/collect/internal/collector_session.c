@@ -19,7 +19,7 @@ struct change {
 	const char *session_dir, *session_name;
 	const char *saved_as; /* NULL: it is removed */
 	bool has_ended;	      /* it was being sampled until now */
-	const struct record *record;
+	struct record *record;
 	char *driver;	  /* of the next one */
 	int left, begun;  /* 0 or -errno: it is saved or removed; the next one has a setup */
 	struct error why; /* of the one that failed */
@@ -44,6 +44,9 @@ static void change(struct errand *e)
 				: session_remove(ch->session_dir, ch->session_name, &ch->why);
 	if (ch->left == 0)
 		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
+	/* Nothing is recorded meanwhile. */
+	if (ch->left == 0 && ch->begun == 0 && ch->has_ended)
+		record_prepare(ch->record);
 }
 
 static void drop(struct errand *e _unused_)
@@ -57,7 +60,7 @@ static void change_beside(struct collector *c, struct change *ch)
 	_cleanup_(errands_freep) struct errands *errands = NULL;
 	uint64_t number = 0;
 
-	if (c->running && errands_new(ERRANDS_FILES, &errands, NULL) == 0)
+	if (c->running && errands_new(ERRANDS_KERNEL, &errands, NULL) == 0)
 		number = errands_add(errands, &ch->errand);
 	if (number)
 		collector_drain_beside(c, errands, number);
