@@ -25,6 +25,7 @@ struct branch {
 	char *dir;
 	uint32_t live;	 /* the generation that is being written */
 	uint32_t summed; /* generations before it are in the sum; UINT32_MAX if there is none */
+	bool is_synced;	 /* the names of all segments are on the disk */
 };
 
 struct job {
@@ -39,9 +40,14 @@ struct job {
 	int error;   /* -errno of what failed first; 0: nothing */
 };
 
+static size_t branch_index(const struct job *j, const struct history_source *s)
+{
+	return j->branches[0].kind != s->kind;
+}
+
 static const struct branch *branch_of(const struct job *j, const struct history_source *s)
 {
-	return &j->branches[j->branches[0].kind != s->kind];
+	return &j->branches[branch_index(j, s)];
 }
 
 /* Lists the sources of all branches, one branch after the other. If one cannot be listed, there are
@@ -189,6 +195,7 @@ static void roll_up(struct job *j, const struct history_source *from, size_t cou
 		to.written_s = MAX(to.written_s, from[i].written_s);
 	}
 	path = source_path(dir, &to);
+	j->branches[branch_index(j, from)].is_synced = false;
 	r = make_segment(&run, &to, &bytes);
 	if (r == 0)
 		r = publish(path, temporary, &bytes, to.written_s);
@@ -252,11 +259,33 @@ static void roll_level(struct job *j, unsigned int level)
 
 /* --- deleting --- */
 
-static void delete (struct job *j, size_t i)
+/* Makes sure that what has the contents of other files is on the disk before these are deleted; its
+ * name may not be, if that failed when it was written. */
+static bool sync_names(struct job *j, struct branch *b)
 {
-	source_remove(branch_of(j, &j->sources[i])->dir, &j->sources[i]);
+	_cleanup_free_ char *inside = xasprintf("%s/", b->dir);
+	int r = b->is_synced ? 0 : path_sync_parent(inside);
+
+	b->is_synced = r == 0;
+	if (r == 0)
+		return true;
+	strbuf_addf(j->log, "%s: %s: nothing is deleted\n", b->dir, strerror(-r));
+	if (!j->error)
+		j->error = r;
+	return false;
+}
+
+/* Returns whether it was deleted. */
+static bool delete (struct job *j, size_t i)
+{
+	struct branch *b = &j->branches[branch_index(j, &j->sources[i])];
+
+	if (!sync_names(j, b))
+		return false;
+	source_remove(b->dir, &j->sources[i]);
 	j->count--;
 	memmove(&j->sources[i], &j->sources[i + 1], (j->count - i) * sizeof(*j->sources));
+	return true;
 }
 
 /* Whether a source is older than the history should be, or than its level should be and in the next
@@ -276,8 +305,9 @@ static void delete_old(struct job *j)
 	size_t i;
 
 	for (i = j->count; i > 0; i--)
-		if (is_closed(j, &j->sources[i - 1]) && is_old(j, &j->sources[i - 1]))
-			delete (j, i - 1);
+		if (is_closed(j, &j->sources[i - 1]) && is_old(j, &j->sources[i - 1]) &&
+		    !delete (j, i - 1))
+			break;
 }
 
 /* Whether @a goes before @b: what is in a coarser source, too, and of that the finest; else the
@@ -317,12 +347,12 @@ static void delete_excess(struct job *j, uint64_t bytes_max)
 	before = bytes;
 	while (bytes_max && bytes > bytes_max) {
 		size_t victim = find_victim(j);
+		uint64_t its = victim < j->count ? j->sources[victim].bytes : 0;
 
-		if (victim == j->count)
+		if (victim == j->count || !delete (j, victim))
 			break;
-		bytes -= j->sources[victim].bytes;
+		bytes -= its;
 		deleted++;
-		delete (j, victim);
 	}
 	if (deleted)
 		strbuf_addf(j->log,

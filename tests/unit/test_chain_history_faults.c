@@ -2,6 +2,7 @@
 /* The history of call chains through kills, full disks, damage and repairs. */
 #include "chain_past.h"
 #include "killed.h"
+#include "unsynced.h"
 
 #include "base/log.h"
 #include "chains/chain_merge.h"
@@ -108,6 +109,33 @@ static void a_full_disk_changes_no_sum(void)
 	(void)upkeep(&p, 0, 0);
 	CHECK_EQ(files_of(&p, "nodes."), 0);
 	CHECK_EQ(files_of(&p, "roll"), 0);
+	check_sums(&p);
+}
+
+/* A power cut could take its name, and not the removal of the one before. */
+static void a_sum_is_kept_until_the_next_one_is_on_the_disk(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct upkeep how = { .chains = &history_chains };
+	int i;
+
+	write_hour(&p, 20 * MINUTE);
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "sum."), 1);
+	write_hour(&p, 20 * MINUTE);
+	how.now_ms = p.now_ms;
+	how.live = p.generation + 1;
+	how.chains_live = chain_history_next(dir);
+	directories_fail = true;
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(history_upkeep(p.dir, &how, &log), -EIO);
+		CHECK_EQ(files_of(&p, "sum."), 2);
+	}
+	directories_fail = false;
+	CHECK(history_upkeep(p.dir, &how, &log) >= 0);
+	CHECK_EQ(files_of(&p, "sum."), 1);
 	check_sums(&p);
 }
 
@@ -364,6 +392,7 @@ static void what_can_no_longer_be_read_is_named(void)
 
 TESTS(T(nodes_that_turn_out_to_be_damaged_are_none), T(what_can_no_longer_be_read_is_named),
       T(a_kill_at_any_time_changes_no_sum), T(readers_always_see_the_whole),
-      T(a_full_disk_changes_no_sum), T(what_is_in_no_slice_is_in_the_sum),
-      T(a_pair_without_a_header_costs_only_itself), T(a_repair_keeps_the_history),
-      T(a_repair_counts_nothing_twice_without_a_sum), T(damage_is_skipped_and_counted))
+      T(a_full_disk_changes_no_sum), T(a_sum_is_kept_until_the_next_one_is_on_the_disk),
+      T(what_is_in_no_slice_is_in_the_sum), T(a_pair_without_a_header_costs_only_itself),
+      T(a_repair_keeps_the_history), T(a_repair_counts_nothing_twice_without_a_sum),
+      T(damage_is_skipped_and_counted))

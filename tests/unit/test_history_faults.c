@@ -2,6 +2,7 @@
 /* The upkeep of a history that is killed, read meanwhile, on a full disk, or damaged. */
 #include "history_past.h"
 #include "killed.h"
+#include "unsynced.h"
 
 #include "history/history_check.h"
 #include "history/history_kind.h"
@@ -119,6 +120,35 @@ static void a_full_disk_changes_no_sum(void)
 	CHECK_EQ(files_of(&p, "flat.", ""), 0);
 	CHECK_EQ(upkeep(&p, 0), 1);
 	check_sums(&p);
+}
+
+/* A power cut could take the new names, and not the removal of the old ones. */
+static void nothing_goes_before_what_replaces_it_is_on_the_disk(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct upkeep how = { 0 };
+
+	write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0);
+	write_hour(&p, 10 * MINUTE);
+	how.now_ms = p.now_ms + 30 * DAY;
+	how.live = p.generation + 1;
+	directories_fail = true;
+	CHECK_EQ(history_upkeep(p.dir, &how, &log), -EIO);
+	CHECK_EQ(files_of(&p, "flat.1.", ""), 2);
+	CHECK_EQ(files_of(&p, "", ".slices"), 2);
+	CHECK_EQ(history_upkeep(p.dir, &how, &log), -EIO);
+	CHECK_EQ(files_of(&p, "", ".slices"), 2);
+	how.bytes_max = 1;
+	CHECK_EQ(history_upkeep(p.dir, &how, &log), -EIO);
+	CHECK_EQ(files_of(&p, "", ".slices"), 2);
+	CHECK(strstr(strbuf_text(&log), "nothing is deleted") != NULL);
+	how.bytes_max = 0;
+	directories_fail = false;
+	CHECK(history_upkeep(p.dir, &how, &log) >= 0);
+	CHECK_EQ(files_of(&p, "", ".slices"), 0);
 }
 
 /* Hides a generation, or shows it again. */
@@ -332,7 +362,8 @@ static void what_cannot_be_read_now_is_not_rolled_past(void)
 }
 
 TESTS(T(a_kill_at_any_time_changes_no_sum), T(readers_see_each_sample_once),
-      T(a_full_disk_changes_no_sum), T(a_segment_does_not_span_generations_that_another_one_has),
+      T(a_full_disk_changes_no_sum), T(nothing_goes_before_what_replaces_it_is_on_the_disk),
+      T(a_segment_does_not_span_generations_that_another_one_has),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(what_cannot_be_read_is_not_damaged),
       T(a_header_is_about_its_index), T(a_segment_without_slices_has_no_time),

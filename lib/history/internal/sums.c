@@ -147,6 +147,20 @@ static int add_all(struct adding *a)
 	return r < 0 ? r : added;
 }
 
+/* Removes the sums that the last one replaces, once that is on the disk; its name may not be, if
+ * that failed when it was written. */
+static int remove_older(const char *dir, uint32_t last, struct strbuf *log)
+{
+	_cleanup_free_ char *path = source_sum_path(dir, last);
+	int r = path_sync_parent(path);
+
+	if (r == 0)
+		sources_remove_sums(dir, last);
+	else
+		strbuf_addf(log, "%s: %s: the sum before is kept\n", path, strerror(-r));
+	return r;
+}
+
 int sums_add(const struct sums_of *of, uint32_t live, struct strbuf *log)
 {
 	const struct history_kind *kind = of->kind;
@@ -176,7 +190,7 @@ int sums_add(const struct sums_of *of, uint32_t live, struct strbuf *log)
 	if (r < 0)
 		strbuf_addf(log, "cannot add up what is in %s: %s\n", dir, strerror(-r));
 	else if (sources_sum(dir, &last, NULL) > 0)
-		sources_remove_sums(dir, last);
+		r = remove_older(dir, last, log);
 	segment_free(a.sum);
 	strbuf_done(&a.bytes);
 	return MIN(r, 0);
