@@ -34,6 +34,9 @@ int replay_run(const struct daemon_options *options, struct error *err)
 	if (r < 0)
 		return r;
 	r = collector_stop(collector, err);
+	/* Nothing will come for which counts could wait. */
+	if (r == 0)
+		r = collector_reopen(collector, err);
 	collector_print_stats(collector, stdout);
 	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout)))
 		r = error_errno(err, -errno, "standard output");

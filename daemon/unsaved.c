@@ -47,10 +47,12 @@ int unsaved_stop(struct unsaved *u, struct collector *c, struct error *err)
 
 bool unsaved_end(struct unsaved *u, struct collector *c)
 {
+	const uint64_t before = unwritten(c);
 	struct error err = ERROR_INIT;
 
-	if (u->is_rest && collector_reopen(c, &err) < 0)
+	if (collector_reopen(c, &err) < 0)
 		log_error("%s; the daemon ends without that", err.text);
 	u->is_rest = err.code < 0;
+	u->lost += unwritten(c) - before;
 	return !u->is_rest && !u->lost;
 }

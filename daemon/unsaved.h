@@ -16,7 +16,7 @@ struct error;
 
 struct unsaved {
 	uint64_t said; /* unwritten samples reported in the log so far */
-	uint64_t lost; /* at the last stop */
+	uint64_t lost; /* since the last stop */
 	bool is_rest;  /* what the last stop had to write can be tried again */
 };
 
@@ -24,6 +24,6 @@ struct unsaved {
 void unsaved_say(struct unsaved *u, const struct collector *c);
 /* Stops the collector. Returns 0, or -errno: also if samples could not be written just then. */
 int unsaved_stop(struct unsaved *u, struct collector *c, struct error *err);
-/* Tries again what the last stop could not write. Returns whether all of it is saved; what is not
- * is in the log. */
+/* Tries again what could not be written, or waited for memory or descriptors. Returns whether all
+ * of it is saved; what is not is in the log. */
 bool unsaved_end(struct unsaved *u, struct collector *c);

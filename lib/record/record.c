@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
@@ -28,6 +29,7 @@
 #include "sfile/setup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 static const struct {
@@ -212,12 +214,31 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	return 0;
 }
 
+/* Writes counts that still wait for memory or descriptors. What is lost then is counted now. */
+static void end_files(struct record *rec)
+{
+	uint64_t before = store_lost(rec->store, STORE_LOST_SAMPLES), lost;
+	struct error err = ERROR_INIT;
+
+	store_end(rec->store);
+	lost = store_lost(rec->store, STORE_LOST_SAMPLES) - before;
+	if (!lost)
+		return;
+	log_error("%" PRIu64 " samples that waited for memory or descriptors are lost (counted in "
+		  "stats/lost_samplefile)",
+		  lost);
+	if (record_flush(rec, true, &err) < 0)
+		log_error("%s", err.text);
+}
+
 void record_free(struct record *rec)
 {
 	if (!rec)
 		return;
-	if (rec->store) /* NULL: record_new() failed */
+	if (rec->store) { /* NULL: record_new() failed */
 		record_sync(rec, true);
+		end_files(rec);
+	}
 	jitting_free(rec->jitting);
 	strbuf_done(&rec->name);
 	store_free(rec->store);
@@ -387,6 +408,7 @@ int record_close_files(struct record *rec, struct error *err)
 	int r;
 
 	record_sync(rec, true);
+	end_files(rec);
 	r = record_flush(rec, true, err);
 	if (rec->jitting)
 		jitting_forget(rec->jitting);

@@ -2,6 +2,11 @@
 /* Random event buffers: what comes in is recorded or counted as lost. */
 #include "record_bench.h"
 
+#include "sfile/session.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -202,5 +207,36 @@ static void limits_and_cuts_do_not_change_what_is_recorded(void)
 	CHECK_STR(few, whole);
 }
 
-TESTS(T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
+static bool no_memory_for_files;
+
+/* The library's, too. */
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	if (no_memory_for_files && fd >= 0 && flags & MAP_SHARED) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+}
+
+/* They wait, but not for ever. */
+static void what_waits_for_memory_at_the_end_is_counted(void)
+{
+	BENCH(b);
+	_cleanup_free_ char *samples = session_samples(b.session, "current");
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
+	no_memory_for_files = true;
+	evbuf_kernel_sample(b.buffer, 0xffffffff81000fff, 0, 5);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	CHECK_EQ(record_flush(b.rec, true, NULL), 0);
+	CHECK_EQ(session_stat_get(samples, "lost_samplefile"), 0);
+	record_free(STEAL(b.rec));
+	no_memory_for_files = false;
+	CHECK_EQ(session_stat_get(samples, "lost_samplefile"), 5);
+}
+
+TESTS(T(what_waits_for_memory_at_the_end_is_counted), T(samples_in_are_samples_recorded_and_lost),
+      T(nothing_is_lost_where_few_files_can_be_open),
       T(limits_and_cuts_do_not_change_what_is_recorded))

@@ -349,6 +349,13 @@ void store_flush(struct store *s)
 	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, false);
 }
 
+void store_end(struct store *s)
+{
+	s->is_ending = true;
+	store_flush(s);
+	s->is_ending = false;
+}
+
 void store_close_all(struct store *s)
 {
 	s->is_ending = true;

@@ -59,6 +59,8 @@ bool store_is_lacking(const struct store *s);
 /* Writes all counts, except those that wait because of that; tries files that failed again at
  * once. */
 void store_flush(struct store *s);
+/* Writes all counts; what has to wait is lost, and counted. */
+void store_end(struct store *s);
 /* Flushes, then closes all sample files. */
 void store_close_all(struct store *s);
 
