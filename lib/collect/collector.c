@@ -86,10 +86,14 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 {
 	struct record_config record = config->record;
 	uint64_t start, end;
-	int r;
+	int r = 0;
 
-	if (c->ops == &driver_replay && !record.no_vmlinux && !record.kernel_end &&
-	    stream_file_other_boot(config->drive.replay_path)) {
+	if (c->ops == &driver_replay && !record.no_vmlinux && !record.kernel_end) {
+		r = stream_file_other_boot(config->drive.replay_path, err);
+		if (r < 0)
+			return r;
+	}
+	if (r > 0) {
 		log_warn("%s was recorded in another boot: kernel samples will have no symbols",
 			 config->drive.replay_path);
 		record.no_vmlinux = true;

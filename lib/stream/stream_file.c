@@ -368,11 +368,12 @@ bool stream_file_same_boot(const struct stream_file_reader *r)
 	return *boot_id && !strcmp(boot_id, r->boot_id);
 }
 
-bool stream_file_other_boot(const char *path)
+int stream_file_other_boot(const char *path, struct error *err)
 {
 	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
+	int r = stream_file_open(path, &reader, err);
 
-	return stream_file_open(path, &reader, NULL) == 0 && !stream_file_same_boot(reader);
+	return r < 0 ? r : !stream_file_same_boot(reader);
 }
 
 int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,

@@ -47,8 +47,9 @@ const struct event *stream_file_events(const struct stream_file_reader *r, size_
 /* Whether it was recorded since this machine was booted, so that its kernel addresses are those of
  * the running kernel. */
 bool stream_file_same_boot(const struct stream_file_reader *r);
-/* Whether the file @path is a recorded stream of another boot. */
-bool stream_file_other_boot(const char *path);
+/* Whether the file @path is a recorded stream of another boot. 1, 0, or -errno if it cannot be
+ * read. */
+int stream_file_other_boot(const char *path, struct error *err);
 /* Reads the next words, borrowed until the next call, and defines the cookies before them in
  * @cookies. 1 with words; 0 at the end, also of a file that was cut short, which is logged;
  * -errno. */
