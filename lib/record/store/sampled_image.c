@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -33,6 +34,7 @@ struct sampled_images {
 	const struct cookie_table *cookies;
 	struct relief *relief;	   /* while files are used; or NULL */
 	struct manifest *manifest; /* NULL: not open */
+	struct keyed_hash hash;	   /* of names: programs choose theirs */
 	struct map by_cookie;	   /* cookie: binary */
 	struct map by_name;	   /* hash of the image to binaries */
 	struct map used;	   /* hashes of names since sampled_image_note_used() */
@@ -55,6 +57,7 @@ struct sampled_images *sampled_image_table_new(const char *samples, const char *
 {
 	struct sampled_images *t = xcalloc(1, sizeof(*t));
 
+	t->hash = keyed_hash_new();
 	t->samples = xstrdup(samples);
 	t->root = xstrdup(root ? root : "");
 	t->select = select ? xstrdup(select) : NULL;
@@ -132,9 +135,14 @@ int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err)
 	return r;
 }
 
+static uint64_t hash_of(const struct sampled_images *t, const char *name)
+{
+	return keyed_hash_of(&t->hash, name, strlen(name));
+}
+
 static void note_used(struct sampled_images *t, const char *name)
 {
-	(void)map_set(&t->used, hash_bytes(name, strlen(name)), t);
+	(void)map_set(&t->used, hash_of(t, name), t);
 }
 
 void sampled_image_note_used(struct sampled_images *t)
@@ -155,12 +163,12 @@ bool sampled_image_has_noted(const struct sampled_images *t)
 
 bool sampled_image_was_used(const struct sampled_images *t, const char *name)
 {
-	return map_get(&t->used, hash_bytes(name, strlen(name))) != NULL;
+	return map_get(&t->used, hash_of(t, name)) != NULL;
 }
 
-static uint64_t image_hash(const struct sname_image *i)
+static uint64_t image_hash(const struct sampled_images *t, const struct sname_image *i)
 {
-	uint64_t hash = hash_bytes(i->name, strlen(i->name));
+	uint64_t hash = hash_of(t, i->name);
 
 	hash = hash_add(hash, i->kind);
 	return i->kind == SNAME_ANON ? hash_add(hash_add(hash, i->tgid), i->start) : hash;
@@ -170,7 +178,7 @@ static uint64_t image_hash(const struct sname_image *i)
  * new. */
 static struct sampled_image *intern(struct sampled_images *t, const struct sname_image *image)
 {
-	uint64_t hash = image_hash(image);
+	uint64_t hash = image_hash(t, image);
 	struct sampled_image *b;
 
 	map_for_each_of(&t->by_name, hash, b)
@@ -372,7 +380,7 @@ static enum source_language language_of(const struct cookie_image *c)
 static struct sampled_image *source_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	const enum source_language language = language_of(c);
-	const uint64_t hash = hash_bytes(c->path, strlen(c->path));
+	const uint64_t hash = hash_of(t, c->path);
 	struct manifest_image file = {
 		.path = c->path,
 		.version.build_id = *source_image_id(language),
@@ -429,7 +437,7 @@ bool sampled_image_has_file(const struct sampled_images *t, const char *name)
 	const struct sname_image image = { .kind = SNAME_ROOT, .name = (char *)name };
 	const struct sampled_image *b;
 
-	map_for_each_of(&t->by_name, image_hash(&image), b)
+	map_for_each_of(&t->by_name, image_hash(t, &image), b)
 	{
 		if (sname_image_equal(&b->image, &image))
 			return true;
