@@ -22,7 +22,7 @@ def main():
     box.busy()
     kept = chains = dumps = 0
     damaged, fewer, failed = [], [], []
-    rounds = robust.Rounds(tap, range(times), times, box.children)
+    rounds = robust.Rounds(tap, range(times), times, box.children, loads=box.loads)
     for i in rounds:
         daemon = box.start(*OPTIONS, f"--driver={'perf' if i % 3 == 2 else 'auto'}")
         if not daemon.await_samples(chance.randrange(200)):

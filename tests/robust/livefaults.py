@@ -157,7 +157,8 @@ class Bench:
         runs = self.choose(sites, long, limit)
         if long and not limit:
             robust.seeded(self.tap).shuffle(runs)
-        rounds = robust.Rounds(self.tap, runs, len(runs), self.box.children, share=1 / 2)
+        rounds = robust.Rounds(self.tap, runs, len(runs), self.box.children, share=1 / 2,
+                               loads=self.box.loads)
         for label, options in rounds:
             why = self.wrong(program(options))
             if why:

@@ -58,9 +58,11 @@ class Rounds:
     """The rounds of a test, as long as it has CPU time. A long form ends on any machine; its rounds differ
     each time, so repeating it covers more."""
 
-    def __init__(self, tap, rounds, count, children=(), share=1):
-        """@children are processes that run meanwhile, @share is the part of the time."""
+    def __init__(self, tap, rounds, count, children=(), share=1, loads=()):
+        """@children are processes that run meanwhile, @share is the part of the time. Those of @loads, which
+        take all that is left of the CPUs, do not count."""
         self.tap, self.rounds, self.count, self.children, self.done = tap, rounds, count, children, 0
+        self.loads = loads
         self.end = self.spent() + CPU_MINUTES * 60 * share
 
     def spent(self):
@@ -68,6 +70,8 @@ class Rounds:
         times = os.times()
         spent = times.children_user + times.children_system
         for child in self.children:
+            if child in self.loads:
+                continue
             try:
                 stat = pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
             except OSError:
@@ -153,7 +157,7 @@ class Box:
         self.session = self.dir / "session"
         self.env = dict(os.environ, LC_ALL="C", HOME=str(self.dir), OPROFILE_SYMBOL_CACHE="no",
                         DEBUGINFOD_URLS="", OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
-        self.children = []
+        self.children, self.loads = [], []
         atexit.register(self.clean)
         end_when_told()
 
@@ -183,6 +187,7 @@ class Box:
         child = subprocess.Popen(words or ["sh", "-c", "while :; do :; done"], env=self.env,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.children.append(child)
+        self.loads.append(child)
         return child
 
     def storm(self):
