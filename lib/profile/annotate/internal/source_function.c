@@ -9,6 +9,9 @@
 #include <ctype.h>
 #include <string.h>
 
+static const char operator_word[] = "operator";
+enum { OPERATOR_LENGTH = sizeof(operator_word) - 1 };
+
 /* --- names --- */
 
 static bool is_word(char c)
@@ -32,28 +35,52 @@ static bool is_unnamed(const char *part)
 	return false;
 }
 
-/* Cuts what compilers add: "work.part.0", "work [clone .cold]", "main.work.func1". The names of
- * Go's functions have dots themselves, after a path. */
+static void cut_at(char *name, const char *part)
+{
+	char *at = strstr(name, part);
+
+	if (at)
+		*at = '\0';
+}
+
+/* Cuts what compilers add: "work.part.0", "work [clone .cold]", "work[abi:cxx11]", and what is in a
+ * function: "work::{lambda(int)#1}::operator()", "main.work.func1". The names of Go's functions
+ * have dots themselves, after a path. */
 static void cut_suffix(char *name)
 {
-	static const char *const added[] = { ".part.",	   ".constprop.", ".isra.", ".cold",
-					     ".lto_priv.", "._omp_fn.",	  ".llvm.", "@plt" };
-	char *at, *dot;
+	static const char *const added[] = { " [clone", "[abi:",     ".part.", ".constprop.",
+					     ".isra.",	".cold",     "@plt",   ".lto_priv.",
+					     ".llvm.",	"._omp_fn.", "::{",    "::$_" };
+	char *dot;
 	size_t i;
 
-	at = strstr(name, " [clone");
-	if (at)
-		*at = '\0';
-	at = strstr(name, "::{");
-	if (at)
-		*at = '\0';
-	for (i = 0; i < ARRAY_SIZE(added); i++) {
-		at = strstr(name, added[i]);
-		if (at)
-			*at = '\0';
-	}
+	for (i = 0; i < ARRAY_SIZE(added); i++)
+		cut_at(name, added[i]);
 	while ((dot = strrchr(name, '.')) && is_unnamed(dot + 1))
 		*dot = '\0';
+}
+
+/* The operator that a name ends with, as source_function_next() takes it: "operator+", "operator
+ * new"; "operator " of one that converts, since sources may call its type by another name. NULL if
+ * it ends with none; caller frees. */
+static char *operator_name(const char *name)
+{
+	const char *at, *sign;
+
+	for (at = name; (at = strstr(at, operator_word)); at = sign) {
+		sign = at + OPERATOR_LENGTH;
+		if ((at > name && is_word(at[-1])) || !*sign)
+			continue;
+		if (!strncmp(sign, " new", 4) && !is_word(sign[4]))
+			return xstrdup("operator new");
+		if (!strncmp(sign, " delete", 7) && !is_word(sign[7]))
+			return xstrdup("operator delete");
+		if (*sign == ' ')
+			return xstrdup("operator ");
+		if (!sign[strspn(sign, "+-*/%^&|~!=<>,()[]")])
+			return xstrdup(at);
+	}
+	return NULL;
 }
 
 char *source_function_word(const char *name)
@@ -65,10 +92,12 @@ char *source_function_word(const char *name)
 	if (!name_style_add(&style, &text, name))
 		strbuf_adds(&text, name);
 	all = text.text;
-	if (all)
-		cut_suffix(all);
-	if (!all || strstr(all, "operator"))
+	if (!all)
 		return NULL;
+	cut_suffix(all);
+	start = operator_name(all);
+	if (start)
+		return start;
 	for (end = all + strlen(all); end > all && !is_word(end[-1]); end--)
 		;
 	for (start = end; start > all && is_word(start[-1]); start--)
@@ -80,15 +109,57 @@ char *source_function_word(const char *name)
 
 /* --- extents --- */
 
-static bool has_word(const char *line, size_t size, const char *word)
+/* Where the line has the word @word at or after @at; @size: nowhere. */
+static size_t find_word(const char *line, size_t size, size_t at, const char *word)
 {
-	size_t n = strlen(word), i;
+	size_t n = strlen(word);
 
-	for (i = 0; i + n <= size; i++)
-		if (!memcmp(line + i, word, n) && (i == 0 || !is_word(line[i - 1])) &&
-		    (i + n == size || !is_word(line[i + n])))
+	for (; at + n <= size; at++)
+		if (!memcmp(line + at, word, n) && (at == 0 || !is_word(line[at - 1])) &&
+		    (at + n == size || !is_word(line[at + n])))
+			return at;
+	return size;
+}
+
+/* Whether @at is the sign of an operator, and not part of a longer one. */
+static bool is_sign(const char *at, size_t size, const char *sign)
+{
+	const size_t n = strlen(sign);
+	const char next = size > n ? at[n] : '\0';
+
+	if (size < n || memcmp(at, sign, n) != 0)
+		return false;
+	if (is_word(*sign))
+		return !is_word(next);
+	if (next == '<' || next == '*') /* arguments of a template may follow */
+		return strcmp(sign, next == '<' ? "<" : "->") != 0;
+	return !next || !strchr("+-&|=>", next);
+}
+
+/* Whether the line has an operator with @sign; a blank: one that converts to some type. */
+static bool has_operator(const char *line, size_t size, const char *sign)
+{
+	size_t at = 0;
+
+	for (sign += *sign == ' ';;) {
+		at = find_word(line, size, at, operator_word);
+		if (at == size)
+			return false;
+		for (at += OPERATOR_LENGTH; at < size && (line[at] == ' ' || line[at] == '\t');)
+			at++;
+		if (*sign ? is_sign(line + at, size - at, sign) : at < size && is_word(line[at]))
 			return true;
-	return false;
+	}
+}
+
+/* Whether the line has a name of source_function_word(). */
+static bool has_name(const char *line, size_t size, const char *name)
+{
+	const bool is_operator = !strncmp(name, operator_word, OPERATOR_LENGTH) &&
+				 name[OPERATOR_LENGTH] && !is_word(name[OPERATOR_LENGTH]);
+
+	return is_operator ? has_operator(line, size, name + OPERATOR_LENGTH)
+			   : find_word(line, size, 0, name) < size;
 }
 
 /* The columns before the first character that is no blank. */
@@ -193,7 +264,7 @@ bool source_function_next(const struct sourcetext *text, const char *word, struc
 	const char *line;
 
 	for (at = e->first + 1; sourcetext_line(text, at, &line, &size); at++) {
-		if (!has_word(line, size, word))
+		if (!has_name(line, size, word))
 			continue;
 		*e = (struct source_extent){ at, end_of(text, at) };
 		return true;

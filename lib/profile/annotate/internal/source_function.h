@@ -20,9 +20,9 @@ struct source_extent {
 	size_t first, last;
 };
 
-/* The word by which a source calls the function that is linked as @name; that of the function
- * around a lambda or closure. NULL if there is none; caller frees. */
+/* The word by which a source calls the function that is linked as @name, or an operator; that of
+ * the function around a lambda or closure. NULL if there is none; caller frees. */
 char *source_function_word(const char *name);
-/* Finds the next line after @e->first that has the word @word, and where what begins there ends:
+/* Finds the next line after @e->first that has @word, as above, and where what begins there ends:
  * the block after it, or the statement. False: there is none. */
 bool source_function_next(const struct sourcetext *text, const char *word, struct source_extent *e);
