@@ -5,6 +5,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "file/open_regular.h"
 #include "file/owner.h"
 #include "file/path.h"
@@ -74,28 +75,33 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Warns of samples that are left out, and why. */
+static void warn_samples(const struct gprof_stats *s, uint64_t count, const char *why)
+{
+	_cleanup_free_ char *all = text_count(s->samples, "sample");
+
+	if (count)
+		tool_warn("left out: %" PRIu64 " of %s (%.3g %%), %s", count, all,
+			  share(count, s->samples), why);
+}
+
 /* Warns about what the file does not contain. */
 static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
 {
-	if (s->outside)
-		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in no function that "
-			  "gprof knows (PLT entries, code between symbols): left out",
-			  s->outside, s->samples, share(s->outside, s->samples));
-	if (s->unknown)
-		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions whose "
-			  "names gprof ignores, such as %s: left out",
-			  s->unknown, s->samples, share(s->unknown, s->samples), s->example);
-	if (s->below)
-		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions below the "
-			  "threshold: left out",
-			  s->below, s->samples, share(s->below, s->samples));
+	_cleanup_free_ char *calls = text_count(s->arcs, "call");
+	_cleanup_free_ char *capped = text_count(gmon->capped, "sample");
+	_cleanup_free_ char *ignored =
+		xasprintf("in functions whose names gprof ignores, such as %s", s->example);
+
+	warn_samples(s, s->outside,
+		     "in no function that gprof knows (PLT entries, code between symbols)");
+	warn_samples(s, s->unknown, ignored);
+	warn_samples(s, s->below, "in functions below the threshold");
 	if (s->lost)
-		tool_warn("%" PRIu64 " of %" PRIu64 " calls are from or to such places: left out",
-			  s->lost, s->arcs);
+		tool_warn("left out: %" PRIu64 " of %s, from or to what gprof does not know",
+			  s->lost, calls);
 	if (gmon->capped)
-		tool_warn("%" PRIu64
-			  " samples exceed what gmon.out can hold at one address: capped",
-			  gmon->capped);
+		tool_warn("left out: %s above what gmon.out can hold at one address", capped);
 }
 
 static int convert(int argc, char **argv, struct error *err)
