@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "dwarf/internal/dwarf_ranges.h"
+#include "dwarf/internal/dwarf_walk.h"
 #include "dwarf/internal/nested_ranges.h"
 
 #include <dwarf.h>
@@ -100,89 +101,6 @@ uint64_t inlines_read(struct inlines *in)
 	return read;
 }
 
-/* --- walking through entries --- */
-
-/* A walk over entries, each before its children. */
-struct walk {
-	struct dwarf_unit *unit;
-	const struct dwarf_abbrevs *abbrevs;
-	struct dwarf_bytes b;
-	size_t depth; /* of the next entry, relative to where the walk began */
-	bool is_begun;
-};
-
-static struct walk walk_from(const struct unit_code *code, uint64_t offset)
-{
-	return (struct walk){ .unit = code->unit,
-			      .abbrevs = code->abbrevs,
-			      .b = dwarf_unit_bytes(code->unit, offset) };
-}
-
-static uint64_t offset_of(const struct walk *w)
-{
-	return (uint64_t)(w->b.in.at - w->unit->file->sections[DWARF_SECTION_INFO].at);
-}
-
-/* The next entry, whose attributes are not read yet, with its offset and depth; NULL at the end of
- * the walk. */
-static const struct dwarf_abbrev *walk_next(struct walk *w, uint64_t *ret_offset)
-{
-	const struct dwarf_abbrev *a;
-	uint64_t code;
-
-	while (w->b.in.left && (w->depth || !w->is_begun)) {
-		w->is_begun = true;
-		*ret_offset = offset_of(w);
-		code = dwarf_uleb(&w->b);
-		if (code) {
-			a = dwarf_abbrevs_find(w->abbrevs, code);
-			return w->b.bad ? NULL : a;
-		}
-		if (w->depth <= 1)
-			return NULL;
-		w->depth--;
-	}
-	return NULL;
-}
-
-/* Moves past the attributes of the entry and, unless @enter, past its children if it says where
- * they end. True if its children come next. */
-static bool walk_past(struct walk *w, const struct dwarf_abbrev *a, bool enter)
-{
-	uint64_t sibling = 0, here;
-
-	dwarf_entry_skip(&w->b, w->unit, w->abbrevs, a, enter ? NULL : &sibling);
-	if (!a->has_children)
-		return false;
-	here = offset_of(w);
-	if (!enter && sibling > here && sibling <= w->unit->end) {
-		dwarf_skip(&w->b, sibling - here);
-		return false;
-	}
-	w->depth++;
-	return true;
-}
-
-/* Reads the attributes of the entry; true if its children come next. */
-static bool walk_read(struct walk *w, const struct dwarf_abbrev *a,
-		      struct dwarf_value values[DWARF_FACT_COUNT_])
-{
-	(void)dwarf_entry_read(&w->b, w->unit, w->abbrevs, a, values);
-	w->depth += a->has_children;
-	return a->has_children;
-}
-
-/* Moves past the children of an entry that was read, if it says where they end. */
-static void walk_over(struct walk *w, const struct dwarf_value values[DWARF_FACT_COUNT_])
-{
-	uint64_t here = offset_of(w), sibling = w->unit->offset + values[DWARF_SIBLING].number;
-
-	if (!values[DWARF_SIBLING].form || sibling <= here || sibling > w->unit->end)
-		return;
-	dwarf_skip(&w->b, sibling - here);
-	w->depth--;
-}
-
 /* --- the functions of a unit --- */
 
 struct adding {
@@ -212,7 +130,7 @@ static void add_function(struct unit_code *code, uint32_t depth, uint64_t entry,
  * types, some languages into other functions: for these the walk goes @deep. */
 static void read_functions(struct inlines *in, struct unit_code *code, bool deep)
 {
-	struct walk w = walk_from(code, code->unit->entries);
+	struct dwarf_walk w = dwarf_walk_from(code->unit, code->abbrevs, code->unit->entries);
 	struct dwarf_value values[DWARF_FACT_COUNT_];
 	const struct dwarf_abbrev *a;
 	uint64_t offset;
@@ -220,17 +138,17 @@ static void read_functions(struct inlines *in, struct unit_code *code, bool deep
 
 	code->is_deep = deep;
 	forget_functions(code);
-	while ((a = walk_next(&w, &offset))) {
+	while ((a = dwarf_walk_next(&w, &offset))) {
 		if (a->tag != DW_TAG_subprogram) {
-			(void)walk_past(&w, a,
-					deep || a->tag == DW_TAG_compile_unit ||
-						a->tag == DW_TAG_namespace ||
-						a->tag == DW_TAG_module);
+			(void)dwarf_walk_past(&w, a,
+					      deep || a->tag == DW_TAG_compile_unit ||
+						      a->tag == DW_TAG_namespace ||
+						      a->tag == DW_TAG_module);
 			continue;
 		}
 		depth = w.depth;
-		if (walk_read(&w, a, values) && !deep)
-			walk_over(&w, values);
+		if (dwarf_walk_read(&w, a, values) && !deep)
+			dwarf_walk_over(&w, values);
 		if (w.b.bad)
 			break;
 		add_function(code, (uint32_t)depth, offset, values);
@@ -384,7 +302,7 @@ static struct inlines_call call_of(struct dwarf_unit *u, struct dwarf_value *val
 	return call;
 }
 
-static void add_call(struct calls *c, struct nesting *n, const struct walk *w, size_t at,
+static void add_call(struct calls *c, struct nesting *n, const struct dwarf_walk *w, size_t at,
 		     struct dwarf_value *values)
 {
 	uint32_t depth = n->depth[at];
@@ -400,7 +318,7 @@ static void add_call(struct calls *c, struct nesting *n, const struct walk *w, s
 
 /* Reads the calls in the function where the walk starts, without those in functions nested in
  * it. */
-static void walk_calls(struct walk *w, struct calls *c)
+static void walk_calls(struct dwarf_walk *w, struct calls *c)
 {
 	struct nesting n = { .call = { UINT32_MAX, UINT32_MAX } };
 	struct dwarf_value values[DWARF_FACT_COUNT_];
@@ -408,14 +326,14 @@ static void walk_calls(struct walk *w, struct calls *c)
 	size_t shut = SIZE_MAX; /* deeper entries are skipped */
 	uint64_t offset;
 
-	a = walk_next(w, &offset);
-	if (!a || !walk_past(w, a, true))
+	a = dwarf_walk_next(w, &offset);
+	if (!a || !dwarf_walk_past(w, a, true))
 		return;
-	while ((a = walk_next(w, &offset))) {
+	while ((a = dwarf_walk_next(w, &offset))) {
 		size_t at = w->depth;
 
 		if (at > shut) {
-			(void)walk_past(w, a, false);
+			(void)dwarf_walk_past(w, a, false);
 			continue;
 		}
 		shut = SIZE_MAX;
@@ -424,12 +342,12 @@ static void walk_calls(struct walk *w, struct calls *c)
 		n.call[at + 1] = n.call[at];
 		n.depth[at + 1] = n.depth[at];
 		if (a->tag == DW_TAG_inlined_subroutine) {
-			(void)walk_read(w, a, values);
+			(void)dwarf_walk_read(w, a, values);
 			if (!w->b.bad)
 				add_call(c, &n, w, at, values);
 		} else if (a->tag == DW_TAG_lexical_block) {
-			(void)walk_past(w, a, true);
-		} else if (walk_past(w, a, false)) {
+			(void)dwarf_walk_past(w, a, true);
+		} else if (dwarf_walk_past(w, a, false)) {
 			shut = at;
 		}
 	}
@@ -437,7 +355,7 @@ static void walk_calls(struct walk *w, struct calls *c)
 
 static struct calls *calls_of(struct inlines *in, const struct unit_code *code, struct function *f)
 {
-	struct walk w = walk_from(code, f->entry);
+	struct dwarf_walk w = dwarf_walk_from(code->unit, code->abbrevs, f->entry);
 	uint64_t left = w.b.in.left;
 
 	if (f->calls)
