@@ -23,6 +23,7 @@
 	X(SPECIFICATION, DW_AT_specification, 0)                                                   \
 	X(CALL_FILE, DW_AT_call_file, 0)                                                           \
 	X(CALL_LINE, DW_AT_call_line, 0)                                                           \
+	X(LANGUAGE, DW_AT_language, 0)                                                             \
 	X(LINES, DW_AT_stmt_list, 0)                                                               \
 	X(DIRECTORY, DW_AT_comp_dir, 0)                                                            \
 	X(SPLIT_NAME, DW_AT_dwo_name, 0x2130 /* GNU */)                                            \

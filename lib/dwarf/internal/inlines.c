@@ -2,8 +2,11 @@
 #include "dwarf/internal/inlines.h"
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "dwarf/internal/dwarf_ranges.h"
+#include "dwarf/internal/dwarf_scopes.h"
 #include "dwarf/internal/dwarf_walk.h"
 #include "dwarf/internal/nested_ranges.h"
 
@@ -47,6 +50,8 @@ struct inlines {
 	size_t call_bytes; /* in use by all calls */
 	uint64_t read;
 	struct map names; /* of called functions, by unit and offset */
+	struct intern scoped;
+	struct dwarf_scopes *scopes; /* NULL until needed */
 	struct inlines_call *found;
 	size_t found_room;
 };
@@ -89,6 +94,8 @@ void inlines_free(struct inlines *in)
 	}
 	map_done(&in->units);
 	map_done(&in->names);
+	intern_done(&in->scoped);
+	dwarf_scopes_free(in->scopes);
 	free(in->found);
 	free(in);
 }
@@ -205,27 +212,49 @@ static bool read_entry(const struct dwarf_unit *u, uint64_t offset,
 	return is_read;
 }
 
-/* The name of an entry's function: its own, or that of an entry that it refers to. */
-static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
+/* The name of a function, and the entry that declares it. */
+struct named {
+	const char *name;
+	struct dwarf_unit *unit;
+	uint64_t offset; /* 0: not known */
+	bool is_linked;	 /* it is a linkage name */
+};
+
+/* Finds the name of an entry's function: its own, or that of an entry that it refers to. */
+static struct named find_name(struct dwarf_unit *u, struct dwarf_value *values)
 {
-	const char *name = NULL, *linked;
+	struct named n = { .unit = u };
 	unsigned int i;
 
 	for (i = 0; i < ORIGINS_MAX; i++) {
-		uint64_t offset;
+		const char *linked = dwarf_text(n.unit, &values[DWARF_LINKAGE_NAME]);
 
-		linked = dwarf_text(u, &values[DWARF_LINKAGE_NAME]);
-		if (linked)
-			return linked;
-		if (!name)
-			name = dwarf_text(u, &values[DWARF_NAME]);
-		if (!dwarf_reference(u, &values[DWARF_ORIGIN], &u, &offset) &&
-		    !dwarf_reference(u, &values[DWARF_SPECIFICATION], &u, &offset))
+		n.is_linked = linked != NULL;
+		n.name = linked ?: n.name ?: dwarf_text(n.unit, &values[DWARF_NAME]);
+		if (linked ||
+		    (!dwarf_reference(n.unit, &values[DWARF_ORIGIN], &n.unit, &n.offset) &&
+		     !dwarf_reference(n.unit, &values[DWARF_SPECIFICATION], &n.unit, &n.offset)))
 			break;
-		if (!read_entry(u, offset, values))
+		if (!read_entry(n.unit, n.offset, values))
 			break;
 	}
-	return name ? name : "(unnamed)";
+	n.name = n.name ?: "(unnamed)";
+	return n;
+}
+
+/* The name of a function that the unit @u calls. Compilers of C++ give no linkage name to what
+ * other units cannot call; then it is put together. */
+static const char *name_of(struct inlines *in, struct dwarf_unit *u, struct dwarf_value *values)
+{
+	const struct named n = find_name(u, values);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	if (n.is_linked || !n.offset || !dwarf_scopes_exist(u))
+		return n.name;
+	if (!in->scopes)
+		in->scopes = dwarf_scopes_new();
+	dwarf_scopes_add(in->scopes, n.unit, n.offset, n.name, &text);
+	return intern(&in->scoped, strbuf_text(&text));
 }
 
 /* The name of a called function; cached, as many calls have the same one. */
@@ -238,11 +267,11 @@ static const char *called(struct inlines *in, struct dwarf_unit *u,
 	const char *name;
 
 	if (!dwarf_reference(u, origin, &there, &offset))
-		return name_of(u, values);
+		return name_of(in, u, values);
 	key = hash_add(hash_u64((uintptr_t)there), offset);
 	name = map_get(&in->names, key);
 	if (!name) {
-		name = name_of(u, values);
+		name = name_of(in, u, values);
 		(void)map_set(&in->names, key, (void *)name);
 	}
 	return name;
@@ -298,7 +327,7 @@ static struct inlines_call call_of(struct dwarf_unit *u, struct dwarf_value *val
 		call.line = 0;
 	if (values[DWARF_LINKAGE_NAME].form || values[DWARF_NAME].form ||
 	    !values[DWARF_ORIGIN].form)
-		call.function = name_of(u, values);
+		call.function = find_name(u, values).name;
 	return call;
 }
 
