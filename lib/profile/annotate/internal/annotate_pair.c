@@ -215,6 +215,8 @@ bool annotate_pair_is_same_build(const struct annotate_view *a, const struct ann
 	const struct build_id *other = id ? elffile_build_id(two) : NULL;
 	struct stat st, st_other;
 
+	if (a->binary.kept && b->binary.kept) /* named by their build */
+		return !strcmp(a->binary.kept, b->binary.kept);
 	if (!one || !two)
 		return false;
 	if (id && other)
