@@ -93,7 +93,7 @@ export class Source {
 		this.base = (code.total ?? code.samples) || 1;
 		this.most = Math.max(1, ...[...this.left, ...this.right].map(r => r.heat || 0));
 		if (this.left.some(r => r.number)) panes.push(this.pane('Source', this.left.map(r => this.line(r))));
-		if (this.right.length) panes.push(this.pane('Instructions', [drawJumps(jumpsOf(this.right), this.right.length), ...this.right.map((r, i) => this.instruction(r, i))], 'code'));
+		if (this.right.length && !code.why) panes.push(this.pane('Instructions', [drawJumps(jumpsOf(this.right), this.right.length), ...this.right.map((r, i) => this.instruction(r, i))], 'code'));
 		this.order = hottestRows(this.main());
 		this.host.replaceChildren(this.head(), el('div', { class: 'panes' }, panes));
 		this.step(0);
@@ -101,7 +101,7 @@ export class Source {
 
 	/** The rows that hot lines are among: source lines, if they have samples. */
 	main() {
-		return this.left.some(r => r.heat) ? this.left : this.right;
+		return this.code.why || this.left.some(r => r.heat) ? this.left : this.right;
 	}
 
 	head() {
@@ -164,7 +164,7 @@ export class Source {
 		for (const r of [...this.left, ...this.right]) r.element?.classList.toggle('tied', Boolean(key) && r.key === key);
 		if (!clicked || !key) return;
 		const other = this.left.some(r => r.element === clicked) ? this.right : this.left;
-		const best = other.filter(r => r.key === key).sort((a, b) => b.heat - a.heat)[0];
+		const best = other.filter(r => r.element && r.key === key).sort((a, b) => b.heat - a.heat)[0];
 		if (best) this.bring(best, 'nearest');
 	}
 

@@ -241,6 +241,16 @@ file ./elf/demo.so ./elf/demo.so TIMER.0.0.all.all.all
     hot+7 20 hot+0xb 30 hot+0x14 40 hot+0x1b 5 cold 5
 """
 
+# It is gone; the texts of its lines were kept, and the source has changed.
+GONE = """
+cpu 4
+mtime 1577836800
+kept ./elf/demo.so built
+symbols ./elf/demo.so
+file /opt/prog /opt/demo.so TIMER.0.0.all.all.all
+    hot+0x7 1795 hot+0x1b 332
+"""
+
 
 def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -1253,8 +1263,23 @@ def graphs_are_whole_in_svg(b, url):
         b"NaN" not in empty and b"<title>" not in empty
 
 
+def make_gone():
+    """Makes a session of a build that is gone, and its page."""
+    for root, name in (("built", "demo.c"), ("now", "demo-next.c")):
+        os.makedirs(f"{root}/build/demo")
+        shutil.copy("elf/demo.h", f"{root}/build/demo")
+        shutil.copy(f"elf/{name}", f"{root}/build/demo/demo.c")
+    os.utime("built/build/demo/demo.c", (1, 1))
+    subprocess.run([f"{BUILD}/tests/golden/mksession", "gone"], input=GONE, text=True, check=True)
+    build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", "elf/demo.so")).group(1)
+    with open("gone/samples/current/images", "w", encoding="utf-8") as f:
+        f.write(f"/opt/demo.so\t/opt/demo.so\t{build_id}\t-\t-\t0:0:0:0\n")
+    run(f"{BUILD}/tools/opreport", "--session-dir=gone", "--root=now", "--html=gone.html")
+
+
 def make_pages():
     """Makes the sessions and their pages."""
+    make_gone()
     shutil.copy("elf/exe-pie", "marked_first")
     os.mkdir("old")
     shutil.copy("elf/lib.so", "old/lib.so")
@@ -1444,6 +1469,15 @@ def rare_functions_are_added_up(b, where):
         shown[("marked_first", "lib.so")] == ("<0.40", "10.0", "▲ more") and "without a name: 7 functions, each in less than 4 samples100 %" in b.text("v-quality")
 
 
+def a_build_that_is_gone_has_its_lines(b, url):
+    """In the source as it is now, without code; what is not found there is said."""
+    b.open(url, "v=source&fn=demo.so:hot")
+    shown = b.until(lambda: b.js("return document.querySelectorAll('#source .sl').length"))
+    tied, panes = b.js("return [document.querySelector('#source .tied').textContent, document.querySelectorAll('#source .pane').length]")
+    return shown and "s += mix(i)" in tied and panes == 1 and "No code" in b.text("source") and \
+        "84.4 % of the samples have no source line" in b.text("source")
+
+
 def inlined_code_is_shown_where_it_is(b):
     """Of an inlined function, the source is that of the function it is in; lines without text count, too."""
     server, url = serve("--session-dir=inlined", "--inlines")
@@ -1603,6 +1637,7 @@ def check_files(attempt, wide, narrow, work):
     attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
     attempt(a_difference_may_be_of_images, wide, f"file://{work}")
     attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
+    attempt(a_build_that_is_gone_has_its_lines, wide, f"file://{work}/gone.html")
 
 
 def main():

@@ -7,6 +7,7 @@
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "profile/annotate/internal/annotate_calls.h"
+#include "profile/annotate/internal/gone_lines.h"
 #include "profile/binary/sources.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
@@ -30,8 +31,9 @@ struct writer {
 	struct annotate *a;
 	const struct annotate_view *view;
 	const struct annotate_json_output *to;
-	struct disasm *disasm;
+	struct disasm *disasm; /* NULL: there is no code */
 	struct lines *lines;
+	struct gone_lines *gone; /* of a file that is gone: what its lines are now */
 	struct source *sources;
 	size_t count, room;
 	uint64_t *called; /* by each instruction; NULL: not wanted */
@@ -51,8 +53,23 @@ static void writer_done(struct writer *w)
 	}
 	free(w->sources);
 	free(w->called);
+	gone_lines_free(w->gone);
 	lines_free(w->lines);
 	disasm_free(w->disasm);
+}
+
+/* Makes a line one of the source that is there; false if it is not known. */
+static bool place(const struct writer *w, struct lines_place *at)
+{
+	if (w->gone && at->file && at->line)
+		at->line = gone_lines_place(w->gone, at);
+	return at->file && at->line;
+}
+
+/* The line of the code at an address. */
+static bool line_at(const struct writer *w, uint64_t address, struct lines_place *ret)
+{
+	return lines_find(w->lines, address, ret) && place(w, ret);
 }
 
 /* Number of the file of a line, which is noted. */
@@ -113,11 +130,13 @@ static struct code_lines lines_of(struct writer *w, uint64_t address)
 	struct lines_place at;
 	size_t i, n = lines_inlines(w->lines, address, &calls);
 
-	if (lines_find(w->lines, address, &at) && at.line)
+	if (line_at(w, address, &at))
 		add_line(w, &found, &at);
-	for (i = 0; i < n; i++)
-		if (calls[i].at.file && calls[i].at.line)
-			add_line(w, &found, &calls[i].at);
+	for (i = 0; i < n; i++) {
+		at = calls[i].at;
+		if (place(w, &at))
+			add_line(w, &found, &at);
+	}
 	return found;
 }
 
@@ -151,7 +170,8 @@ static void add_totals(struct writer *w, const struct annotate_symbol *sym)
 	}
 	annotate_calls_each(w->a, v, sym, add_place, w);
 	annotate_calls_end(&w->calls);
-	w->called = annotate_calls_code(w->a, v, sym, w->disasm);
+	if (w->disasm)
+		w->called = annotate_calls_code(w->a, v, sym, w->disasm);
 }
 
 /* Writes the functions that were inlined at an address, the innermost first. */
@@ -176,7 +196,7 @@ static void write_calls(struct writer *w, uint64_t address)
 static void write_instruction(struct writer *w, const struct disasm_insn *insn, uint64_t samples)
 {
 	struct lines_place at;
-	bool has_line = lines_find(w->lines, insn->address, &at) && at.line;
+	bool has_line = line_at(w, insn->address, &at);
 
 	json_line(&w->j);
 	json_open(&w->j, NULL, '[');
@@ -188,6 +208,24 @@ static void write_instruction(struct writer *w, const struct disasm_insn *insn, 
 	write_calls(w, insn->address);
 	if (w->called)
 		json_u64(&w->j, NULL, samples + w->called[w->next++]);
+	json_close(&w->j, ']');
+}
+
+/* Writes the places with samples of a symbol whose code is gone, as instructions without text. */
+static void write_places(struct writer *w, const struct annotate_symbol *sym)
+{
+	const struct annotate_view *v = w->view;
+	const struct samples *s = &v->image->samples;
+	size_t i;
+
+	json_open(&w->j, "instructions", '[');
+	for (i = 0; i < s->count; i++)
+		if (s->samples[i].count && v->of_sample[i] != ANNOTATE_NONE &&
+		    &v->symbols[v->of_sample[i]] == sym)
+			write_instruction(w,
+					  &(struct disasm_insn){ .address = annotate_address(v, i),
+								 .text = "" },
+					  s->samples[i].count);
 	json_close(&w->j, ']');
 }
 
@@ -279,7 +317,7 @@ static void write_sources(struct writer *w)
 	for (i = 0; i < w->count; i++) {
 		_cleanup_free_ char *found = sources_find(w->to->sources, w->sources[i].path);
 		_cleanup_(sourcetext_freep) struct sourcetext *text =
-			found ? sourcetext_open(found, elffile_owner(w->view->binary.file)) : NULL;
+			found ? sourcetext_open(found, binary_owner(&w->view->binary)) : NULL;
 
 		if (text)
 			sources_compare(w->to->sources, found,
@@ -308,8 +346,12 @@ static const char *open_code(struct writer *w, const struct annotate_symbol *sym
 	    symtab_at(b->symtab, sym->last)->end - sym->symbol->offset > w->to->code_max)
 		return "more code than a page shows, perhaps because other functions in it have no "
 		       "symbols";
-	if (!b->file)
+	if (!b->file) {
+		w->lines = binary_lines(b);
+		if (lines_exist(w->lines))
+			w->gone = gone_lines_new(w->view, w->lines, w->to->sources);
 		return b->no_code ?: "symbols only, no file with code";
+	}
 	w->lines = lines_new(b->file, b->debug);
 	if (disasm_new(b->file, NULL, NULL, NULL, &w->disasm, err) < 0)
 		return "no disassembler for its machine";
@@ -335,12 +377,12 @@ void annotate_json_print(struct annotate *a, const struct annotate_view *v,
 	json_u64(&w.j, "samples", annotate_sum(a, sym->counts));
 	if (a->config->calls)
 		json_u64(&w.j, "total", sym->counts[ANNOTATE_WITH_CALLS]);
-	if (why) {
+	if (why)
 		json_string(&w.j, "why", why);
-	} else {
+	if (!why || w.gone) {
 		if (a->config->calls)
 			add_totals(&w, sym);
-		write_instructions(&w, sym);
+		(w.gone ? write_places : write_instructions)(&w, sym);
 		write_sources(&w);
 	}
 	json_close(&w.j, '}');
