@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "profile/binary/sources.h"
+#include "symbol/short_name.h"
 #include "symbol/smartname.h"
 
 #include <ctype.h>
@@ -89,8 +90,10 @@ char *source_function_word(const char *name)
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	char *all, *end, *start;
 
-	if (!name_style_add(&style, &text, name))
+	if (!name_style_add(&style, &text, name)) {
 		strbuf_adds(&text, name);
+		short_name_bare(&text, 0); /* inlined functions may be named as in the source */
+	}
 	all = text.text;
 	if (!all)
 		return NULL;
