@@ -66,7 +66,8 @@ static void read_all(const char *samples)
 		return;
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);
-		_cleanup_free_ char *mangled = sname_mangle(&f->about.name);
+		const struct sname name = sname_of_parts(&f->name);
+		_cleanup_free_ char *mangled = sname_mangle(&name);
 
 		check_counts(f);
 		if (!*mangled)

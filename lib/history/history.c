@@ -17,7 +17,7 @@
 struct history {
 	struct history_file *files;
 	size_t count;
-	struct sname_pool names;      /* the strings of the files */
+	struct file_names names;      /* of the files */
 	struct history_count *counts; /* of all files, one file after the other */
 	struct history_cover cover;
 	struct history_cover *steps; /* NULL: time is not divided */
@@ -131,7 +131,7 @@ static void deal_out(struct history *h, struct reading *r)
 	h->files = r->files;
 	h->count = r->file_count;
 	h->names = r->names;
-	r->names = SNAME_POOL_INIT;
+	r->names = FILE_NAMES_INIT;
 	if (!all)
 		return;
 	next = find_places(h, &(struct pile){ .entries = all, .count = r->pile.count });
@@ -358,7 +358,7 @@ void history_free(struct history *h)
 	if (!h)
 		return;
 	free(h->files);
-	sname_pool_done(&h->names);
+	file_names_done(&h->names);
 	free(h->counts);
 	free(h->steps);
 	free(h);

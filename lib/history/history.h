@@ -10,7 +10,7 @@
  *	struct history *h;
  *	if (history_read(samples, &window, NULL, &h, err) == 0)	-ENOENT: there is none
  *		for (i = 0; i < history_files(h); i++)
- *			puts(history_file_at(h, i)->about.name.image.name);
+ *			puts(history_file_at(h, i)->name.image->name);
  *	history_free(h);
  */
 #pragma once

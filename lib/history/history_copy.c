@@ -30,7 +30,8 @@ struct copy {
 /* The number in the copy of file @i of the reading; 0: it is not wanted. */
 static uint32_t number_there(struct copy *c, const struct reading *r, uint32_t i)
 {
-	const struct history_name *name = &r->files[i].about;
+	const struct history_file *file = &r->files[i];
+	const struct history_name about = { sname_of_parts(&file->name), *file->header };
 	struct copied_file *f;
 
 	if (i >= c->count) {
@@ -42,12 +43,12 @@ static uint32_t number_there(struct copy *c, const struct reading *r, uint32_t i
 	}
 	f = &c->files[i];
 	if (!f->is_judged)
-		f->is_wanted = c->what->wanted(&name->name, c->what->data);
+		f->is_wanted = c->what->wanted(&about.name, c->what->data);
 	f->is_judged = true;
 	if (!f->is_wanted)
 		return 0;
 	if (f->epoch != history_writer_epoch(c->to))
-		f->number = history_writer_file(c->to, name);
+		f->number = history_writer_file(c->to, &about);
 	f->epoch = history_writer_epoch(c->to);
 	return f->number;
 }

@@ -6,6 +6,7 @@
 
 #include "sfile/sample_header.h"
 #include "sfile/sname.h"
+#include "sfile/sname_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,9 +30,11 @@ struct history_count {
 	uint32_t file; /* number of its file, from 1 on */
 };
 
-/* A sample file as it would be if the session were the window. */
+/* A sample file as it would be if the session were the window. There can be hundreds of thousands
+ * of them, so what they have in common is elsewhere. */
 struct history_file {
-	struct history_name about;
+	struct sname_parts name;
+	const struct sfile_header *header;
 	const struct history_count
 		*counts; /* in no order; a key and step may occur several times */
 	size_t count;

@@ -24,7 +24,7 @@ int history_name_of_line(const char *line, struct sname *ret)
 	_cleanup_free_ char *copy = xstrdup(line);
 	struct history_name name;
 	char *path;
-	int r = generation_parse_name(copy, NULL, &name, &path);
+	int r = generation_parse_name(copy, &name, &path);
 
 	if (r == 0)
 		*ret = name.name;
@@ -38,7 +38,7 @@ static void visit_line(char *line, size_t bytes _unused_, void *data)
 	struct history_name name;
 	char *path;
 
-	if (!line || generation_parse_name(line, NULL, &name, &path) < 0)
+	if (!line || generation_parse_name(line, &name, &path) < 0)
 		return;
 	v->each(&name.name, v->data);
 	sname_done(&name.name);

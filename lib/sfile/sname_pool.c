@@ -17,10 +17,10 @@ struct pieces {
 };
 
 /* A piece that was parsed. */
-struct part {
+struct sname_part {
 	size_t length;
-	struct sname_image image;  /* ->name is NULL if it is none */
-	const struct sname *event; /* all but images; NULL if it is none */
+	struct sname_image image; /* ->name is NULL if it is none */
+	const struct sname *rest; /* all but images; NULL if it is none */
 	char text[];
 };
 
@@ -43,105 +43,159 @@ static bool cut(const char *path, struct pieces *ret)
 	return true;
 }
 
-static const struct part *find(const struct sname_pool *p, struct piece piece)
+static bool is_text_of(const struct sname_part *part, struct piece piece)
 {
-	const struct part *part;
+	return part->length == piece.length && !memcmp(part->text, piece.at, piece.length);
+}
 
+/* The part for a piece, which may be @last; NULL: there is none. */
+static const struct sname_part *find(const struct sname_pool *p, struct piece piece,
+				     const struct sname_part *last)
+{
+	const struct sname_part *part;
+
+	if (last && is_text_of(last, piece))
+		return last;
 	map_for_each_of(&p->by_hash, hash_text(piece.at, piece.length),
-			part) if (part->length == piece.length &&
-				  !memcmp(part->text, piece.at, piece.length)) return part;
+			part) if (is_text_of(part, piece)) return part;
 	return NULL;
 }
 
 /* The part for a piece; a new one if there is none. */
-static struct part *part_of(struct sname_pool *p, struct piece piece)
+static struct sname_part *part_of(struct sname_pool *p, struct piece piece)
 {
-	struct part *part = (struct part *)(uintptr_t)find(p, piece);
+	struct sname_part *part = (struct sname_part *)(uintptr_t)find(p, piece, NULL);
 
 	if (part)
 		return part;
 	part = arena_alloc(&p->parts, sizeof(*part) + piece.length + 1);
-	*part = (struct part){ .length = piece.length };
+	*part = (struct sname_part){ .length = piece.length };
 	memcpy(part->text, piece.at, piece.length);
 	part->text[piece.length] = '\0';
 	map_add(&p->by_hash, hash_text(piece.at, piece.length), part);
 	return part;
 }
 
-/* Gives an image the string that its part has: all after "{root}" or "{kern}/". */
-static struct sname_image shared_image(struct sname_pool *p, struct part *part,
-				       const struct sname_image *image)
+/* Makes an image of a part. Its name is all after "{root}" or "{kern}/". */
+static const struct sname_image *image_of(struct sname_pool *p, struct sname_part *part,
+					  const struct sname_image *image)
 {
 	const size_t length = strlen(image->name), before = part->length - length;
 	const char *name = part->text + before;
 
+	if (part->image.name)
+		return &part->image;
 	part->image = *image;
 	part->image.name = length < part->length && !strcmp(name, image->name)
 				   ? name
 				   : intern(&p->strings, image->name);
-	return part->image;
+	return &part->image;
 }
 
-/* Remembers the parts of a name, and gives it their strings. */
-static void share(struct sname_pool *p, const struct pieces *pieces, struct sname *name)
+/* A copy of all of a name but its images, with strings of the pool. */
+static struct sname rest_of(struct sname_pool *p, const struct sname *name)
 {
-	struct part *app = part_of(p, pieces->app), *image = part_of(p, pieces->image),
-		    *event = part_of(p, pieces->event);
-	struct sname *kept;
+	struct sname rest = *name;
 
-	name->app = shared_image(p, app, &name->app);
-	name->image = shared_image(p, image, &name->image);
-	name->event = intern(&p->strings, name->event);
-	if (event->event)
-		return;
-	event->event = kept = arena_alloc(&p->parts, sizeof(*kept));
-	*kept = *name;
+	rest.app = rest.image = (struct sname_image){ 0 };
+	rest.callee.name = intern(&p->strings, rest.callee.name);
+	rest.event = intern(&p->strings, rest.event);
+	rest.task.cgroup = intern(&p->strings, rest.task.cgroup);
+	rest.task.comm = intern(&p->strings, rest.task.comm);
+	return rest;
 }
 
-/* Gives a name strings of the pool. */
-static void share_strings(struct sname_pool *p, struct sname *name)
+/* Remembers the parts of a name. */
+static void share(struct sname_pool *p, const struct pieces *pieces, const struct sname *name,
+		  struct sname_parts *ret)
 {
-	name->app.name = intern(&p->strings, name->app.name);
-	name->image.name = intern(&p->strings, name->image.name);
-	name->callee.name = intern(&p->strings, name->callee.name);
-	name->event = intern(&p->strings, name->event);
-	name->task.cgroup = intern(&p->strings, name->task.cgroup);
-	name->task.comm = intern(&p->strings, name->task.comm);
+	struct sname_part *app = part_of(p, pieces->app), *image = part_of(p, pieces->image),
+			  *event = part_of(p, pieces->event);
+	const struct sname rest = rest_of(p, name);
+
+	ret->app = image_of(p, app, &name->app);
+	ret->image = image_of(p, image, &name->image);
+	if (!event->rest)
+		event->rest = memcpy(arena_alloc(&p->parts, sizeof(rest)), &rest, sizeof(rest));
+	ret->rest = event->rest;
 }
+
+/* --- names that cannot be cut --- */
+
+static const struct sname_image *known_image(struct sname_pool *p, const struct sname_image *image)
+{
+	const struct sname_image own = { image->kind, intern(&p->strings, image->name), image->tgid,
+					 image->start, image->end };
+	const uint64_t hash = hash_add(hash_add((uintptr_t)own.name, own.start),
+				       (uint64_t)own.kind << 32 | own.tgid);
+	struct sname_image *known;
+
+	map_for_each_of(&p->images, hash, known) if (sname_image_equal(known, &own)) return known;
+	known = arena_alloc(&p->parts, sizeof(own));
+	*known = own;
+	map_add(&p->images, hash, known);
+	return known;
+}
+
+static bool same_rest(const struct sname *a, const struct sname *b)
+{
+	return a->event == b->event && a->count == b->count && a->unit_mask == b->unit_mask &&
+	       a->has_callee == b->has_callee &&
+	       (!a->has_callee || sname_image_equal(&a->callee, &b->callee)) &&
+	       sname_task_equal(&a->task, &b->task);
+}
+
+static const struct sname *known_rest(struct sname_pool *p, const struct sname *name)
+{
+	const struct sname own = rest_of(p, name);
+	const uint64_t hash = hash_add(hash_add(sname_task_hash(&own.task), (uintptr_t)own.event),
+				       (uintptr_t)own.callee.name);
+	struct sname *known;
+
+	map_for_each_of(&p->rests, hash, known) if (same_rest(known, &own)) return known;
+	known = arena_alloc(&p->parts, sizeof(own));
+	*known = own;
+	map_add(&p->rests, hash, known);
+	return known;
+}
+
+/* --- parsing --- */
 
 /* Makes a name of parts that are known; false if one is not. */
-static bool compose(const struct sname_pool *p, const struct pieces *pieces, struct sname *ret)
+static bool compose(struct sname_pool *p, const struct pieces *pieces, struct sname_parts *ret)
 {
-	const struct part *app = find(p, pieces->app), *image = app ? find(p, pieces->image) : NULL,
-			  *event = image ? find(p, pieces->event) : NULL;
+	const struct sname_part *app = find(p, pieces->app, p->last_app),
+				*image = app ? find(p, pieces->image, p->last_image) : NULL,
+				*event = image ? find(p, pieces->event, p->last_event) : NULL;
 
-	if (!event || !app->image.name || !image->image.name || !event->event)
+	if (!event || !app->image.name || !image->image.name || !event->rest)
 		return false;
-	*ret = *event->event;
-	ret->app = app->image;
-	ret->image = image->image;
+	p->last_app = app;
+	p->last_image = image;
+	p->last_event = event;
+	*ret = (struct sname_parts){ &app->image, &image->image, event->rest };
 	return true;
 }
 
-int sname_pool_parse(struct sname_pool *p, const char *path, struct sname *ret, struct error *err)
+int sname_pool_parse(struct sname_pool *p, const char *path, struct sname_parts *ret,
+		     struct error *err)
 {
 	struct pieces pieces;
 	const bool is_cut = cut(path, &pieces);
-	struct sname name, own;
+	struct sname name;
 	int r;
 
 	if (is_cut && compose(p, &pieces, ret))
 		return 0;
-	r = sname_parse(path, &own, err);
+	r = sname_parse(path, &name, err);
 	if (r < 0)
 		return r;
-	name = own;
 	if (is_cut)
-		share(p, &pieces, &name);
+		share(p, &pieces, &name, ret);
 	else
-		share_strings(p, &name);
-	sname_done(&own);
-	*ret = name;
+		*ret = (struct sname_parts){ known_image(p, &name.app), known_image(p, &name.image),
+					     known_rest(p, &name) };
+	sname_done(&name);
 	return 0;
 }
 
@@ -160,4 +214,7 @@ void sname_pool_done(struct sname_pool *p)
 	arena_done(&p->parts);
 	map_done(&p->by_hash);
 	intern_done(&p->strings);
+	map_done(&p->images);
+	map_done(&p->rests);
+	*p = SNAME_POOL_INIT;
 }

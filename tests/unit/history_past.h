@@ -111,7 +111,7 @@ static inline uint64_t counted(const struct history *h, const char *path, const 
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);
 
-		for (k = 0; k < f->count && !strcmp(f->about.name.image.name, path); k++)
+		for (k = 0; k < f->count && !strcmp(f->name.image->name, path); k++)
 			sum += !key || f->counts[k].key == *key ? f->counts[k].count : 0;
 	}
 	return sum;

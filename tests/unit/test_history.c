@@ -45,7 +45,7 @@ static uint64_t count_at(const struct history *h, const char *path, uint64_t key
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);
 
-		for (k = 0; k < f->count && !strcmp(f->about.name.image.name, path); k++)
+		for (k = 0; k < f->count && !strcmp(f->name.image->name, path); k++)
 			if (f->counts[k].key == key)
 				return f->counts[k].count;
 	}
@@ -199,17 +199,17 @@ static void names_say_what_the_file_is(void)
 	all = read_window(dir, 0, 1);
 	CHECK_EQ(history_files(all), 1);
 	f = history_file_at(all, 0);
-	CHECK_STR(f->about.name.app.name, "/tmp/tab\there\n");
-	CHECK_STR(f->about.name.image.name, "ext4");
-	CHECK_STR(f->about.name.event, "TIMER");
-	CHECK_STR(f->about.name.task.cgroup, "/a b");
-	CHECK_EQ(f->about.name.task.tid, 7);
-	CHECK(f->about.header.is_kernel);
-	CHECK_EQ(f->about.header.mtime, 7);
-	CHECK_EQ(f->about.header.cpu_type, 4);
-	CHECK_EQ(f->about.header.cpu_mhz, 2400);
-	CHECK_EQ(f->about.header.event, 60);
-	CHECK_EQ(f->about.header.unit_mask, 3);
+	CHECK_STR(f->name.app->name, "/tmp/tab\there\n");
+	CHECK_STR(f->name.image->name, "ext4");
+	CHECK_STR(f->name.rest->event, "TIMER");
+	CHECK_STR(f->name.rest->task.cgroup, "/a b");
+	CHECK_EQ(f->name.rest->task.tid, 7);
+	CHECK(f->header->is_kernel);
+	CHECK_EQ(f->header->mtime, 7);
+	CHECK_EQ(f->header->cpu_type, 4);
+	CHECK_EQ(f->header->cpu_mhz, 2400);
+	CHECK_EQ(f->header->event, 60);
+	CHECK_EQ(f->header->unit_mask, 3);
 }
 
 static void generations_have_their_own_numbers(void)
@@ -389,7 +389,7 @@ static void steps_add_up_to_the_window(void)
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);
 
-		for (k = 0; k < f->count && strcmp(f->about.name.image.name, "/usr/bin/c"); k++)
+		for (k = 0; k < f->count && strcmp(f->name.image->name, "/usr/bin/c"); k++)
 			counted[f->counts[k].step] += f->counts[k].count;
 	}
 	CHECK_EQ(counted[0], 12);

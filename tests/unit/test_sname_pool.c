@@ -43,30 +43,37 @@ static void names_are_the_same_as_without_a_pool(void)
 	for (i = 0; i < 2 * ARRAY_SIZE(names); i++) {
 		const char *text = names[i % ARRAY_SIZE(names)];
 		struct sname plain, pooled;
+		struct sname_parts parts;
 
-		if (!CHECK(sname_parse(text, &plain, NULL) == 0))
+		if (!CHECK(sname_parse(text, &plain, NULL) == 0) ||
+		    !CHECK(sname_pool_parse(&pool, text, &parts, NULL) == 0))
 			continue;
-		test_check(sname_pool_parse(&pool, text, &pooled, NULL) == 0 &&
-				   same_names(&plain, &pooled),
-			   text, __FILE__, __LINE__);
+		pooled = sname_of_parts(&parts);
+		test_check(same_names(&plain, &pooled), text, __FILE__, __LINE__);
 		sname_done(&plain);
 	}
 	sname_pool_done(&pool);
 }
 
-static void equal_images_have_one_string(void)
+static void equal_parts_are_one_pointer(void)
 {
 	struct sname_pool pool = SNAME_POOL_INIT;
-	struct sname of_lib, own, of_cat, in_cgroup, in_other;
+	struct sname_parts parts[ARRAY_SIZE(names)], again;
+	size_t i;
 
-	CHECK(sname_pool_parse(&pool, names[0], &of_lib, NULL) == 0);
-	CHECK(sname_pool_parse(&pool, names[1], &own, NULL) == 0);
-	CHECK(sname_pool_parse(&pool, names[3], &of_cat, NULL) == 0);
-	CHECK(sname_pool_parse(&pool, names[9], &in_cgroup, NULL) == 0);
-	CHECK(sname_pool_parse(&pool, names[10], &in_other, NULL) == 0);
-	CHECK(own.app.name == own.image.name && own.app.name == of_lib.app.name);
-	CHECK(of_cat.image.name == of_lib.image.name);
-	CHECK(in_cgroup.image.name == in_other.image.name);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		CHECK(sname_pool_parse(&pool, names[i], &parts[i], NULL) == 0);
+	CHECK(parts[0].app == parts[1].app && parts[0].rest == parts[1].rest);
+	CHECK(parts[1].app == parts[1].image);
+	CHECK(parts[2].app == parts[1].app && parts[2].rest != parts[1].rest);
+	CHECK(parts[0].image == parts[3].image);
+	CHECK(parts[6].rest == parts[8].rest && parts[7].image != parts[8].image);
+	CHECK(parts[9].image == parts[10].image && parts[9].rest != parts[10].rest);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		test_check(sname_pool_parse(&pool, names[i], &again, NULL) == 0 &&
+				   again.app == parts[i].app && again.image == parts[i].image &&
+				   again.rest == parts[i].rest,
+			   names[i], __FILE__, __LINE__);
 	sname_pool_done(&pool);
 }
 
@@ -80,7 +87,7 @@ static void known_parts_do_not_make_a_name(void)
 		"{root}/usr/bin//xz/{dep}/{root}/usr/bin/xz" SPEC,
 	};
 	struct sname_pool pool = SNAME_POOL_INIT;
-	struct sname name;
+	struct sname_parts name;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -111,5 +118,5 @@ static void pairs_are_known_without_parsing(void)
 		test_check(sname_pool_pair(unclear[i]) == 0, unclear[i], __FILE__, __LINE__);
 }
 
-TESTS(T(names_are_the_same_as_without_a_pool), T(equal_images_have_one_string),
+TESTS(T(names_are_the_same_as_without_a_pool), T(equal_parts_are_one_pointer),
       T(known_parts_do_not_make_a_name), T(pairs_are_known_without_parsing))

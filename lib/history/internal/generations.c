@@ -9,7 +9,6 @@
 #include "file/open_regular.h"
 #include "history/history_kind.h"
 #include "history/slice_file.h"
-#include "sfile/sname_pool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,16 +41,15 @@ void generation_add_name(struct strbuf *out, const struct history_name *name, co
 	strbuf_adds(out, "\n");
 }
 
-/* Parses the columns before the path; moves *@line past them. */
-static int parse_header(char **line, struct sfile_header *ret)
+int generation_parse_columns(char *columns, struct sfile_header *ret)
 {
-	char *kind = strsep(line, "\t"), *column[4];
+	char *kind = strsep(&columns, "\t"), *column[4];
 	static const uint64_t most[] = { UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 	uint64_t value[ARRAY_SIZE(column)];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(column); i++) {
-		column[i] = strsep(line, "\t");
+		column[i] = strsep(&columns, "\t");
 		if (!column[i] || parse_u64(column[i], 0, most[i], &value[i]) < 0)
 			return -EBADMSG;
 	}
@@ -61,23 +59,24 @@ static int parse_header(char **line, struct sfile_header *ret)
 				      .cpu_type = (uint32_t)value[1],
 				      .event = (uint32_t)value[2],
 				      .cpu_mhz = (double)value[3] };
-	return ret->is_kernel || !strcmp(kind, user_mark) ? 0 : -EBADMSG;
+	return !columns && (ret->is_kernel || !strcmp(kind, user_mark)) ? 0 : -EBADMSG;
 }
 
-int generation_parse_name(char *line, struct sname_pool *pool, struct history_name *ret,
-			  char **ret_path)
+int generation_parse_name(char *line, struct history_name *ret, char **ret_path)
 {
 	struct error err = ERROR_INIT;
+	char *tab = strrchr(line, '\t'), *path = tab ? tab + 1 : NULL;
 
-	if (parse_header(&line, &ret->header) < 0 || !line || strchr(line, '\t') ||
-	    text_unescape_field(line) < 0 ||
-	    (pool ? sname_pool_parse(pool, line, &ret->name, &err)
-		  : sname_parse(line, &ret->name, &err)) < 0)
+	if (!tab)
+		return -EBADMSG;
+	*tab = '\0';
+	if (generation_parse_columns(line, &ret->header) < 0 || text_unescape_field(path) < 0 ||
+	    sname_parse(path, &ret->name, &err) < 0)
 		return -EBADMSG;
 	ret->header.count = (uint32_t)ret->name.count;
 	ret->header.unit_mask = (uint32_t)ret->name.unit_mask;
 	ret->header.anon_start = ret->name.image.start;
-	*ret_path = line;
+	*ret_path = path;
 	return 0;
 }
 
@@ -160,7 +159,7 @@ static char *other_line(const char *line, unsigned int rung, bool all, bool *ret
 	struct history_name parsed, name;
 	char *as_parsed;
 
-	if (generation_parse_name(copy, NULL, &parsed, &as_parsed) < 0)
+	if (generation_parse_name(copy, &parsed, &as_parsed) < 0)
 		return NULL;
 	if (is_other(&parsed.name.app) != (rung == 1) || is_other(&parsed.name.image)) {
 		sname_done(&parsed.name);

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 struct segment;
-struct sname_pool;
 struct strbuf;
 
 /* The paths of generation @number; the caller frees. */
@@ -19,10 +18,11 @@ char *generation_names_path(const char *dir, uint32_t number);
 char *generation_slices_path(const char *dir, uint32_t number);
 /* Adds the line of a name; @path is that of the sample file (sname_mangle()). */
 void generation_add_name(struct strbuf *out, const struct history_name *name, const char *path);
-/* Parses a line, in place. The strings of the name are those of @pool; NULL: the caller calls
- * sname_done(). Returns 0, with the path in *@ret_path, or -EBADMSG. */
-int generation_parse_name(char *line, struct sname_pool *pool, struct history_name *ret,
-			  char **ret_path);
+/* Parses the columns of a line before its path, in place. 0 or -EBADMSG. */
+int generation_parse_columns(char *columns, struct sfile_header *ret);
+/* Parses a line, in place; the caller calls sname_done(). Returns 0, with the path in *@ret_path,
+ * or -EBADMSG. Of many lines: internal/file_names.h. */
+int generation_parse_name(char *line, struct history_name *ret, char **ret_path);
 
 /* Is called with each line of a file of names, in order, which is NULL if there is a NUL in it, and
  * its bytes. */

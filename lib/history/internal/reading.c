@@ -18,47 +18,44 @@ static_assert(HISTORY_RARE == SEGMENT_RARE, "both are keys of sample files");
 
 /* --- names --- */
 
-/* Strings of names are those of ->names, so equal ones are one pointer. */
-static uint64_t hash_of(const struct sname *name)
+static uint64_t hash_of(const struct sname_parts *name)
 {
-	uint64_t hash = hash_u64((uintptr_t)name->app.name ^ (uintptr_t)name->image.name << 16);
-
-	hash = hash_add(hash, (uintptr_t)name->event ^ (uint64_t)name->task.tgid << 32);
-	return hash_add(hash, (uint64_t)name->task.tid << 32 ^ (uint64_t)name->task.cpu);
+	return hash_u64((uintptr_t)name->app ^ (uintptr_t)name->image << 16 ^
+			(uintptr_t)name->rest << 32);
 }
 
-static bool is_same(const struct sname *a, const struct sname *b)
+static bool is_same(const struct sname_parts *a, const struct sname_parts *b)
 {
-	return sname_image_equal(&a->app, &b->app) && sname_image_equal(&a->image, &b->image) &&
-	       a->event == b->event && a->count == b->count && a->unit_mask == b->unit_mask &&
-	       sname_task_equal(&a->task, &b->task);
+	return a->app == b->app && a->image == b->image && a->rest == b->rest;
 }
 
-uint32_t reading_file(struct reading *r, const struct history_name *name)
+static bool is_keyless(const struct reading *r, const struct sname_parts *parts)
 {
-	const uint64_t hash = hash_of(&name->name);
+	const struct sname name = sname_of_parts(parts);
+
+	return !r->wants_keys(&name, r->keys_data);
+}
+
+uint32_t reading_file(struct reading *r, const struct history_file *about)
+{
+	const uint64_t hash = hash_of(&about->name);
 	uintptr_t known;
 
-	map_for_each_of(&r->by_name, hash, known) if (is_same(&r->files[known - 1].about.name,
-							      &name->name)) return (uint32_t)known;
+	map_for_each_of(&r->by_name, hash, known) if (is_same(&r->files[known - 1].name,
+							      &about->name)) return (uint32_t)known;
 	array_grow(&r->files, r->file_count + 1, &r->file_room);
 	array_grow(&r->keyless, r->file_count + 1, &r->keyless_room);
-	r->keyless[r->file_count] = r->wants_keys && !r->wants_keys(&name->name, r->keys_data);
-	r->files[r->file_count++] = (struct history_file){ .about = *name };
+	r->keyless[r->file_count] = r->wants_keys && is_keyless(r, &about->name);
+	r->files[r->file_count++] = *about;
 	map_add(&r->by_name, hash, (void *)(uintptr_t)r->file_count);
 	return (uint32_t)r->file_count;
 }
 
 uint32_t reading_parse(struct reading *r, const char *line)
 {
-	const size_t size = strlen(line) + 1;
-	struct history_name name;
-	char *path;
+	struct history_file about = { 0 };
 
-	array_grow(&r->copy, size, &r->copy_room);
-	memcpy(r->copy, line, size);
-	return generation_parse_name(r->copy, &r->names, &name, &path) == 0 ? reading_file(r, &name)
-									    : 0;
+	return file_names_parse(&r->names, line, &about) == 0 ? reading_file(r, &about) : 0;
 }
 
 /* The number of a line that is parsed later, and stays until then. */
@@ -420,10 +417,9 @@ void reading_done(struct reading *r)
 		free(r->texts[--r->text_count]);
 	free(r->texts);
 	arena_done(&r->text);
-	sname_pool_done(&r->names);
+	file_names_done(&r->names);
 	free(r->numbers);
 	free(r->lines);
-	free(r->copy);
 	free(r->keyless);
 	free(r->extents);
 	free(r->taken);

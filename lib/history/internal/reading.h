@@ -14,12 +14,12 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "history/history_name.h"
+#include "history/internal/file_names.h"
 #include "history/internal/part.h"
 #include "history/internal/pile.h"
 #include "history/internal/tally.h"
 #include "history/slice_file.h"
 #include "history/steps.h"
-#include "sfile/sname_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ struct reading {
 	size_t taken_count;
 
 	struct history_file *files; /* the caller's */
-	struct sname_pool names;    /* their strings; a caller that keeps these takes it */
+	struct file_names names;    /* of these; a caller that keeps them takes it */
 	size_t file_count, file_room;
 	bool *keyless; /* by file, from 0 on */
 	size_t keyless_room;
@@ -68,8 +68,6 @@ struct reading {
 	size_t unparsed_count, unparsed_room;
 	char **texts; /* names of segments */
 	size_t text_count, text_room;
-	char *copy; /* of the line that is parsed */
-	size_t copy_room;
 	uint32_t *numbers;  /* of the names being read, in ->pile; by line, from 0 on */
 	const char **lines; /* these, in ->text, where ->numbers has READING_LATER */
 	size_t count, room, line_room;
@@ -89,7 +87,8 @@ int reading_segments(struct reading *r, const struct history_source *list, size_
 		     struct error *err);
 /* Parses a line; returns the number of its sample file, 0 if it is damaged. */
 uint32_t reading_parse(struct reading *r, const char *line);
-/* The number of the sample file with this name, whose strings are those of ->names. */
-uint32_t reading_file(struct reading *r, const struct history_name *name);
+/* The number of the sample file with the name of @about, whose parts are those of ->names; it gets
+ * its header if it is new. */
+uint32_t reading_file(struct reading *r, const struct history_file *about);
 /* Frees all but ->files, also ->names. */
 void reading_done(struct reading *r);

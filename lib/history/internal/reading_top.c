@@ -13,7 +13,7 @@
 enum { FEW = 1000 };
 
 /* No file has this name. */
-static char rest_image[] = "/[rest]";
+static const struct sname_image rest_image = { .kind = SNAME_ROOT, .name = "/[rest]" };
 
 /* An application and an image, whose symbols have rows of their own. */
 struct pair {
@@ -146,14 +146,13 @@ static size_t choose(struct top *t)
 static uint32_t make_rest(struct top *t, const char *line)
 {
 	uint32_t file = reading_parse(t->r, line);
-	struct history_name name;
+	struct history_file rest;
 
 	if (!file)
 		return 0;
-	name = t->r->files[file - 1].about;
-	name.name.app = name.name.image =
-		(struct sname_image){ .kind = SNAME_ROOT, .name = rest_image };
-	file = reading_file(t->r, &name);
+	rest = t->r->files[file - 1];
+	rest.name.app = rest.name.image = &rest_image;
+	file = reading_file(t->r, &rest);
 	t->r->files[file - 1].is_rest = true;
 	return file;
 }

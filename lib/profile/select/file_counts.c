@@ -76,7 +76,7 @@ void file_counts_close(struct file_counts *c)
 
 const struct sfile_header *file_counts_header(const struct file_counts *c)
 {
-	return c->sf ? sfile_header(c->sf) : c->arcs ? &c->of_arcs : &c->past->about.header;
+	return c->sf ? sfile_header(c->sf) : c->arcs ? &c->of_arcs : c->past->header;
 }
 
 int file_counts_read_header(const struct gather_file *f, struct sfile_header *ret,
@@ -255,8 +255,8 @@ int file_counts_write(const struct gather *g, const struct gather_file *f, const
 		      char **ret, struct error *err)
 {
 	const struct manifest_image *image = g->images[f->image].manifest;
-	_cleanup_free_ char *below = sname_mangle(f->arcs ? &f->arcs->name : &f->past->about.name),
-			    *path = NULL;
+	const struct sname name = f->arcs ? f->arcs->name : sname_of_parts(&f->past->name);
+	_cleanup_free_ char *below = sname_mangle(&name), *path = NULL;
 	struct sfile_header header;
 	int r = file_counts_read_header(f, &header, err);
 

@@ -172,6 +172,17 @@ static void add_arcs(struct walk *w)
 	}
 }
 
+/* Adds a file that the history counted, if it is selected. */
+static struct gather_file *add_past_file(struct walk *w, const struct history_file *past)
+{
+	const struct sname name = sname_of_parts(&past->name);
+	struct gather_file *file = past->count ? add_name(w, &name) : NULL;
+
+	if (file)
+		file->past = past;
+	return file;
+}
+
 static void add_past_files(struct walk *w, const struct history *history)
 {
 	bool in_blocks = w->g->blocks == GATHER_BLOCKS_OF_TIME;
@@ -181,11 +192,10 @@ static void add_past_files(struct walk *w, const struct history *history)
 	w->by_string = &by_string;
 	for (i = 0; i < history_files(history); i++) {
 		const struct history_file *past = history_file_at(history, i);
-		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
+		struct gather_file *file = add_past_file(w, past);
 
 		if (!file)
 			continue;
-		file->past = past;
 		file->is_rest = past->is_rest;
 		file->slot = in_blocks ? 1 : file->slot;
 	}
@@ -267,13 +277,8 @@ static int add_idle(struct walk *w, uint32_t last, struct error *err)
 	size_t i;
 	int r;
 
-	for (i = 0; s->idle && i < history_files(s->idle); i++) {
-		const struct history_file *past = history_file_at(s->idle, i);
-		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
-
-		if (file)
-			file->past = past;
-	}
+	for (i = 0; s->idle && i < history_files(s->idle); i++)
+		(void)add_past_file(w, history_file_at(s->idle, i));
 	r = idle_walk(s->samples, last, add_idle_file, skip_file, w, err);
 	map_done(&w->by_path);
 	return r;

@@ -28,8 +28,9 @@ static void add_sampled(const struct chains *c, const struct history *h, uint64_
 
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);
+		const struct sname name = sname_of_parts(&f->name);
 
-		if (!chains_select(c, &f->about.name))
+		if (!chains_select(c, &name))
 			continue;
 		for (k = 0; k < f->count; k++)
 			sampled[f->counts[k].step] += f->counts[k].count;
