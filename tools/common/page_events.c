@@ -60,6 +60,7 @@ int page_events_list(const struct profile_config *config, char *const *words,
 	while (words[count])
 		count++;
 	how.merge = CLASSES_MERGE_ALL | CLASSES_MANY_AXES;
+	how.sums_only = true;
 	r = reporting_open(&how, count, words, &p, err);
 	if (r < 0)
 		return r;
