@@ -236,7 +236,7 @@ static int collect(struct parts *parts, const struct braces *in, struct error *e
 		return r;
 	r = check_events(p, err);
 	if (r == 0 && options.children)
-		r = chain_calls_collect(&parts->profile->chains, &parts->calls, err);
+		r = chain_calls_collect(&parts->profile->chains, NULL, &parts->calls, err);
 	if (r < 0)
 		return r;
 	options.config.calls = parts->calls;

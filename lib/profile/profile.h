@@ -54,8 +54,11 @@ struct profile_config {
 	enum profile_chains chains;
 	struct spec_division division; /* of time, for a timeline */
 	bool sums_only; /* the offsets of samples do not matter, only how many each file has */
-	size_t top;	/* not 0: only so many symbols matter; see struct history_wanted */
-	bool blocks;	/* counts of blocks, too, to measure how much counts vary: gather.h */
+	/* NULL, or whether the offsets of samples in an image matter; else they may be missing. */
+	bool (*wants_offsets)(const struct sname_image *image, void *data);
+	void *offsets_data;
+	size_t top;  /* not 0: only so many symbols matter; see struct history_wanted */
+	bool blocks; /* counts of blocks, too, to measure how much counts vary: gather.h */
 	/* An earlier profile of the session, opened with ->binaries.keep, which outlives this one:
 	 * images that it has opened are not opened again. NULL: none. */
 	const struct profile *lender;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/page_sources.h"
 
+#include "tools/common/page_calls.h"
 #include "tools/common/page_report.h"
 #include "tools/common/reporting.h"
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "profile/annotate/annotate_json.h"
 #include "profile/binary/sources.h"
@@ -162,15 +165,49 @@ static void take(struct job *job, struct page_sources *ret)
 	}
 }
 
-struct chain_calls *page_calls(struct profile *p)
+/* Reads who calls what in the functions; caller frees. */
+static struct chain_calls *calls_of(const struct job *job)
 {
-	struct chain_calls *calls = NULL;
-	struct error none = ERROR_INIT;
+	_cleanup_free_ struct page_function *functions =
+		xcalloc(job->count + 1, sizeof(*functions));
+	size_t i;
 
-	if (!p->chains.source_count || p->classes.count != 1)
-		return NULL;
-	(void)chain_calls_collect(&p->chains, &calls, &none);
-	return calls;
+	for (i = 0; i < job->count; i++)
+		functions[i] =
+			(struct page_function){ gather_image_name(job->names,
+								  job->hot[i].row->image, true),
+						job->hot[i].row->address };
+	return page_calls(job->profile, functions, job->count);
+}
+
+/* The images that the functions are in. */
+struct images {
+	const struct gather *gather;
+	struct map by_name; /* by hash: number + 1 */
+};
+
+static void find_images(const struct page_report *page, const struct hot *hot, size_t count,
+			struct images *ret)
+{
+	size_t i;
+
+	*ret = (struct images){ .gather = page->profile->gather };
+	for (i = 0; i < count; i++) {
+		const uint32_t image = hot[i].row->image;
+		const char *name = ret->gather->images[image].id.name;
+
+		(void)map_set(&ret->by_name, hash_text(name, strlen(name)),
+			      (void *)((uintptr_t)image + 1));
+	}
+}
+
+/* Whether functions may be in an image. Memory of processes has other names on the page. */
+static bool has_functions(const struct sname_image *image, void *data)
+{
+	const struct images *images = data;
+
+	return image->kind == SNAME_ANON ||
+	       map_get(&images->by_name, hash_text(image->name, strlen(image->name)));
 }
 
 int page_sources_collect(const struct profile_config *config, const struct page_words *words,
@@ -183,25 +220,29 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	_cleanup_free_ struct hot *hot = NULL;
 	_cleanup_free_ char **json = NULL;
 	struct profile_config code = *config;
-	struct job job = { 0 };
+	struct job job = { .names = page->profile->gather, .count = hottest(page, &hot) };
+	struct images images;
 	size_t i;
 	int r;
 
+	find_images(page, hot, job.count, &images);
 	code.merge = CLASSES_MERGE_ALL;
-	code.binaries.code = true;
+	code.binaries.code = code.binaries.keep = true;
+	code.wants_offsets = has_functions;
+	code.offsets_data = &images;
 	code.chains = PROFILE_CHAINS_IF_ANY;
 	code.binaries.symbols_only = false;
 	code.blocks = false; /* their counts are of the same samples */
 	r = reporting_open(&code, words->count, words->list, &p, err);
+	map_done(&images.by_name);
 	if (r < 0)
 		return r;
-	job = (struct job){ .profile = p, .names = page->profile->gather };
+	job.profile = p;
 	job.sources = sources = profile_sources(p, NULL, NULL);
 	sources_be_quiet(sources); /* the page names missing files */
-	job.count = hottest(page, &hot);
 	job.hot = hot;
 	job.json = json = xcalloc(job.count + 1, sizeof(*json));
-	how.calls = calls = page_calls(p);
+	how.calls = calls = calls_of(&job);
 	annotate_collect(p->gather, &p->classes, &p->by_image, &how, &job.annotate);
 	for (i = 0; i < job.annotate.image_count; i++)
 		print_image(&job, i);

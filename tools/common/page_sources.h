@@ -13,9 +13,7 @@
 
 #include <stddef.h>
 
-struct chain_calls;
 struct page_report;
-struct profile;
 struct profile_config;
 struct report_source;
 
@@ -35,6 +33,3 @@ struct page_words {
 int page_sources_collect(const struct profile_config *config, const struct page_words *words,
 			 struct page_report *page, struct page_sources *ret, struct error *err);
 void page_sources_done(struct page_sources *s);
-/* Reads who calls what, for the annotation of a profile that was opened with
- * PROFILE_CHAINS_IF_ANY; NULL if it has no call chains, or several events. Caller frees. */
-struct chain_calls *page_calls(struct profile *p);

@@ -7,7 +7,7 @@
 #include "profile/binary/sources.h"
 #include "profile/profile.h"
 #include "profile/rows/chain_calls.h"
-#include "tools/common/page_sources.h"
+#include "tools/common/page_calls.h"
 #include "tools/common/reporting.h"
 #include "tools/opweb/web_window.h"
 
@@ -67,7 +67,8 @@ static bool print_from(struct annotate *a, size_t image, const struct question *
 static int print_function(struct profile *p, const struct name_style *names,
 			  const struct question *q, struct error *err)
 {
-	_cleanup_(chain_calls_freep) struct chain_calls *calls = page_calls(p);
+	const struct page_function function = { q->image, q->address };
+	_cleanup_(chain_calls_freep) struct chain_calls *calls = page_calls(p, &function, 1);
 	const struct annotate_config config = { .names = *names, .calls = calls };
 	_cleanup_(annotate_done) struct annotate a = { 0 };
 	bool is_found = false;
@@ -97,7 +98,7 @@ int web_source_print(const struct profile_config *config, const struct name_styl
 		return r;
 	all = web_window_words(words, q.time, &count);
 	code.merge = CLASSES_MERGE_ALL;
-	code.binaries.code = true;
+	code.binaries.code = code.binaries.keep = true;
 	code.chains = PROFILE_CHAINS_IF_ANY;
 	r = reporting_open(&code, count, all, &p, err);
 	return r < 0 ? r : print_function(p, names, &q, err);

@@ -41,7 +41,7 @@ struct knot {
 /* A frame of its nodes, in the place that they have there. */
 struct spot {
 	struct chain_frame frame; /* of the reader */
-	bool is_function, in_kernel;
+	bool is_function, in_kernel, is_wanted;
 	uint32_t places
 		[CODE_ROLE_COUNT_]; /* numbers + 1 of the places in these roles; 0: not known */
 };
@@ -49,10 +49,12 @@ struct spot {
 /* A union being read. */
 struct reading {
 	struct chains_collect collect;
+	const struct chain_calls_wanted *wanted; /* NULL: all places */
 	struct chain_calls *out;
 	struct map by_hash; /* of places: number + 1 */
 	struct chain_union all;
 	struct knot *knots;
+	bool *concerned; /* by node: whether it, or one of its callers, is in a wanted place */
 	struct spot *spots;
 };
 
@@ -102,36 +104,41 @@ static bool in_kernel(const struct reading *r, uint32_t knot)
 	return r->spots[r->all.place_of[knot]].in_kernel;
 }
 
-/* The call of a node in a role, which is added, as its callers are, if it is new. */
+/* The call of a node in a role, or of the next one outwards whose place is wanted. It is added, as
+ * its callers are, if it is new. 0: there is none. */
 static uint32_t call_of(struct reading *r, uint32_t knot, enum code_role role)
 {
 	struct chain_calls *c = r->out;
 	const uint32_t parent = parent_of(r, knot);
 	uint32_t caller = 0;
 
-	if (r->knots[knot].calls[role])
+	if (r->knots[knot].calls[role] || !r->concerned[knot])
 		return r->knots[knot].calls[role];
 	if (parent_of(r, parent))
 		caller =
 			call_of(r, parent,
 				chain_frames_role(false, in_kernel(r, parent), in_kernel(r, knot)));
+	if (!r->spots[r->all.place_of[knot]].is_wanted)
+		return r->knots[knot].calls[role] = caller;
 	array_grow(&c->calls, c->call_count + 1, &c->call_room);
 	c->calls[c->call_count] = (struct call){ caller, place_of(r, knot, role), 0 };
 	return r->knots[knot].calls[role] = (uint32_t)c->call_count++;
 }
 
-/* Finds the context of each node. */
+/* Finds the context of each node, and which ones are concerned. */
 static void find_contexts(struct reading *r)
 {
 	uint32_t i;
 
 	for (i = 1; i <= r->all.count; i++) { /* parents come first */
 		const uint32_t parent = parent_of(r, i);
+		const struct spot *s = &r->spots[r->all.place_of[i]];
 
 		if (!parent)
 			r->knots[i].context = chain_union_context(&r->all, i);
-		else if (r->spots[r->all.place_of[i]].frame.image)
+		else if (s->frame.image)
 			r->knots[i].context = r->knots[parent].context;
+		r->concerned[i] = parent && (s->is_wanted || r->concerned[parent]);
 	}
 }
 
@@ -142,7 +149,7 @@ static int read_chain(struct reading *r, uint32_t knot)
 	uint32_t call;
 	int wanted;
 
-	if (!context)
+	if (!context || !r->concerned[knot])
 		return 0;
 	wanted =
 		chains_take_want(&r->collect, context, r->spots[r->all.place_of[knot]].frame.image);
@@ -151,6 +158,21 @@ static int read_chain(struct reading *r, uint32_t knot)
 	call = call_of(r, knot, CODE_SAMPLED); /* calls move */
 	r->out->calls[call].samples += r->all.counts[knot];
 	return 0;
+}
+
+static bool is_wanted(const struct reading *r, const struct chain_frame *frame)
+{
+	const struct chain_calls_wanted *w = r->wanted;
+	const uint32_t image = r->collect.source->images[frame->image];
+	size_t i;
+
+	if (!w)
+		return true;
+	for (i = FIRST_NOT(k, 0, w->count, w->list[k].image < image);
+	     i < w->count && w->list[i].image == image; i++)
+		if (frame->offset >= w->list[i].begin && frame->offset <= w->list[i].end)
+			return true;
+	return false;
 }
 
 static void read_spots(struct reading *r)
@@ -163,6 +185,7 @@ static void read_spots(struct reading *r)
 
 		s->frame = chain_union_frame(&r->all, i, &s->is_function);
 		s->in_kernel = s->frame.image && chain_names_is_kernel(names, s->frame.image);
+		s->is_wanted = s->frame.image && is_wanted(r, &s->frame);
 	}
 }
 
@@ -171,13 +194,15 @@ static int read_union(struct reading *r)
 	int status = 0;
 	size_t i;
 
-	r->knots = xcalloc(r->all.count + 1, sizeof(*r->knots));
+	r->knots = xcalloc_whole(r->all.count + 1, sizeof(*r->knots));
+	r->concerned = xcalloc(r->all.count + 1, sizeof(*r->concerned));
 	r->spots = xcalloc((size_t)r->all.place_count + 1, sizeof(*r->spots));
 	read_spots(r);
 	find_contexts(r);
 	for (i = 0; i < r->all.sampled_count && status == 0; i++)
 		status = read_chain(r, r->all.sampled[i]);
 	free(r->knots);
+	free(r->concerned);
 	free(r->spots);
 	return status;
 }
@@ -258,16 +283,17 @@ static void arrange(struct chain_calls *c)
 		c->calls[c->calls[i].caller].samples += c->calls[i].samples;
 }
 
-int chain_calls_collect(struct chains *chains, struct chain_calls **ret, struct error *err)
+int chain_calls_collect(struct chains *chains, const struct chain_calls_wanted *wanted,
+			struct chain_calls **ret, struct error *err)
 {
 	_cleanup_(chain_calls_freep) struct chain_calls *c = xcalloc(1, sizeof(*c));
-	struct reading r = { .collect = { .out = chains, .err = err }, .out = c };
+	struct reading r = { .collect = { .out = chains, .err = err }, .wanted = wanted, .out = c };
 	int status;
 
 	array_grow(&c->calls, 1, &c->call_room);
 	c->calls[c->call_count++] = (struct call){ 0 };
 	status = read_sources(&r);
-	if (status == 0 && !c->place_count)
+	if (status == 0 && !wanted && !c->place_count)
 		status = error_set(err, -ENODATA, "%s: no call chain matches the specification",
 				   chains->gather->sessions[0].samples);
 	if (status < 0)

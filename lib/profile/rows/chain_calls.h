@@ -5,7 +5,7 @@
  * sample counts once, however often it goes through them.
  *
  *	struct chain_calls *calls;
- *	if (chain_calls_collect(&chains, &calls, err) == 0) {
+ *	if (chain_calls_collect(&chains, NULL, &calls, err) == 0) {
  *		chain_keys_add(&keys, calls, place, 7);		the place belongs to key 7
  *		chain_calls_sum(calls, &keys, sums);		sums[7]
  *	}
@@ -31,10 +31,24 @@ struct chain_calls_place {
 	uint64_t offset; /* of the frame: symtab_code_at() finds the code */
 };
 
+/* Code of an image of the gather: the places whose offsets are in [begin, end]. */
+struct chain_calls_code {
+	uint32_t image;
+	uint64_t begin, end;
+};
+
+/* Code, sorted by image. */
+struct chain_calls_wanted {
+	struct chain_calls_code *list;
+	size_t count;
+};
+
 /* Reads the chains that the specification selects, which are open and not collected: those of one
- * event. Returns 0, the caller frees; or -errno: -EINVAL if they are of several events, -ENODATA if
- * there are none. */
-int chain_calls_collect(struct chains *c, struct chain_calls **ret, struct error *err);
+ * event. With @wanted there are only places in that code, which takes much less time and memory.
+ * Returns 0, the caller frees; or -errno: -EINVAL if they are of several events, -ENODATA if there
+ * are none. */
+int chain_calls_collect(struct chains *c, const struct chain_calls_wanted *wanted,
+			struct chain_calls **ret, struct error *err);
 /* NULL is fine. */
 void chain_calls_free(struct chain_calls *c);
 DEFINE_CLEANUP(struct chain_calls *, chain_calls_free);

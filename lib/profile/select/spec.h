@@ -19,6 +19,7 @@
 
 struct session_names;
 struct sname;
+struct sname_image;
 
 /* Tags in the order in which they are tried: name, what it selects by (for messages), kind of its
  * values. */
@@ -69,7 +70,10 @@ struct spec {
 	struct spec_division division;
 	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
 	bool sums_only;	   /* the offsets of samples do not matter: gather.h */
-	size_t top;	   /* not 0: only so many symbols matter, those with the most samples */
+	/* NULL, or whether those in an image do, of those selected. */
+	bool (*wants_offsets)(const struct sname_image *image, void *data);
+	void *offsets_data;
+	size_t top; /* not 0: only so many symbols matter, those with the most samples */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who calls what, for the code of some functions on a page.
+ *
+ *	const struct page_function functions[] = { { "/usr/bin/xz", 0x1160 } };
+ *	struct chain_calls *calls = page_calls(profile, functions, 1);
+ *	chain_calls_free(calls);
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct chain_calls;
+struct profile;
+
+/* A function: the long name of its image, and an address in it. */
+struct page_function {
+	const char *image;
+	uint64_t address;
+};
+
+/* Reads who calls what in @count functions, for the annotation of a profile that was opened with
+ * PROFILE_CHAINS_IF_ANY; NULL if it has no call chains, or several events. Caller frees. */
+struct chain_calls *page_calls(struct profile *p, const struct page_function *functions,
+			       size_t count);
