@@ -95,6 +95,12 @@ static char *pack_data(struct page *p, struct page_most most, size_t room, size_
 	return packed;
 }
 
+/* How many nodes and functions there are if not all fit, before the others of them go. */
+enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
+
+/* About how many bytes a function takes, with its names and places. */
+enum { FUNCTION_USUAL = 16 };
+
 /* Data that are packed until they fit. */
 struct fitting {
 	struct page *page;
@@ -120,34 +126,79 @@ static void leave_out_nodes(struct fitting *f, size_t least)
 	}
 }
 
+/* How many functions may fit, between @fits, of which each took so many bytes, and @too_many. */
+static size_t guess_functions(const struct fitting *f, size_t fits, size_t each, size_t too_many)
+{
+	const size_t more = (f->room - f->size) / 32 * 31 / each + 1;
+
+	return fits + MIN(more, (too_many - fits) / 2);
+}
+
+/* Takes more functions than those that were packed, as long as many more may fit. It is not known
+ * by how much the data are too large, so it begins with few. */
+static void add_functions(struct fitting *f, size_t too_many)
+{
+	size_t each = FUNCTION_USUAL;
+
+	while (f->room - f->size > f->room / 16 &&
+	       too_many - f->most.functions > too_many / 16 + 1) {
+		struct fitting next = *f;
+
+		next.packed = NULL;
+		next.most.functions = guess_functions(f, f->most.functions, each, too_many);
+		pack(&next);
+		if (next.size > f->room) {
+			too_many = next.most.functions;
+			free(next.packed);
+			continue;
+		}
+		if (next.size > f->size)
+			each = (next.size - f->size) / (next.most.functions - f->most.functions) +
+			       1;
+		free(f->packed);
+		*f = next;
+	}
+}
+
 /* Leaves out functions, but not the first @least: about as few as possible. */
 static void leave_out_functions(struct fitting *f, size_t least)
 {
-	size_t fits = least, too_many = f->most.functions;
+	const size_t too_many = f->most.functions;
 
 	if (f->size <= f->room || too_many <= least)
 		return;
-	while (too_many - fits > too_many / 16 + 1) {
-		f->most.functions = fits + (too_many - fits) / 2;
-		pack(f);
-		*(f->size > f->room ? &too_many : &fits) = f->most.functions;
-	}
-	if (f->most.functions == fits)
-		return;
-	f->most.functions = fits;
+	f->most.functions = least;
 	pack(f);
+	if (f->size <= f->room)
+		add_functions(f, too_many);
+}
+
+/* Begins with so many nodes, and all functions. */
+static void begin(struct fitting *f, const struct report *r, size_t nodes)
+{
+	f->most = (struct page_most){ nodes, r->container->count };
+	f->page = page_begin(r, nodes);
+	pack(f);
+}
+
+/* Whether there are more nodes than a page can have: then when the samples of so many were taken is
+ * only read if fewer fit. */
+static bool is_large(const struct report *r)
+{
+	return r->view->chains && r->chains->tree.count > PAGE_NODES_MAX;
 }
 
 /* Packs the data, as much of them as fits into @room bytes; caller frees. Of many nodes, the
  * smallest go first; then functions, as long as there are many. */
 static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_size)
 {
-	enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
-	struct fitting f = { .page = page_begin(r, PAGE_NODES_MAX),
-			     .most = { PAGE_NODES_MAX, r->container->count },
-			     .room = room };
+	struct fitting f = { .room = room };
 
-	pack(&f);
+	begin(&f, r, is_large(r) ? NODES_MANY : PAGE_NODES_MAX);
+	if (f.most.nodes == NODES_MANY && f.size <= f.room) {
+		page_end(f.page);
+		begin(&f, r, PAGE_NODES_MAX);
+	}
 	leave_out_nodes(&f, NODES_MANY);
 	leave_out_functions(&f, FUNCTIONS_MANY);
 	leave_out_nodes(&f, 1);

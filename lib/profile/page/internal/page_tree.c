@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/page/internal/page_tree.h"
 
+#include "base/macro.h"
 #include "base/mem.h"
 #include "profile/page/internal/page_moments.h"
 
@@ -42,10 +43,33 @@ static size_t count_shown(const struct page_tree *t)
 	return n;
 }
 
+/* How many nodes have so many samples, or as many as the last one: there are millions of nodes. */
+enum { TOTALS = 1 << 16 };
+
+static uint32_t *count_totals(const struct page_tree *t)
+{
+	uint32_t *counts = xcalloc(TOTALS, sizeof(*counts)), i;
+
+	for (i = 1; i < t->calls->count; i++)
+		counts[MIN(t->totals[i], (uint64_t)TOTALS - 1)]++;
+	return counts;
+}
+
 static void raise_limit(struct page_tree *t, size_t nodes)
 {
-	while (count_shown(t) > nodes && t->limit < t->totals[0])
+	_cleanup_free_ uint32_t *counts = count_totals(t);
+	size_t shown = count_shown(t);
+	uint64_t had;
+
+	while (shown > nodes && t->limit < t->totals[0]) {
+		had = t->limit;
 		t->limit += t->limit / 4 + 1;
+		if (t->limit >= TOTALS)
+			shown = count_shown(t);
+		else
+			while (had < t->limit)
+				shown -= counts[had++];
+	}
 }
 
 static void find_shown(struct page_tree *t)
