@@ -110,7 +110,8 @@ static void add_up(struct page_tree *t, struct page_moments *m)
  * later, so the limit does not depend on when this is done. */
 static void join(struct page_tree *t, struct page_moments *m)
 {
-	page_moments_gather(m, 2 * t->calls->count);
+	if (m->count > t->limits.moments)
+		page_moments_gather(m, 2 * t->calls->count);
 	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
 		t->limit *= 2;
 		add_up(t, m);
@@ -132,6 +133,7 @@ void page_tree_narrow(struct page_tree *t, struct page_moments *m, size_t nodes)
 	raise_limit(t, nodes);
 	if (t->limit != limit)
 		add_up(t, m);
+	join(t, m);
 }
 
 /* --- in order --- */

@@ -61,7 +61,8 @@ void page_tree_begin(struct page_tree *t);
 /* Adds to @m, which has no others, a moment whose place is one of ->shown_by, or was before the
  * last call. If there are too many, fewer nodes are shown. */
 void page_tree_add(struct page_tree *t, struct page_moments *m, struct page_moment moment);
-/* Shows at most @nodes, if more were chosen, and adds up the moments @m of the others. */
+/* Shows at most @nodes, if more were chosen, and fewer if there are too many moments @m, which are
+ * all; adds up those of the others. */
 void page_tree_narrow(struct page_tree *t, struct page_moments *m, size_t nodes);
 /* Puts the nodes in order, after all moments were added: sets the places of @m to numbers of items,
  * and merges them. May be called again with other moments, whose places are as page_tree_add() left
