@@ -110,6 +110,40 @@ static void moments_have_a_limit(void)
 	call_tree_done(&calls);
 }
 
+/* It is known before the nodes are in order, so that it is the same each time that they are put in
+ * order. */
+static void the_limit_of_moments_stays(void)
+{
+	enum { STEPS = 4 };
+	struct call_tree calls;
+	struct page_tree t = { .calls = &calls, .limits = { 100, 3 * STEPS } };
+	struct page_moments gathered = { 0 };
+	uint32_t node, step, time;
+
+	make(&calls);
+	page_tree_begin(&t);
+	for (node = 1; node < calls.count; node++)
+		for (step = 0; step < STEPS; step++)
+			page_tree_add(&t, &gathered,
+				      (struct page_moment){ t.shown_by[node], step, 0, node });
+	for (time = 0; time < 3; time++) {
+		struct page_moments copy = { 0 };
+		size_t i;
+
+		page_tree_narrow(&t, &gathered, 100);
+		CHECK_EQ(t.limit, 8);
+		for (i = 0; i < gathered.count; i++)
+			page_moments_add(&copy, gathered.list[i]);
+		page_tree_arrange(&t, &copy);
+		CHECK_EQ(t.limit, 8);
+		CHECK_EQ(t.shown, 4);
+		page_moments_done(&copy);
+	}
+	page_tree_done(&t);
+	page_moments_done(&gathered);
+	call_tree_done(&calls);
+}
+
 /* A page that became too large is put in order again, with fewer nodes and the same moments. */
 static void it_gets_fewer_nodes(void)
 {
@@ -320,6 +354,28 @@ static void columns_are_narrow(void)
 	}
 }
 
+/* A column that is made again stays where it was. */
+static void columns_are_replaced(void)
+{
+	static const char *const names[] = { "a", "b", "a" };
+	struct page_columns c = { 0 };
+	char *text = NULL;
+	size_t size = 0, i;
+	FILE *out;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		page_columns_begin(&c, names[i], 1)[0] = (uint32_t)i + 1;
+		page_columns_end(&c);
+	}
+	out = xmemstream(&text, &size);
+	page_columns_print(&c, out);
+	xmemstream_close(out, &text);
+	CHECK_EQ(size, 8);
+	CHECK(!memcmp(text, "\3\0\0\0\2\0\0\0", 8));
+	free(text);
+	page_columns_done(&c);
+}
+
 /* A list that is full drops threads first, then all. */
 static void a_full_list_merges_tasks(void)
 {
@@ -369,6 +425,7 @@ static void moments_are_merged_whatever_their_numbers(void)
 
 TESTS(T(moments_are_merged_in_order), T(moments_are_gathered),
       T(moments_are_merged_whatever_their_numbers), T(sums_of_moments_saturate),
-      T(columns_are_narrow), T(what_has_no_time_is_added), T(a_full_list_merges_tasks),
-      T(the_heaviest_comes_first), T(what_is_too_small_is_added_up), T(moments_have_a_limit),
-      T(it_gets_fewer_nodes), T(children_are_found), T(preorder_visits_each_node_once))
+      T(columns_are_narrow), T(columns_are_replaced), T(what_has_no_time_is_added),
+      T(a_full_list_merges_tasks), T(the_heaviest_comes_first), T(what_is_too_small_is_added_up),
+      T(moments_have_a_limit), T(the_limit_of_moments_stays), T(it_gets_fewer_nodes),
+      T(children_are_found), T(preorder_visits_each_node_once))

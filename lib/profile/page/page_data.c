@@ -10,6 +10,7 @@
 #include "profile/page/internal/page_functions.h"
 #include "profile/page/internal/page_head.h"
 #include "profile/page/internal/page_moments.h"
+#include "profile/page/internal/page_nodes.h"
 #include "profile/page/internal/page_times.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/print/report.h"
@@ -199,11 +200,16 @@ void page_end(struct page *p)
 	free(p);
 }
 
-/* Puts the nodes in order, and finds the moments of each. */
-static void arrange(struct page *p)
+/* Chooses the nodes, puts them in order, and finds the moments of each. Returns whether they are
+ * others than those that were printed last. */
+static bool arrange(struct page *p, size_t nodes)
 {
 	const struct page_moments *g = &p->gathered;
+	const uint64_t limit = p->tree.limit;
 
+	page_tree_narrow(&p->tree, &p->gathered, nodes);
+	if (p->tree.items && p->tree.limit == limit)
+		return false;
 	p->moments = *g;
 	if (p->is_repeated)
 		p->moments = (struct page_moments){
@@ -213,6 +219,7 @@ static void arrange(struct page *p)
 	else
 		p->gathered = (struct page_moments){ 0 };
 	page_tree_arrange(&p->tree, &p->moments);
+	return true;
 }
 
 /* --- functions --- */
@@ -296,62 +303,14 @@ static uint32_t function_of(const struct page *p, size_t i)
 				      : page_functions_find(&p->functions, what);
 }
 
-/* Leaves those samples in the nodes that no moment has. */
-static void subtract_moments(struct page *p)
+/* Of each node, in preorder: its function. */
+static void add_node_functions(struct page *p)
 {
+	uint32_t *numbers = page_columns_begin(&p->columns, "func", p->tree.shown);
 	size_t i;
 
-	for (i = 0; i < p->moments.count; i++) {
-		uint32_t *self = &p->tree.items[p->moments.list[i].place].self;
-
-		*self -= MIN(*self, p->moments.list[i].samples);
-	}
-}
-
-/* Of each node, in preorder: depth, function, and the samples in the node itself that no moment
- * has. */
-static void add_nodes(struct page *p)
-{
-	size_t count = p->tree.shown, i;
-	uint32_t *numbers = page_columns_begin(&p->columns, "depth", count);
-
-	for (i = 0; i < count; i++)
-		numbers[i] = p->tree.items[i].depth;
-	page_columns_end(&p->columns);
-	numbers = page_columns_begin(&p->columns, "func", count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < p->tree.shown; i++)
 		numbers[i] = function_of(p, i);
-	page_columns_end(&p->columns);
-	subtract_moments(p);
-	numbers = page_columns_begin(&p->columns, "untimed", count);
-	for (i = 0; i < count; i++)
-		numbers[i] = p->tree.items[i].self;
-	page_columns_end(&p->columns);
-}
-
-/* Of each moment: how many nodes after the one before, which compresses better than its node; step,
- * samples and, if samples are divided by task, task. */
-static void add_moment_columns(struct page *p)
-{
-	size_t count = p->moments.count, i;
-	const struct page_moment *list = p->moments.list;
-	uint32_t *numbers = page_columns_begin(&p->columns, "after", count);
-
-	for (i = 0; i < count; i++)
-		numbers[i] = list[i].place - (i ? list[i - 1].place : 0);
-	page_columns_end(&p->columns);
-	numbers = page_columns_begin(&p->columns, "step", count);
-	for (i = 0; i < count; i++)
-		numbers[i] = list[i].step;
-	page_columns_end(&p->columns);
-	numbers = page_columns_begin(&p->columns, "count", count);
-	for (i = 0; i < count; i++)
-		numbers[i] = list[i].samples;
-	page_columns_end(&p->columns);
-	count = p->tasks.count ? count : 0;
-	numbers = page_columns_begin(&p->columns, "task", count);
-	for (i = 0; i < count; i++)
-		numbers[i] = list[i].task;
 	page_columns_end(&p->columns);
 }
 
@@ -466,14 +425,18 @@ static char *make_head(struct page *p)
 void page_print(struct page *p, struct page_most most, FILE *out)
 {
 	_cleanup_free_ char *head = NULL;
+	const bool has_others = arrange(p, most.nodes);
 
-	page_tree_narrow(&p->tree, &p->gathered, most.nodes);
-	arrange(p);
 	choose_functions(p, most.functions);
-	add_nodes(p);
+	if (has_others)
+		page_nodes_depths(&p->columns, &p->tree);
+	add_node_functions(p);
+	if (has_others) {
+		page_nodes_untimed(&p->columns, &p->tree, &p->moments);
+		page_nodes_moments(&p->columns, &p->moments, p->tasks.count);
+	}
 	if (!p->is_repeated)
 		page_tree_done(&p->tree);
-	add_moment_columns(p);
 	page_moments_done(&p->moments);
 	add_functions(p);
 	add_addresses(p);
@@ -482,7 +445,6 @@ void page_print(struct page *p, struct page_most most, FILE *out)
 	page_columns_number((uint32_t)strlen(head), 4, out);
 	(void)fputs(head, out);
 	page_columns_print(&p->columns, out);
-	page_columns_done(&p->columns);
 }
 
 size_t page_nodes(const struct page *p)

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a column of so many bytes ends, with padding. */
 static size_t padded(size_t bytes)
@@ -22,10 +23,18 @@ static void put(uint8_t *to, uint32_t value, size_t width)
 
 uint32_t *page_columns_begin(struct page_columns *c, const char *name, size_t count)
 {
-	uint32_t *numbers = xcalloc_whole(count + 1, sizeof(*numbers));
+	uint32_t *numbers;
+	size_t i = 0;
 
-	assert(c->count < PAGE_COLUMNS_MAX);
-	c->list[c->count++] = (struct page_column){ name, count, 4, (uint8_t *)numbers };
+	while (i < c->count && strcmp(c->list[i].name, name) != 0)
+		i++;
+	assert(i < PAGE_COLUMNS_MAX);
+	if (i < c->count)
+		free(c->list[i].bytes);
+	c->count = MAX(c->count, i + 1);
+	c->current = i;
+	numbers = xcalloc_whole(count + 1, sizeof(*numbers));
+	c->list[i] = (struct page_column){ name, count, 4, (uint8_t *)numbers };
 	return numbers;
 }
 
@@ -42,7 +51,7 @@ static size_t width_of(const uint32_t *numbers, size_t count)
 
 void page_columns_end(struct page_columns *c)
 {
-	struct page_column *last = &c->list[c->count - 1];
+	struct page_column *last = &c->list[c->current];
 	const uint32_t *numbers = (const uint32_t *)(const void *)last->bytes;
 	size_t i, bytes;
 

@@ -27,10 +27,11 @@ struct page_columns {
 		size_t count, width;
 		uint8_t *bytes; /* padded */
 	} list[PAGE_COLUMNS_MAX];
-	size_t count;
+	size_t count, current;
 };
 
-/* Begins a column of @count numbers; returns them, all 0, for the caller to set. */
+/* Begins a column of @count numbers; returns them, all 0, for the caller to set. One of the same
+ * name is replaced, in its place. */
 uint32_t *page_columns_begin(struct page_columns *c, const char *name, size_t count);
 /* Makes the column that was begun last as narrow as its numbers allow. */
 void page_columns_end(struct page_columns *c);
