@@ -16,7 +16,6 @@
 #include "sfile/setup.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 /* A walk over one session's files. */
@@ -126,24 +125,6 @@ static bool is_missing(const struct walk *w, const struct chain_arcs_file *arcs)
 	if (!w->has_arcs)
 		return true;
 	return arcs->end && has_samples(w, gather_image(w->g, w->session, &arcs->name.app));
-}
-
-const struct window *gather_window(const struct gather_session *s)
-{
-	return s->history ? &history_covers(s->history)->span : NULL;
-}
-
-void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
-{
-	if (skipped->bytes)
-		log_warn("%s/%s: %zu damaged bytes of slices are skipped", s->samples,
-			 CHAIN_DIRECTORY, skipped->bytes);
-	if (skipped->samples)
-		log_warn("%s/%s: samples of slices whose chains are lost: %" PRIu64, s->samples,
-			 CHAIN_DIRECTORY, skipped->samples);
-	if (skipped->pairs)
-		log_warn("%s/%s: missing files of slices, with the times of call chains: %zu",
-			 s->samples, CHAIN_DIRECTORY, skipped->pairs);
 }
 
 /* Adds the call graph files that the session's chains are equivalent to. */

@@ -5,12 +5,15 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/path.h"
+#include "chains/chain_read.h"
+#include "history/history.h"
 #include "profile/select/internal/spec_explain.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -171,4 +174,22 @@ int gather_add_sessions(struct gather *g, const struct spec *spec, const char *s
 		g->has_archives |= i > 0;
 	}
 	return r == 0 ? check_hosts(g, spec, &others, err) : r;
+}
+
+const struct window *gather_window(const struct gather_session *s)
+{
+	return s->history ? &history_covers(s->history)->span : NULL;
+}
+
+void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
+{
+	if (skipped->bytes)
+		log_warn("%s/%s: %zu damaged bytes of slices are skipped", s->samples,
+			 CHAIN_DIRECTORY, skipped->bytes);
+	if (skipped->samples)
+		log_warn("%s/%s: samples of slices whose chains are lost: %" PRIu64, s->samples,
+			 CHAIN_DIRECTORY, skipped->samples);
+	if (skipped->pairs)
+		log_warn("%s/%s: missing files of slices, with the times of call chains: %zu",
+			 s->samples, CHAIN_DIRECTORY, skipped->pairs);
 }
