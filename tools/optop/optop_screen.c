@@ -72,7 +72,8 @@ static void add_quality(struct strbuf *out, const struct live *l)
 	if (a->samples > a->taken && a->taken && !a->is_time)
 		strbuf_addf(out, " of %llu samples", (unsigned long long)a->taken);
 	if (a->lost && !a->is_time)
-		strbuf_addf(out, "  %.2g %% lost", lost_percent(a));
+		strbuf_addf(out, lost_percent(a) < 9.95 ? "  %.2g %% lost" : "  %.0f %% lost",
+			    lost_percent(a));
 	else
 		strbuf_addf(out, "  %llu lost", (unsigned long long)a->lost);
 	if (collect_view_has_functions(l->question.view))
