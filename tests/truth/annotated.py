@@ -187,7 +187,7 @@ def check_gprof(profile, most=6):
 def check_histogram(profile, image, cells, messages):
     """A cell has the samples at its addresses, unless they are in functions that gprof ignores."""
     rows = [row for row in profile.json("-d", "-f", "-m", "all")["rows"] if row["image"] == image]
-    left = sum(int(n) for n in re.findall(r"warning: (\d+) of \d+ samples ", messages))
+    left = sum(int(n) for n in re.findall(r"left out: (\d+) of \d+ samples? ", messages))
     total = sum(sum(row["samples"]) for row in rows)
     profile.equal("gprof", sum(cells.values()) + left, total, image)
     here = {}
@@ -215,7 +215,7 @@ def check_arcs(profile, image, arcs, messages):
     calls = sum(sum(caller["samples"]) for row in rows for caller in row["callers"]
                 if caller["image"] == image and row["image"] == image
                 and not is_end(caller))
-    left = re.search(r"warning: (\d+) of (\d+) calls ", messages)
+    left = re.search(r"left out: (\d+) of \d+ calls?,", messages)
     if arcs or left:
         profile.equal("gprof arcs", sum(arcs.values()) + (int(left[1]) if left else 0), calls, image)
 
