@@ -21,7 +21,7 @@ ok "a program with two libraries" profile images truth_images 2
 holds "has shares of 50, 30 and 20" images
 adds_up "and no sample too few or too many" images
 
-ok "libraries that take turns at one address" profile dlopen truth_dlopen 2 \
+ok "libraries that take turns at one address" profile dlopen truth_dlopen 3 \
 	"$live/libtruth_plug_a.so" plug_a "$live/libtruth_plug_b.so" plug_b
 holds "have shares of 75 and 25" dlopen
 sed -n 's/^# /# /p' "$dir/dlopen.shares"
