@@ -293,7 +293,7 @@ int chain_calls_collect(struct chains *chains, const struct chain_calls_wanted *
 	array_grow(&c->calls, 1, &c->call_room);
 	c->calls[c->call_count++] = (struct call){ 0 };
 	status = read_sources(&r);
-	if (status == 0 && !wanted && !c->place_count)
+	if (status == 0 && !c->place_count)
 		status = error_set(err, -ENODATA, "%s: no call chain matches the specification",
 				   chains->gather->sessions[0].samples);
 	if (status < 0)

@@ -46,7 +46,7 @@ struct chain_calls_wanted {
 /* Reads the chains that the specification selects, which are open and not collected: those of one
  * event. With @wanted there are only places in that code, which takes much less time and memory.
  * Returns 0, the caller frees; or -errno: -EINVAL if they are of several events, -ENODATA if there
- * are none. */
+ * are none, or none in that code. */
 int chain_calls_collect(struct chains *c, const struct chain_calls_wanted *wanted,
 			struct chain_calls **ret, struct error *err);
 /* NULL is fine. */
