@@ -65,7 +65,7 @@ fi
 ok "are reported" opreport
 has "side by side" "PAGE_FAULTS|.*\(TIMER\|CPU_CLK_UNHALTED\)[^|]*|"
 
-ok "threads apart" operf --separate-thread --separate-cpu truth_threads 20
+ok "threads apart" operf --separate-thread --separate-cpu truth_threads 50
 hint=$(sed -n 's/^operf: see them with: opreport//p' "$dir/output")
 # shellcheck disable=SC2086 # the words of a command
 ok "are shown by the command that operf names" opreport $hint

@@ -29,7 +29,7 @@ for kind in '' _static; do
 	adds_up "and no sample too few or too many" "s$kind"
 done
 
-as_user operf --session-dir="$dir/user/t" --rate="$rate" truth_threads 800 \
+as_user operf --session-dir="$dir/user/t" --rate="$rate" truth_threads 2000 \
 	>"$dir/t.shares" 2>"$dir/t.log"
 ln -s user/t "$dir/t"
 report t

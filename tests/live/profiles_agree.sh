@@ -85,7 +85,7 @@ ok "  in milliseconds" sh -c 'opreport --session-dir="$dir/waits" -l event:OFFCP
 
 cat >"$dir/mixed" <<'END'
 truth_jit 1
-truth_threads 200
+truth_threads 500
 python3 -c "
 def a(n): return sum(i * i for i in range(n))
 for _ in range(300): a(5000)"

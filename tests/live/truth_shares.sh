@@ -26,7 +26,7 @@ ok "libraries that take turns at one address" profile dlopen truth_dlopen 3 \
 holds "have shares of 75 and 25" dlopen
 sed -n 's/^# /# /p' "$dir/dlopen.shares"
 
-ok "four threads" profile threads truth_threads 1000
+ok "four threads" profile threads truth_threads 2500
 holds "have shares of 10, 20, 30 and 40" threads
 adds_up "and no sample too few or too many" threads
 

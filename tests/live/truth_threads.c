@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_threads ROUNDS: four threads, each of which runs its function for a fixed number of steps:
- * 10, 20, 30 and 40 of 100. */
+/* truth_threads MILLISECONDS: four threads share so much CPU time: 10, 20, 30 and 40 of 100. Time,
+ * not steps: threads do not run at the same moments, and a CPU may be slower at one than at
+ * another. */
 #include "truth.h"
 
 #include <pthread.h>
@@ -19,15 +20,15 @@ static const struct truth_part parts[] = {
 
 enum { THREADS = sizeof(parts) / sizeof(parts[0]) };
 
-static unsigned long rounds;
+static double seconds;
 
 static void *run(void *data)
 {
 	const struct truth_part *part = data;
-	unsigned long i;
+	double end = seconds * (double)part->weight / 100;
 
-	for (i = 0; i < rounds; i++)
-		(void)part->run(part->weight * TRUTH_UNIT);
+	while (truth_cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		(void)part->run(10 * (uint64_t)TRUTH_UNIT);
 	return NULL;
 }
 
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	rounds = strtoul(argv[1], NULL, 10);
+	seconds = strtod(argv[1], NULL) / 1e3;
 	truth_say(parts, THREADS);
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, run, (void *)&parts[i]))
