@@ -3,6 +3,12 @@
 import { amount, el, pct, shorten, styled, visible } from './fmt.js';
 
 const LANES = 6, LINE_HEIGHT = 20;
+const NEWER = 'newer than what was built from it', WRONG_LINES = '; samples may be on the wrong lines';
+
+/** The first files, by their last parts. */
+function fileNames(files) {
+	return files.slice(0, 3).map(f => visible(f.path.split('/').pop())).join(', ') + (files.length > 3 ? `, and ${files.length - 3} more` : '');
+}
 
 /** The lines of all files with code: { file, number, text, samples, total (with what it calls, if that is known), heat (the same of its own code, not of what is inlined there), isCode }, those of one file together. Lines
  * with code whose text the server does not have are among them. */
@@ -16,7 +22,7 @@ function sourceRows(code) {
 	code.files.forEach((f, file) => {
 		const texts = new Map(f.lines), totals = new Map(f.totals ?? []);
 		let last = 0;
-		rows.push({ file, title: f.lines.length ? f.path : `${f.path}: not found, or not readable` });
+		rows.push({ file, title: f.lines.length ? f.newer ? `${f.path}: ${NEWER}${WRONG_LINES}` : f.path : `${f.path}: not found, or not readable` });
 		for (const number of [...new Set([...texts.keys(), ...sums[file].keys(), ...totals.keys()])].sort((a, b) => a - b)) {
 			if (last && number > last + 1) rows.push({ file, title: `… ${number - last - 1} line${number === last + 2 ? '' : 's'}` });
 			rows.push({ file, number, text: texts.get(number) ?? '', key: `${file}:${number}`, samples: sums[file].get(number) || 0, total: totals.get(number) || 0, heat: heats[file].get(number) || 0,
@@ -108,11 +114,12 @@ export class Source {
 		const { code, page } = this, noLine = this.right.filter(r => !r.line).reduce((sum, r) => sum + r.samples, 0);
 		this.place = el('span', { role: 'status' });
 		const button = (text, key, by) => el('button', { type: 'button', title: key, onclick: () => this.step(by) }, text);
-		const isWithin = code.address !== this.wanted.address, gone = this.hasLines ? (code.files ?? []).filter(f => !f.lines.length).map(f => visible(f.path.split('/').pop())) : [];
+		const isWithin = code.address !== this.wanted.address, files = this.hasLines ? code.files ?? [] : [], gone = files.filter(f => !f.lines.length), newer = files.filter(f => f.newer);
 		return el('div', { class: 'note' }, el('b', {}, visible(code.symbol)), this.wanted.image ? ` in ${this.wanted.image}` : '',
 			isWithin ? `, the first function that ${visible(this.wanted.name)} is inlined in` : '', `: ${amount(page.profile.head, code.samples)}, ${pct(code.samples / (page.before || 1))} %${this.hasTotals ? `; with what it calls ${amount(page.profile.head, code.total)}, ${pct(code.total / (page.before || 1))} %` : ''}. `,
 			code.why ? `No code: ${visible(code.why)}. ` : '', this.order.length ? [button('‹ hotter line', 'p', -1), button('next hot line ›', 'n', 1), ' ', this.place] : null,
-			gone.length ? ` Source not found, or not readable: ${gone.slice(0, 3).join(', ')}${gone.length > 3 ? `, and ${gone.length - 3} more` : ''}.` : '',
+			newer.length ? el('span', { class: 'warn' }, ` Source ${NEWER}: ${fileNames(newer)}${WRONG_LINES}.`) : '',
+			gone.length ? ` Source not found, or not readable: ${fileNames(gone)}.` : '',
 			noLine ? ` ${pct(noLine / (code.samples || 1))} % of the samples have no source line.` : '',
 			this.order.length ? ' A sample can be at the instruction after the one that took the time.' : '');
 	}

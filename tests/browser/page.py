@@ -1277,6 +1277,18 @@ def make_gone():
     run(f"{BUILD}/tools/opreport", "--session-dir=gone", "--root=now", "--html=gone.html")
 
 
+def make_newer():
+    """Makes the root of a program one of whose sources was changed after it was built."""
+    library, sources = f"newer/{os.path.abspath('elf/demo.so')}", "newer/build/demo"
+    os.makedirs(os.path.dirname(library))
+    os.makedirs(sources)
+    shutil.copy2("elf/demo.so", library)
+    for name, after in (("demo.c", 3600), ("demo.h", -3600)):
+        shutil.copy(f"elf/{name}", sources)
+        os.utime(f"{sources}/{name}", 2 * (os.stat(library).st_mtime + after,))
+    run(f"{BUILD}/tools/opreport", "--session-dir=inlined", "--root=newer", "--html=newer.html")
+
+
 def make_pages():
     """Makes the sessions and their pages."""
     make_gone()
@@ -1291,6 +1303,7 @@ def make_pages():
         run("env", f"TZ={LOCAL_ZONE if name == 'local' else 'UTC'}", f"{BUILD}/tools/opreport", f"--session-dir={name}", f"--html={name}.html")
     for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("no-clock", NO_CLOCK), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
+    make_newer()
     run(f"{BUILD}/tools/opreport", "--session-dir=three-events", "--html=three-events.html")
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1476,6 +1489,26 @@ def a_build_that_is_gone_has_its_lines(b, url):
     tied, panes = b.js("return [document.querySelector('#source .tied').textContent, document.querySelectorAll('#source .pane').length]")
     return shown and "s += mix(i)" in tied and panes == 1 and "No code" in b.text("source") and \
         "84.4 % of the samples have no source line" in b.text("source")
+
+
+def newer_sources_are_named(b, what, url):
+    """Next to the source: samples may be on the wrong lines. Not of sources that are as old as the program."""
+    b.open(url, "v=source&fn=demo.so:hot")
+    if not b.until(lambda: b.js("return document.querySelectorAll('#source .pane.code .sl').length")):
+        return False
+    said = b.js("return [...document.querySelectorAll('#source .warn, #source .sl.gap')].map(e => e.textContent.trim())")
+    wrong = "newer than what was built from it{}; samples may be on the wrong lines"
+    return [s for s in said if not s.startswith("…")] == [f"Source {wrong.format(': demo.c')}.", f"/build/demo/demo.c: {wrong.format('')}",
+                                                          "/build/demo/demo.h"] or print(f"# {what}: {said}")
+
+
+def newer_sources_are_named_by_the_server(b):
+    server, url = serve("--session-dir=inlined", "--root=newer")
+    try:
+        return newer_sources_are_named(b, "server", url)
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def inlined_code_is_shown_where_it_is(b):
@@ -1680,6 +1713,7 @@ def main():
                 attempt(lines_have_what_they_call, wide, address)
                 attempt(frames_may_be_source_files, wide, address, what="server: ")
                 attempt(inlined_code_is_shown_where_it_is, wide)
+                attempt(newer_sources_are_named_by_the_server, wide)
                 attempt(applications_come_first, wide, address)
                 attempt(another_event_can_be_chosen, wide)
                 attempt(each_event_has_a_column, wide, f"file://{work}")
@@ -1693,6 +1727,7 @@ def main():
                 attempt(symbols_are_kept)
                 attempt(requests_do_not_wait_for_others)
                 attempt(a_killed_server_does_not_block_its_socket)
+            attempt(newer_sources_are_named, wide, "file", f"file://{work}/newer.html")
             attempt(a_file_has_the_source_of_hot_functions, wide, f"file://{work}/one.html")
             attempt(a_file_compares_two_profiles, wide, f"file://{work}")
             if not is_sanitized():

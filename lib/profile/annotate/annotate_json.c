@@ -319,13 +319,16 @@ static void write_sources(struct writer *w)
 		_cleanup_(sourcetext_freep) struct sourcetext *text =
 			found ? sourcetext_open(found, binary_owner(&w->view->binary)) : NULL;
 
-		if (text)
-			sources_compare(w->to->sources, found,
-					binary_built(&w->view->binary, &w->view->image->header));
+		bool is_newer = text && sources_compare(w->to->sources, found,
+							binary_built(&w->view->binary,
+								     &w->view->image->header));
+
 		qsort(w->sources[i].lines, w->sources[i].count, sizeof(*w->sources[i].lines),
 		      by_number);
 		json_open(&w->j, NULL, '{');
 		json_bytes(&w->j, "path", w->sources[i].path);
+		if (is_newer)
+			json_bool(&w->j, "newer", true);
 		json_open(&w->j, "lines", '[');
 		if (text)
 			write_text(w, &w->sources[i], text);

@@ -303,7 +303,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	int r = 0;
 
 	if (in)
-		sources_compare(to->sources, path, file->built);
+		(void)sources_compare(to->sources, path, file->built);
 	settle(&p, in);
 	p.is_terminal = !to->directory && isatty(fileno(to->out));
 	if (to->directory) {

@@ -177,13 +177,15 @@ static void note_missing(struct sources *s, const char *path, const struct look 
 		s->tried = xstrdup(strbuf_text(&l->places));
 }
 
-void sources_compare(struct sources *s, const char *found, uint64_t built)
+bool sources_compare(struct sources *s, const char *found, uint64_t built)
 {
 	struct stat st;
 
-	if (!s->is_quiet && built && stat(found, &st) == 0 && st.st_mtime > 0 &&
-	    (uint64_t)st.st_mtime > built)
+	if (!built || stat(found, &st) < 0 || st.st_mtime <= 0 || (uint64_t)st.st_mtime <= built)
+		return false;
+	if (!s->is_quiet)
 		(void)note(&s->newer, found);
+	return true;
 }
 
 char *sources_find(struct sources *s, const char *path)

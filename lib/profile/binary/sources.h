@@ -44,9 +44,9 @@ DEFINE_CLEANUP(struct sources *, sources_free);
  * the base directory, all of @path, the last part of it. */
 char *sources_find(struct sources *s, const char *path);
 /* Compares the source that was found as @found with a binary that was built from it at the time
- * @built, in seconds; 0: not known, or what the lines are of does not depend on it. If it is newer,
- * there will be a warning. */
-void sources_compare(struct sources *s, const char *found, uint64_t built);
+ * @built, in seconds; 0: not known, or what the lines are of does not depend on it. Returns whether
+ * it is newer, so that samples may be on the wrong lines; then there will be a warning. */
+bool sources_compare(struct sources *s, const char *found, uint64_t built);
 
 /* Opens the source @path for reading, which a binary of user @owner names. For root, only if that
  * user or everybody may read it: else a user could make root print any file. Caller closes; NULL

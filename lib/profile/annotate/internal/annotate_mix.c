@@ -74,7 +74,7 @@ static struct text_file *file_called(struct annotate_mix *m, const char *path)
 	file->path = xstrdup(path);
 	file->text = found ? sourcetext_open(found, m->config.owner) : NULL;
 	if (file->text)
-		sources_compare(m->config.sources, found, m->config.built);
+		(void)sources_compare(m->config.sources, found, m->config.built);
 	map_add(&m->by_hash, hash, file);
 	return file;
 }

@@ -268,7 +268,7 @@ static void open_texts(struct annotate_places *s, struct annotate_file *first,
 	open_text(s, 0, first);
 	open_text(s, 1, second);
 	if (second->text) /* the first may be of an older build */
-		sources_compare(s->pair->sides[1].sources, second->found, second->built);
+		(void)sources_compare(s->pair->sides[1].sources, second->found, second->built);
 	if (!first->text || !second->text || (!first->is_rebuilt && !second->is_rebuilt))
 		return;
 	if (is_one_file(first->found, second->found)) {
