@@ -203,3 +203,42 @@ void short_name_bare(struct strbuf *name, size_t from)
 		}
 	}
 }
+
+/* Returns the end of the part of a name that begins at @at: an identifier, with arguments of a
+ * template or without, a lambda, or "(anonymous namespace)". NULL if it is none of these. */
+static const char *end_of_part(const char *at)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	const char *close;
+
+	if (!strncmp(at, unnamed, strlen(unnamed)))
+		return at + strlen(unnamed);
+	if (*at != '{') {
+		at += *at == '~';
+		if (!isalpha((unsigned char)*at) && *at != '_')
+			return NULL;
+		while (isalnum((unsigned char)*at) || *at == '_')
+			at++;
+		if (*at != '<')
+			return at;
+	}
+	close = closing_bracket(at, at);
+	return close ? close + 1 : NULL;
+}
+
+bool short_name_is_scoped(const char *name)
+{
+	const char *at = name;
+
+	if (!strchr(name, '<') && !strstr(name, "::"))
+		return false;
+	for (;; at += 2) {
+		if (is_operator(at, at))
+			return true;
+		at = end_of_part(at);
+		if (!at || !*at)
+			return at != NULL;
+		if (strncmp(at, "::", 2) != 0)
+			return false;
+	}
+}

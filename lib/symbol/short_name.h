@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct strbuf;
@@ -20,3 +21,7 @@ void short_name(struct strbuf *name, size_t from, unsigned int room);
 /* Reduces the name to that of the function and what it is declared in: without the type that it
  * returns, parameters and arguments of templates. */
 void short_name_bare(struct strbuf *name, size_t from);
+/* Whether it may be the name of a C++ function as debug information has it: not mangled, with what
+ * it is declared in and arguments of templates, but without parameters ("ns::Box<int>::put"). Names
+ * from perf maps and of interpreted functions that are more than that are none. */
+bool short_name_is_scoped(const char *name);

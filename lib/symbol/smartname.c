@@ -353,12 +353,15 @@ static bool is_method(const char *name)
 	       strchr(name + open, ')') == name + strlen(name) - 1;
 }
 
-/* As demangle_add(), but adds a method of Java as it is: that is demangled when it is recorded. */
-static bool add_demangled(struct strbuf *out, const char *name)
+/* As demangle_add(), but adds what is readable already as it is, if it is to be shortened: a method
+ * of Java, or a function of C++ that has a name only in debug information, as inlined ones do. */
+static bool add_demangled(const struct name_style *style, struct strbuf *out, const char *name)
 {
+	const bool is_shortened = style->bare || style->rules;
+
 	if (demangle_add(out, name))
 		return true;
-	if (!is_method(name))
+	if (!is_method(name) && !(is_shortened && short_name_is_scoped(name)))
 		return false;
 	strbuf_adds(out, name);
 	return true;
@@ -368,7 +371,7 @@ bool name_style_add(const struct name_style *style, struct strbuf *out, const ch
 {
 	size_t from = out->length;
 
-	if (style->mangled || !add_demangled(out, name))
+	if (style->mangled || !add_demangled(style, out, name))
 		return false;
 	if (style->bare)
 		short_name_bare(out, from);

@@ -137,6 +137,22 @@ static void names_in_a_style(void)
 		{ "_ZN1a1bEv", "a::b" },
 		{ "main", NULL },
 		{ "", NULL },
+		/* From debug information. */
+		{ "twice<int>", "twice" },
+		{ "ns::Box<int, std::allocator<int> >::put", "ns::Box::put" },
+		{ "ns::(anonymous namespace)::sum<int (*)(char)>",
+		  "ns::(anonymous namespace)::sum" },
+		{ "ns::run<int>::{lambda(int)}::operator()", "ns::run::{lambda}::operator()" },
+		{ "ns::Box<int>::~Box", "ns::Box::~Box" },
+		{ "ns::Box<int>::operator bool", "ns::Box::operator bool" },
+		{ "ns::Box<int>::operator<< <char>", "ns::Box::operator<<" },
+		/* From interpreters and perf maps. */
+		{ "block in <main>", NULL },
+		{ "<class:Foo>", NULL },
+		{ "Foo.<locals>.<lambda>", NULL },
+		{ "pkg.Foo.<init>", NULL },
+		{ "Foo<T", NULL },
+		{ "JS:~map<k> /a/b.js:1:1", NULL },
 		{ "main.(*T).f", NULL },
 		{ "void [app] Program::Main(string[])", NULL },
 		{ "Interpreter (1)", NULL },
@@ -155,5 +171,21 @@ static void names_in_a_style(void)
 	}
 }
 
-TESTS(T(names_in_a_style), T(names_become_shorter), T(text_before_the_match_stays),
-      T(rules_that_grow_end), T(slow_names_stay), T(bad_rules_are_named))
+static void rules_apply_to_debug_information(void)
+{
+	static const char name[] = "ns::sum<std::vector<int, std::allocator<int> > >";
+	_cleanup_(smart_rules_freep) struct smart_rules *rules = NULL;
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(smart_rules_parse("std::vector<$1, std::allocator<$1> > => std::vector<$1>",
+				   "rules", &rules, &err),
+		 0);
+	CHECK(!name_style_add(&(struct name_style){ 0 }, &text, name));
+	CHECK(name_style_add(&(struct name_style){ .rules = rules }, &text, name));
+	CHECK_STR(strbuf_text(&text), "ns::sum<std::vector<int> >");
+}
+
+TESTS(T(names_in_a_style), T(rules_apply_to_debug_information), T(names_become_shorter),
+      T(text_before_the_match_stays), T(rules_that_grow_end), T(slow_names_stay),
+      T(bad_rules_are_named))
