@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/tool.h"
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -69,9 +71,18 @@ static void say(const char *kind, const char *text)
 	(void)fprintf(stderr, "%s: %s%s", tool_name, kind, strbuf_text(&out));
 }
 
+/* Prints a line of the log, a warning once: some profiles are read several times for one report. */
 static void stderr_sink(enum log_level level, const char *text, void *data _unused_)
 {
-	say(log_prefix(level), text);
+	static struct map known; /* by hash of the text */
+	bool is_repeated;
+
+	flockfile(stderr); /* threads warn, too */
+	is_repeated = level == LOG_LEVEL_WARNING &&
+		      map_set(&known, hash_text(text, strlen(text)), &known);
+	if (!is_repeated)
+		say(log_prefix(level), text);
+	funlockfile(stderr);
 }
 
 void tool_verbose(enum log_level level)
