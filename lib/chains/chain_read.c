@@ -305,18 +305,6 @@ void chain_reader_keep_rest(struct chain_reader *r)
 	}
 }
 
-struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
-{
-	struct chain_skipped sum = { .bytes = r->damaged, .pairs = r->timeless };
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
-		sum.bytes += r->generations[i].past.damaged + r->generations[i].damaged;
-		sum.samples += r->generations[i].past.unknown;
-	}
-	return sum;
-}
-
 uint64_t chain_reader_folded(struct chain_reader *r)
 {
 	uint64_t sum = 0;
@@ -363,6 +351,35 @@ static void check_generation(const struct chain_generation *g, struct chain_dama
 		ret->nodes += bad[i];
 		ret->samples += bad[i] ? n.count : 0;
 	}
+}
+
+/* Whether files are shorter than they were, so that all nodes are worth a look. */
+static bool may_be_damaged(const struct chain_generation *g)
+{
+	if (g->segment)
+		return false;
+	return is_emptied(g) || g->names_damaged || g->nodes.damaged || g->places.damaged ||
+	       (g->nodes.count > 1 && (g->places.count <= 1 || !g->context_count));
+}
+
+struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
+{
+	struct chain_skipped sum = { .bytes = r->damaged, .pairs = r->timeless };
+	struct chain_damage damage = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		const struct chain_generation *g = &r->generations[i];
+
+		sum.bytes += g->past.damaged + g->damaged;
+		sum.samples += g->past.unknown;
+		if (may_be_damaged(g))
+			check_generation(g, &damage);
+	}
+	sum.invalid = damage.samples;
+	/* Not if only bytes of names are: a writer may be about to finish one. */
+	sum.is_damaged = damage.nodes || damage.emptied || damage.missing;
+	return sum;
 }
 
 void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)

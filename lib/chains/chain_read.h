@@ -103,9 +103,11 @@ int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *
 /* Makes the reader, which must have no window, one of the samples that are in no slice. */
 void chain_reader_keep_rest(struct chain_reader *r);
 
-/* What is wrong with the slices of the reader's pairs of files, and was left out. */
+/* What is wrong with the reader's pairs of files, and was left out. */
 struct chain_skipped {
-	size_t bytes;	  /* that are no whole slice */
+	bool is_damaged;  /* nodes, or what they refer to, are missing */
+	uint64_t invalid; /* samples of nodes that are there, but invalid */
+	size_t bytes;	  /* of slices, that are no whole one */
 	uint64_t samples; /* that a slice in the window has, but no node */
 	size_t pairs;	  /* without slices, whose chains are in no window */
 };

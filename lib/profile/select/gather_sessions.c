@@ -183,6 +183,13 @@ const struct window *gather_window(const struct gather_session *s)
 
 void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
 {
+	if (skipped->invalid)
+		log_warn("%s/%s: damaged: call chains of %" PRIu64 " samples are left out; see "
+			 "opcheck",
+			 s->samples, CHAIN_DIRECTORY, skipped->invalid);
+	else if (skipped->is_damaged)
+		log_warn("%s/%s: damaged: call chains are missing; see opcheck", s->samples,
+			 CHAIN_DIRECTORY);
 	if (skipped->bytes)
 		log_warn("%s/%s: %zu damaged bytes of slices are skipped", s->samples,
 			 CHAIN_DIRECTORY, skipped->bytes);
