@@ -564,6 +564,7 @@ function renderFlame() {
 	const g = graphs.main, { profile: frames } = page, least = page.n * 0.0004, isSandwich = state.dir === 'sandwich';
 	drawStrip();
 	$('no-chains').hidden = profile.head.chains;
+	if (profile.head.no_chains) $('no-chains').textContent = `The call chains cannot be read (${visible(profile.head.no_chains)}), so functions are directly below their applications.`;
 	$('no-roots').hidden = !state.r || Boolean(rootsShown());
 	$('no-roots').replaceChildren(...$('no-roots').hidden ? [] : [showMissing(page, state.r)]);
 	$('callers').hidden = $('middle').hidden = !isSandwich;

@@ -651,6 +651,7 @@ export function qualityFacts(page) {
 		facts.push({ level: whole < 0.9 ? 1 : 0, text: `${pct(whole)} % whole chains` });
 		if (without) facts.push({ level: without > 0.02 ? 2 : without > 0.001 ? 1 : 0, text: `${pct(without)} % without chains` });
 	}
+	if (head.no_chains) facts.push({ level: 2, text: 'call chains unreadable' });
 	if (head.skipped_files) facts.push({ level: 2, text: `${head.skipped_files} files unreadable` });
 	return facts.sort((a, b) => b.level - a.level);
 }

@@ -111,7 +111,7 @@ static int open_chains(struct profile *p, enum profile_chains wanted, struct err
 		return chains_open(&p->chains, p->gather, &p->spec, err);
 	r = chains_open(&p->chains, p->gather, &p->spec, &why);
 	if (r < 0 && r != -ENODATA)
-		log_warn("%s", why.text);
+		log_warn("%s; call chains are left out", why.text);
 	return 0;
 }
 

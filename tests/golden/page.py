@@ -83,7 +83,7 @@ def main():
         when = f" @ {' '.join(moments[i])}" if i in moments else ""
         print(f"{'  ' * depth}{functions['name'][f]} [{image['path'].split('/')[-1]}] kind "
               f"{functions['kind'][f]}, {own}{when}")
-    for key in ("format", "event", "hz", "samples", "weight", "squares", "chains", "selection", "options",
+    for key in ("format", "event", "hz", "samples", "weight", "squares", "chains", "no_chains", "selection", "options",
                 "lost", "hidden", "ends", "unresolved", "steps", "tasks"):
         if key in head:
             print(f"{key}: {json.dumps(head[key])}")

@@ -8,7 +8,9 @@
 #include "profile/rows/chain_calls.h"
 #include "profile/select/file_counts.h"
 #include "symbol/symtab.h"
+#include "tools/common/tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,11 +107,15 @@ struct chain_calls *page_calls(struct profile *p, const struct page_function *fu
 {
 	struct code c = { .profile = p, .functions = functions };
 	struct chain_calls *calls = NULL;
-	struct error none = ERROR_INIT;
+	struct error err = ERROR_INIT;
+	int r;
 
 	if (!p->chains.source_count || p->classes.count != 1)
 		return NULL;
-	(void)chain_calls_collect(&p->chains, find_code(&c, count), &calls, &none);
+	r = chain_calls_collect(&p->chains, find_code(&c, count), &calls, &err);
+	if (r < 0 && r != -ENODATA)
+		tool_warn("%s; the page does not show how many samples are in what lines call",
+			  err.text);
 	map_done(&c.by_image);
 	free(c.found.list);
 	return calls;

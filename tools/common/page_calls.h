@@ -21,7 +21,7 @@ struct page_function {
 };
 
 /* Reads who calls what in @count functions, for the annotation of a profile that was opened with
- * PROFILE_CHAINS_IF_ANY; NULL if no call chain has them, or there are several events. Caller
- * frees. */
+ * PROFILE_CHAINS_IF_ANY; NULL if no call chain has them, or there are several events, or, after a
+ * warning, if the chains cannot be read. Caller frees. */
 struct chain_calls *page_calls(struct profile *p, const struct page_function *functions,
 			       size_t count);

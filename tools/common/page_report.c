@@ -4,13 +4,17 @@
 #include "tools/common/reporting.h"
 
 #include "base/macro.h"
+#include "base/mem.h"
+#include "tools/common/tool.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 void page_report_done(struct page_report *p)
 {
 	profile_report_done(&p->report);
 	profile_close(p->profile);
+	free(p->no_chains);
 	*p = (struct page_report){ 0 };
 }
 
@@ -116,8 +120,21 @@ int page_report_collect_rows(const struct profile_config *config, struct report_
 	struct profile_config rows = *config;
 
 	view->chains = CHAINS_NONE;
+	view->no_chains = NULL;
 	profile_report_configure(view, &rows);
 	return collect_rows(&rows, view, &selection, ret, err);
+}
+
+/* Collects rows of a profile whose call chains cannot be read, which the page says, too. */
+static int collect_unchained(const struct profile_config *config, struct report_view *view,
+			     const struct words *words, const struct error *why,
+			     struct page_report *ret, struct error *err)
+{
+	if (page_report_collect_rows(config, view, words->count, words->list, ret, NULL) < 0)
+		return error_set(err, why->code, "%s", why->text);
+	tool_warn("%s; the page has no call chains", why->text);
+	view->no_chains = ret->no_chains = xstrdup(why->text);
+	return 0;
 }
 
 int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
@@ -128,12 +145,16 @@ int page_report_collect(const struct profile_config *config, struct report_view 
 	struct error why = ERROR_INIT;
 	int r;
 
+	view->no_chains = NULL;
 	view->chains = CHAINS_LIST;
 	profile_report_configure(view, &chains);
 	r = collect(&chains, view, &selection, ret, &why);
 	if (r == 0)
 		return 0;
-	if (r != -ENODATA || view->apps_only)
+	/* Of several events, there are no rows either. */
+	if (r == -EINVAL || view->apps_only)
 		return error_set(err, r, "%s", why.text);
-	return page_report_collect_rows(config, view, count, words, ret, err);
+	if (r == -ENODATA)
+		return page_report_collect_rows(config, view, count, words, ret, err);
+	return collect_unchained(config, view, &selection, &why, ret, err);
 }

@@ -17,11 +17,13 @@
 struct page_report {
 	struct profile *profile;
 	struct profile_report report;
+	char *no_chains; /* why it has no call chains, although some were recorded; or NULL */
 };
 
 /* Opens the profile that the words select, and collects its rows. Sets view->chains to what was
- * found; the view is borrowed. 0, the caller calls page_report_done(); or negative with the reason,
- * -EINVAL if the samples are of several events. */
+ * found, and view->no_chains; the view is borrowed. Warns of call chains that cannot be read.
+ * 0, the caller calls page_report_done(); or negative with the reason, -EINVAL if the samples are
+ * of several events. */
 int page_report_collect(const struct profile_config *config, struct report_view *view, size_t count,
 			char *const *words, struct page_report *ret, struct error *err);
 /* The same without call chains: always rows by symbol. */

@@ -230,7 +230,7 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	code.binaries.code = code.binaries.keep = true;
 	code.wants_offsets = has_functions;
 	code.offsets_data = &images;
-	code.chains = PROFILE_CHAINS_IF_ANY;
+	code.chains = page->no_chains ? PROFILE_NO_CHAINS : PROFILE_CHAINS_IF_ANY;
 	code.binaries.symbols_only = false;
 	code.blocks = false; /* their counts are of the same samples */
 	r = reporting_open(&code, words->count, words->list, &p, err);

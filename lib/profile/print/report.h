@@ -109,6 +109,7 @@ struct report_view {
 	size_t seconds;		     /* how many such data the page has; 0: one */
 	char *const *other_sessions; /* for pages: those to compare with, NULL last; or NULL */
 	size_t more_sessions;	     /* for pages: how many are not among them */
+	const char *no_chains;	     /* for pages: why call chains cannot be read; or NULL */
 	bool apps_only;		     /* for page data of chains: only their applications */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };

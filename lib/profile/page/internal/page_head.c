@@ -224,6 +224,8 @@ void page_head_write(const struct report *r, const struct page_times *times, str
 	json_double(j, "weight", losses_weight(r->losses));
 	write_squares(r, j);
 	json_bool(j, "chains", r->view->chains);
+	if (r->view->no_chains)
+		json_bytes(j, "no_chains", r->view->no_chains);
 	if (r->view->apps_only)
 		json_bool(j, "applications_only", true);
 	write_setup(r, j);
