@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "helper/seccomp_confine.h"
 #include "logfile.h"
+#include "urgent.h"
 
 #include <linux/bpf.h>
 #include <linux/fs.h>
@@ -112,9 +113,11 @@ static const struct seccomp_confine_call calls[] = {
 	{ "ioctl", SECCOMP_CONFINE_IS(1, NS_GET_PARENT) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, NS_GET_OWNER_UID) },
 	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) }, /* isatty() */
-	/* Threads that one with a better priority starts. */
+	/* Threads that one with a better priority starts: ordinary ones, and those that it waits
+	 * for. The argument is an int. */
 	{ "getpriority" },
-	{ "setpriority", SECCOMP_CONFINE_IS(2, 0) },
+	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, 0) },
+	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, (uint32_t)URGENT_NICE) },
 	/* Files. */
 	{ "access" },
 	{ "faccessat" },

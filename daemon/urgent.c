@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PRIORITY = 1, NICE = -10, RUNAWAY_US = 1000 * 1000 };
+enum { PRIORITY = 1, RUNAWAY_US = 1000 * 1000 };
 /* The shortest slice that the scheduler grants. */
 static const uint64_t slice_ns = 100000;
 
@@ -33,7 +33,10 @@ static void shorten_slices(void)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = NICE, .runtime = slice_ns };
+	} attr = { .size = sizeof(attr),
+		   .policy = SCHED_OTHER,
+		   .nice = URGENT_NICE,
+		   .runtime = slice_ns };
 
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
@@ -41,7 +44,7 @@ static void shorten_slices(void)
 /* Gives the calling thread niceness -10, or leaves it as it is. Returns what it has. */
 static const char *prefer(void)
 {
-	if (niceness_set(NICE) < 0)
+	if (niceness_set(URGENT_NICE) < 0)
 		return "normal priority";
 	shorten_slices();
 	return "niceness -10";
@@ -101,7 +104,7 @@ const char *urgent_begin(struct urgent *u, bool has_session)
 	const char *text = prefer();
 
 	if (has_session)
-		niceness_set_session(NICE);
+		niceness_set_session(URGENT_NICE);
 	*u = (struct urgent){ .at_ns = clock_now_ns(), .credit_ns = credit_max_ns };
 	u->may = create_timer(u) && set_real_time(true);
 	urgent_next(u);
