@@ -5,11 +5,13 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ struct relief {
 	pthread_mutex_t turn; /* of the owner while it has not left, of the thread while it works */
 	unsigned int depth;   /* the owner's: how often it has left */
 	int timer;	      /* wakes the thread */
+	int end;	      /* eventfd: the thread is to end, also if it rests */
 	atomic_bool is_set;   /* the timer */
 	atomic_bool ends;
 };
@@ -36,17 +39,16 @@ static void set_timer(const struct relief *r, long ms)
 /* Works as long as the owner is away, for a share of the time. */
 static void take_over(struct relief *r)
 {
+	struct pollfd end = { .fd = r->end, .events = POLLIN };
+
 	while (!r->ends && pthread_mutex_trylock(&r->turn) == 0) {
 		const uint64_t since_ns = clock_now_ns();
-		uint64_t pause_ns = RELIEF_MS * UINT64_C(1000000);
-		struct timespec pause;
+		uint64_t worked_ms;
 
 		r->work(r->data);
 		(void)pthread_mutex_unlock(&r->turn);
-		pause_ns = MAX(pause_ns, (RELIEF_SHARE - 1) * (clock_now_ns() - since_ns));
-		pause = (struct timespec){ (time_t)(pause_ns / NS_PER_S),
-					   (long)(pause_ns % NS_PER_S) };
-		(void)nanosleep(&pause, NULL);
+		worked_ms = (clock_now_ns() - since_ns) / 1000000;
+		(void)poll(&end, 1, (int)MAX((RELIEF_SHARE - 1) * worked_ms, (uint64_t)RELIEF_MS));
 	}
 }
 
@@ -73,7 +75,7 @@ struct relief *relief_new(void (*work)(void *data), void *data)
 
 	r->work = work;
 	r->data = data;
-	r->timer = -1;
+	r->timer = r->end = -1;
 	return r;
 }
 
@@ -95,7 +97,8 @@ int relief_start(struct relief *r, void (*enter)(void), struct error *err)
 
 	r->enter = enter;
 	r->owner = pthread_self();
-	r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	r->end = eventfd(0, EFD_CLOEXEC);
+	r->timer = r->end < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (r->timer < 0)
 		return error_errno(err, -errno, "cannot create a timer");
 	init_turn(&r->turn);
@@ -116,6 +119,7 @@ void relief_free(struct relief *r)
 		return;
 	if (r->is_started) {
 		r->ends = true;
+		(void)eventfd_write(r->end, 1);
 		set_timer(r, 1);
 		(void)pthread_join(r->thread, NULL);
 	}
@@ -124,6 +128,7 @@ void relief_free(struct relief *r)
 		(void)pthread_mutex_destroy(&r->turn);
 		(void)close(r->timer);
 	}
+	cleanup_closep(&r->end);
 	free(r);
 }
 

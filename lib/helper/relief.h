@@ -33,7 +33,7 @@ struct relief *relief_new(void (*work)(void *data), void *data);
 /* Makes the calling thread the owner and starts the thread, which calls @enter first, if not NULL.
  * It has the rights that the owner has now. 0 or -errno. */
 int relief_start(struct relief *r, void (*enter)(void), struct error *err);
-/* Ends the thread; called by the owner. NULL is fine. */
+/* Ends the thread, after the work that it does, if any; called by the owner. NULL is fine. */
 void relief_free(struct relief *r);
 DEFINE_CLEANUP(struct relief *, relief_free);
 /* Lets the thread work. Calls may be nested. Does nothing in other threads than the owner, and for

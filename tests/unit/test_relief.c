@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "helper/relief.h"
 
+#include "base/clock.h"
 #include "test.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a thread does for its owner. */
@@ -146,6 +148,30 @@ static void many_short_times_away(void)
 	end(&j);
 }
 
+static void work_for_long(void *data)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	(void)nanosleep(&second, NULL);
+	work(data);
+}
+
+/* A drain that took long is followed by a longer rest, which does not hold up the end. */
+static void the_end_waits_for_no_rest(void)
+{
+	struct job j = { .done = eventfd(0, EFD_CLOEXEC), .is_owners_turn = true };
+	uint64_t since_ns;
+
+	j.relief = relief_new(work_for_long, &j);
+	CHECK_EQ(relief_start(j.relief, NULL, NULL), 0);
+	leave(&j);
+	await(&j);
+	come_back(&j);
+	since_ns = clock_now_ns();
+	end(&j);
+	CHECK(clock_now_ns() - since_ns < (RELIEF_SHARE - 1) * NS_PER_S);
+}
+
 static void without_a_thread_nothing_happens(void)
 {
 	struct job j = { .relief = relief_new(work, &j) };
@@ -159,4 +185,4 @@ static void without_a_thread_nothing_happens(void)
 
 TESTS(T(another_thread_works_while_the_owner_is_away), T(it_works_again_and_again),
       T(nobody_works_in_the_owners_turn), T(only_the_owner_can_leave), T(many_short_times_away),
-      T(without_a_thread_nothing_happens))
+      T(the_end_waits_for_no_rest), T(without_a_thread_nothing_happens))
