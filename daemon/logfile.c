@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* How long the last lines are waited for. */
@@ -82,9 +83,20 @@ static void turn_over(void)
 		(void)open_file(NULL);
 }
 
+/* Makes the log again if it was removed: nobody could read what is written to it. */
+static void renew(void)
+{
+	struct stat st;
+
+	if (fstat(fileno(logfile.file), &st) == 0 && st.st_nlink == 0 &&
+	    path_make_parents(logfile.path, 0755, NULL) == 0)
+		(void)open_file(NULL);
+}
+
 /* Writes a text. A full disk must not stop the daemon: what does not fit is dropped. */
 static void put(const char *text)
 {
+	renew();
 	(void)fputs(text, logfile.file);
 	(void)fflush(logfile.file);
 	clearerr(logfile.file);

@@ -45,14 +45,28 @@ int unsaved_stop(struct unsaved *u, struct collector *c, struct error *err)
 	return r;
 }
 
+/* Says it again if a session was removed: the log may have been, too. */
+static bool say_removed(const struct collector *c)
+{
+	uint64_t samples;
+	bool was_removed = collector_was_removed(c, &samples);
+
+	if (was_removed)
+		log_error("%" PRIu64 " samples are lost: their session was removed while it was "
+			  "written",
+			  samples);
+	return was_removed;
+}
+
 bool unsaved_end(struct unsaved *u, struct collector *c)
 {
 	const uint64_t before = unwritten(c);
 	struct error err = ERROR_INIT;
+	bool was_removed = say_removed(c);
 
 	if (collector_reopen(c, &err) < 0)
 		log_error("%s; the daemon ends without that", err.text);
 	u->is_rest = err.code < 0;
 	u->lost += unwritten(c) - before;
-	return !u->is_rest && !u->lost;
+	return !u->is_rest && !u->lost && !was_removed;
 }

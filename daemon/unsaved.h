@@ -25,5 +25,5 @@ void unsaved_say(struct unsaved *u, const struct collector *c);
 /* Stops the collector. Returns 0, or -errno: also if samples could not be written just then. */
 int unsaved_stop(struct unsaved *u, struct collector *c, struct error *err);
 /* Tries again what could not be written, or waited for memory or descriptors. Returns whether all
- * of it is saved; what is not is in the log. */
+ * of it is saved, and no session was removed meanwhile; what is lost is in the log. */
 bool unsaved_end(struct unsaved *u, struct collector *c);

@@ -51,6 +51,7 @@ void collector_free(struct collector *c)
 	cookie_table_free(c->cookies);
 	function_store_free(c->functions);
 	hot_code_done(&c->hot);
+	cleanup_closep(&c->place);
 	if (c->lock >= 0)
 		(void)close(c->lock);
 	totals_done(&c->totals);
@@ -143,6 +144,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	size_t count;
 	int r;
 
+	c->place = -1;
 	c->session_dir = xstrdup(config->record.session_dir);
 	c->session_name = xstrdup(config->record.session_name);
 	c->samples = session_samples(c->session_dir, c->session_name);
@@ -239,6 +241,8 @@ static int try_write_stats(struct collector *c, bool all, struct error *err)
 	relief_return(c->relief);
 	if (r < 0)
 		return r;
+	if (c->setup_due)
+		collector_watch_session(c);
 	c->setup_due = false;
 	collector_note_driver(c);
 	return record_flush(c->record, all, err);
@@ -316,11 +320,13 @@ static void keep_hot_lines(struct collector *c)
 
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
-	int r, written;
+	int r, written, renewed;
 
 	r = collector_drain(c, all, err);
 	if (r >= 0 && c->drained.code < 0)
 		r = collector_failure(c, err);
+	renewed = collector_renew_session(c, r < 0 ? NULL : err);
+	r = renewed < 0 && r >= 0 ? renewed : r;
 	/* If that failed, what was drained before is recorded and written all the same. */
 	record_sync(c->record, all || r > 0);
 	keep_hot_lines(c);
@@ -387,11 +393,15 @@ int collector_start(struct collector *c, struct error *err)
 
 	if (c->running)
 		return 0;
-	r = record_write_setup(c->record, c->ops->why(c->driver), err);
+	/* No file may be open that was removed since the last time. */
+	r = collector_misses_session(c) ? collector_reopen(c, err) : 0;
+	if (r == 0)
+		r = record_write_setup(c->record, c->ops->why(c->driver), err);
 	if (r == 0 && c->ops != &driver_replay)
 		record_prepare(c->record);
 	if (r < 0)
 		return r;
+	collector_watch_session(c);
 	turn_start(c->turn);
 	r = c->ops->start(c->driver, err);
 	turn_stage(c->turn, TURN_START);
@@ -402,7 +412,7 @@ int collector_start(struct collector *c, struct error *err)
 	if (c->spending)
 		spending_begin(c->spending, c->ops, c->driver);
 	c->written_ns = clock_now_ns();
-	c->running = true;
+	c->running = c->is_sampled = true;
 	collector_begin_slice(c);
 	return 0;
 }
@@ -417,6 +427,7 @@ int collector_stop(struct collector *c, struct error *err)
 	c->running = false;
 	turn_stop(c->turn);
 	r = collector_sync(c, true, err);
+	c->is_sampled = false;
 	relief_leave(c->relief);
 	(void)setup_end(c->samples, NULL); /* on a full disk it has no end */
 	relief_return(c->relief);

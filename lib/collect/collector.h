@@ -130,6 +130,8 @@ size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* Prints the statistics section of the log. */
 void collector_print_stats(const struct collector *c, FILE *out);
 
+/* Whether a session was removed while it was written; *@ret_samples are lost with it. */
+bool collector_was_removed(const struct collector *c, uint64_t *ret_samples);
 /* Deletes the samples of the current session and starts an empty one. Returns 0 or -errno. */
 int collector_reset(struct collector *c, struct error *err);
 /* Renames the current session to @name and starts an empty one. Returns 0 or -errno; -EEXIST if

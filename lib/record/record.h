@@ -167,6 +167,11 @@ uint64_t record_stats_total(const struct record_stats *stats);
 /* Samples that were counted, since record_new(): not those that wait for JIT code, or that found no
  * sample file. It never falls: what a file cannot take later is lost, but was counted. */
 uint64_t record_counted(const struct record *rec);
+/* Takes note that another session begins. */
+void record_begin_session(struct record *rec);
+/* After the files of the session were removed: counts the samples in them as lost, and has all
+ * counters since the session began written again. Returns the number of these samples. */
+uint64_t record_lose_session(struct record *rec);
 /* Prints @totals for the log, and then the statistics of the extended feature. */
 void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out);
 /* Returns the number of open sample files; *@ret_mapped: the bytes that they map. */

@@ -189,6 +189,13 @@ static int await(struct stat_writer *w, struct error *err)
 	return settle(w, err);
 }
 
+void stat_writer_forget(struct stat_writer *w)
+{
+	(void)await(w, NULL);
+	free_batch(w->noted);
+	w->noted = new_batch(w);
+}
+
 /* Writes what is noted. */
 static int write_noted(struct stat_writer *w, struct error *err)
 {

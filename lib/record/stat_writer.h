@@ -30,6 +30,8 @@ void stat_writer_note(struct stat_writer *w, const char *name, uint64_t now, uin
 int stat_writer_begin(struct stat_writer *w, struct error *err);
 /* Whether the thread writes. */
 bool stat_writer_is_busy(struct stat_writer *w);
+/* Forgets what was noted and is not written. */
+void stat_writer_forget(struct stat_writer *w);
 /* Writes all that was noted, and waits for it. 0; or -errno, and what failed, twice, stays
  * noted. */
 int stat_writer_finish(struct stat_writer *w, struct error *err);

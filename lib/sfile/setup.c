@@ -187,6 +187,13 @@ int setup_end(const char *samples, struct error *err)
 	return r;
 }
 
+bool setup_is_missing(int at, const char *samples)
+{
+	_cleanup_free_ char *path = path_join(samples, "setup");
+
+	return faccessat(at, path, F_OK, 0) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 void setup_done(struct setup *s)
 {
 	size_t i;

@@ -55,6 +55,8 @@ void setup_add_event(struct setup *s, const char *name, uint64_t count, uint64_t
 void setup_describe_machine(struct setup *s, const char *root);
 /* Writes @samples/setup, replacing an existing one. Returns 0 or -errno. */
 int setup_write(const char *samples, const struct setup *s, struct error *err);
+/* Whether there is no setup in @samples, which is relative to the directory @at. */
+bool setup_is_missing(int at, const char *samples);
 /* Notes in @samples/setup that sampling ended now. Returns 0 or -errno; 0 if there is no setup. */
 int setup_end(const char *samples, struct error *err);
 /* Reads @samples/setup; fields that are missing or damaged are left unknown. Returns 0, or -errno:

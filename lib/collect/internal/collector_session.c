@@ -18,6 +18,7 @@ struct change {
 	struct errand errand;
 	const char *session_dir, *session_name;
 	const char *saved_as; /* NULL: it is removed */
+	bool is_removed;      /* by somebody else */
 	bool has_ended;	      /* it was being sampled until now */
 	struct record *record;
 	char *driver;	  /* of the next one */
@@ -40,8 +41,10 @@ static void change(struct errand *e)
 {
 	struct change *ch = (struct change *)e;
 
-	ch->left = ch->saved_as ? save(ch)
-				: session_remove(ch->session_dir, ch->session_name, &ch->why);
+	if (!ch->is_removed)
+		ch->left = ch->saved_as
+				   ? save(ch)
+				   : session_remove(ch->session_dir, ch->session_name, &ch->why);
 	if (ch->left == 0)
 		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
 	/* Nothing is recorded meanwhile. */
@@ -73,6 +76,9 @@ static void change_beside(struct collector *c, struct change *ch)
 static int note_begun(struct collector *c, const struct change *ch)
 {
 	quota_reset(c->quota);
+	collector_forget_session(c);
+	if (ch->begun == 0)
+		collector_watch_session(c);
 	c->setup_due = collector_can_go_on(ch->begun);
 	if (!c->setup_due)
 		return ch->begun;
@@ -82,14 +88,17 @@ static int note_begun(struct collector *c, const struct change *ch)
 	return 0;
 }
 
-/* Saves the session or, with @saved_as NULL, removes it, and begins the next one. */
-static int replace_session(struct collector *c, const char *saved_as, struct error *err)
+/* Begins the next session. The last one is saved or, with @saved_as NULL, removed, unless it
+ * was. */
+static int replace_session(struct collector *c, const char *saved_as, bool is_removed,
+			   struct error *err)
 {
 	_cleanup_free_ char *driver = xstrdup(c->ops->why(c->driver));
 	struct change ch = { .errand = { .run = change, .drop = drop },
 			     .session_dir = c->session_dir,
 			     .session_name = c->session_name,
 			     .saved_as = saved_as,
+			     .is_removed = is_removed,
 			     .has_ended = c->running,
 			     .record = c->record,
 			     .driver = driver };
@@ -103,7 +112,26 @@ static int replace_session(struct collector *c, const char *saved_as, struct err
 int collector_reopen(struct collector *c, struct error *err)
 {
 	collector_note_driver(c);
+	/* Whoever moved the session may also remove it. */
+	if (collector_misses_session(c))
+		collector_forget_session(c);
 	return record_close_files(c->record, err);
+}
+
+int collector_begin_next(struct collector *c, struct error *err)
+{
+	int r;
+
+	collector_note_driver(c);
+	r = record_close_files(c->record, err);
+	if (r == 0 || collector_can_go_on(r))
+		r = replace_session(c, NULL, true, err);
+	else
+		collector_forget_session(c);
+	c->intake.is_between = false;
+	if (c->running)
+		collector_begin_slice(c);
+	return r;
 }
 
 /* Records all samples so far and closes the files of the session. Most of it is done in turns, in
@@ -133,7 +161,7 @@ static int change_session(struct collector *c, const char *saved_as, struct erro
 	int r = leave_session(c, err);
 
 	if (r == 0 || collector_can_go_on(r))
-		r = replace_session(c, saved_as, err);
+		r = replace_session(c, saved_as, false, err);
 	/* Also what waits may be recorded. */
 	c->intake.holds = c->intake.is_between = false;
 	return r;

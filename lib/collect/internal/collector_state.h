@@ -40,7 +40,12 @@ struct collector {
 	bool renewed; /* no sample file is open that was open when the keeper worked last */
 	struct parser *parser;
 	struct quota *quota;
-	bool setup_due; /* setup could not be written when the session began */
+	bool setup_due;	  /* setup could not be written when the session began */
+	bool is_watched;  /* the session has a setup */
+	int place;	  /* its directory (O_PATH); -1: it could not be opened */
+	bool is_sampled;  /* from collector_start() to the end of collector_stop() */
+	bool is_removed;  /* a session was, while it was written, */
+	uint64_t removed; /* with so many samples */
 	char *session_dir, *session_name, *samples;
 	int lock;
 	bool running;
@@ -92,6 +97,17 @@ void collector_end_slice(struct collector *c, enum slice_end when);
 /* Writes the counters to stats/, and the counts to the sample files: with @all at once, else in the
  * next turns. 0 or -errno. */
 int collector_write(struct collector *c, bool all, struct error *err);
+
+/* Begins to notice if the session is removed, whose setup was written. */
+void collector_watch_session(struct collector *c);
+/* Ends that; what is counted from now on is of another session. */
+void collector_forget_session(struct collector *c);
+/* Whether the session is no longer where it was. */
+bool collector_misses_session(const struct collector *c);
+/* Begins the next session after this one was removed. 0 or -errno. */
+int collector_begin_next(struct collector *c, struct error *err);
+/* If the session was removed, counts its samples as lost, and begins another one. 0 or -errno. */
+int collector_renew_session(struct collector *c, struct error *err);
 
 /* Completes the driver's configuration with the collector's own fields. */
 void collector_complete_drive(struct collector *c, const struct collector_config *config,

@@ -27,6 +27,7 @@ struct totals {
 	struct driver_cpu_stats *cpus;
 	unsigned int cpu_count;
 	struct driver_stats written; /* the part of all that was noted for stats/ */
+	struct driver_stats begun;   /* that when the session began */
 };
 
 /* Frees the contents. */

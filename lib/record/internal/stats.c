@@ -49,7 +49,7 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 
 	*ret = rec->stats;
 	ret->shed_threads += threads_shed(rec);
-	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
+	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES) + rec->removed;
 	if (rec->jitting) {
 		ret->lost_samplefile += jitting_samples(rec->jitting).lost;
 		jitting_stats(rec->jitting, &jit);
@@ -83,6 +83,31 @@ uint64_t record_counted(const struct record *rec)
 	if (rec->jitting)
 		code = jitting_samples(rec->jitting);
 	return rec->stats.samples - rec->stats.lost_samplefile - code.lost - code.waiting;
+}
+
+/* Samples in sample files, of this session and all before it. */
+static uint64_t in_files(const struct record *rec)
+{
+	return record_counted(rec) - store_lost(rec->store, STORE_LOST_SAMPLES) - rec->removed;
+}
+
+void record_begin_session(struct record *rec)
+{
+	rec->begun.written = rec->written;
+	rec->begun.written_total = rec->written_total;
+	rec->begun.counted = in_files(rec);
+}
+
+uint64_t record_lose_session(struct record *rec)
+{
+	/* What waits has a file yet to come. */
+	uint64_t lost = in_files(rec) - rec->begun.counted - store_waiting(rec->store);
+
+	rec->removed += lost;
+	stat_writer_forget(rec->stat_writer);
+	rec->written = rec->begun.written;
+	rec->written_total = rec->begun.written_total;
+	return lost;
 }
 
 void record_note(struct record *rec, const char *name, uint64_t now, uint64_t *written)

@@ -94,7 +94,13 @@ struct record {
 	struct stat_writer *stat_writer;
 	struct record_stats written; /* the part of this run that was noted for stats/ */
 	uint64_t written_total;	     /* the same for their sum */
-	bool session_ready;	     /* its directory and manifest are open */
+	struct {
+		struct record_stats written; /* the next two as they were */
+		uint64_t written_total;
+		uint64_t counted; /* samples, apart from those that were lost */
+	} begun;		  /* when the session began */
+	uint64_t removed;	  /* samples in sessions that were removed meanwhile */
+	bool session_ready;	  /* its directory and manifest are open */
 	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:
 	 * none. */
 	uint64_t flush_tick, yield_tick, renew_tick;

@@ -374,6 +374,16 @@ uint64_t store_lost(const struct store *s, enum store_loss loss)
 	return s->lost[loss];
 }
 
+uint64_t store_waiting(const struct store *s)
+{
+	uint64_t sum = 0;
+
+	for (const struct store_file *f = s->closed.oldest; f; f = f->newer)
+		for (uint32_t i = 0; i < f->waiting_count && f->key.event < s->sample_events; i++)
+			sum += f->waiting[i].count;
+	return sum;
+}
+
 size_t store_open_files(struct store *s, size_t *ret_mapped)
 {
 	if (s->growing)

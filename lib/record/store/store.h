@@ -69,5 +69,7 @@ struct past *store_past(const struct store *s);
 
 /* The losses so far. */
 uint64_t store_lost(const struct store *s, enum store_loss loss);
+/* Samples that wait for their file. */
+uint64_t store_waiting(const struct store *s);
 /* Number of open files, and the bytes that they map. */
 size_t store_open_files(struct store *s, size_t *ret_mapped);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session that is removed while it is written: what was counted in it is lost, and what comes is
+ * of another one. One that was moved is written on until collector_reopen(). */
+#include "base/log.h"
+#include "base/mem.h"
+#include "collect/collector.h"
+#include "collect/internal/collector_state.h"
+#include "helper/relief.h"
+#include "record/record.h"
+#include "sfile/setup.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+
+void collector_watch_session(struct collector *c)
+{
+	cleanup_closep(&c->place);
+	c->place = open(c->samples, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	c->is_watched = true;
+}
+
+void collector_forget_session(struct collector *c)
+{
+	cleanup_closep(&c->place);
+	c->place = -1;
+	c->is_watched = false;
+	record_begin_session(c->record);
+	c->totals.begun = c->totals.written;
+}
+
+bool collector_misses_session(const struct collector *c)
+{
+	bool is_missing;
+
+	relief_leave(c->relief);
+	is_missing = c->is_watched && setup_is_missing(AT_FDCWD, c->samples);
+	relief_return(c->relief);
+	return is_missing;
+}
+
+/* Whether it was moved elsewhere. */
+static bool is_moved(const struct collector *c)
+{
+	return c->place >= 0 && !setup_is_missing(c->place, ".");
+}
+
+int collector_renew_session(struct collector *c, struct error *err)
+{
+	uint64_t lost;
+
+	if (!c->is_sampled || !collector_misses_session(c) || is_moved(c))
+		return 0;
+	lost = record_lose_session(c->record);
+	c->totals.written = c->totals.begun;
+	c->is_removed = true;
+	c->removed += lost;
+	log_error("%s was removed while it was written: %" PRIu64 " samples are lost with it "
+		  "(counted in stats/lost_samplefile); the next session begins",
+		  c->samples, lost);
+	return collector_begin_next(c, err);
+}
+
+bool collector_was_removed(const struct collector *c, uint64_t *ret_samples)
+{
+	*ret_samples = c->removed;
+	return c->is_removed;
+}
