@@ -310,7 +310,8 @@ int history_read_wanted(const char *samples, const struct history_wanted *wanted
 					   .steps = wanted->steps,
 					   .wants_keys = wanted->top ? NULL : wanted->wants_keys,
 					   .keys_data = wanted->data,
-					   .top = wanted->top };
+					   .top = wanted->top,
+					   .covers_only = wanted->covers_only };
 
 		r = read_once(samples, &reading, ret, err);
 	}

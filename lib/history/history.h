@@ -76,6 +76,8 @@ struct history_wanted {
 	 * these, their files are added up, to one for each event and task (->is_rest): most of the
 	 * time is taken by names. */
 	size_t top;
+	/* Only what the slices say about themselves: no counts are read, and there are no files. */
+	bool covers_only;
 };
 int history_read_wanted(const char *samples, const struct history_wanted *wanted,
 			struct history **ret, struct error *err);

@@ -45,8 +45,9 @@ static void add_slices(struct part *p, const struct part_wanted *w)
 
 	for (i = 0; i < count; i++)
 		wanted[i] = part_wants(w, segment_slice_at(p->segment, i));
-	segment_steps_add(&p->counts, p->segment, &(struct segment_stepping){ .steps = w->steps },
-			  wanted);
+	if (!w->covers_only)
+		segment_steps_add(&p->counts, p->segment,
+				  &(struct segment_stepping){ .steps = w->steps }, wanted);
 	for (i = 0; i < count; i++)
 		if (wanted[i])
 			add_extent(p, segment_slice_at(p->segment, i));
@@ -86,7 +87,7 @@ static int open_segment(struct part *p, const struct part_wanted *w)
 	    about->last != p->source->last)
 		return error_set(&p->err, -EBADMSG, "%s: has the name of another segment", path);
 	if (window_overlaps(&about->span, w->window))
-		return segment_load(p->segment, &p->err);
+		return w->covers_only ? 0 : segment_load(p->segment, &p->err);
 	segment_free(p->segment);
 	p->segment = NULL;
 	return 0;
@@ -97,7 +98,7 @@ void part_read(struct part *p, const struct part_wanted *w)
 	p->status = open_segment(p, w);
 	if (p->status < 0 || !p->segment)
 		return;
-	if (!w->by_slice && !add_totals(p, w))
+	if (!w->by_slice && (w->covers_only || !add_totals(p, w)))
 		add_slices(p, w);
 }
 

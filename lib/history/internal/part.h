@@ -31,7 +31,8 @@ struct part_wanted {
 	/* Sources that were read: they have the counts of their generations. */
 	const struct history_source *taken;
 	size_t taken_count;
-	bool by_slice; /* the caller reads the slices; ->counts and ->extents stay empty */
+	bool by_slice;	  /* the caller reads the slices; ->counts and ->extents stay empty */
+	bool covers_only; /* ->counts stay empty, and the segment is not loaded */
 };
 
 /* A slice that was read. */

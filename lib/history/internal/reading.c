@@ -151,8 +151,8 @@ static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 
 static struct part_wanted wanted_of(const struct reading *r)
 {
-	return (struct part_wanted){ r->dir,   r->window,      r->steps,
-				     r->taken, r->taken_count, r->each != NULL };
+	return (struct part_wanted){ r->dir,	     r->window,	      r->steps,	     r->taken,
+				     r->taken_count, r->each != NULL, r->covers_only };
 }
 
 /* Whether another source, which was read, has the generation. */
@@ -195,6 +195,10 @@ int reading_generation(struct reading *r, const struct history_source *source, s
 
 		if (!window_overlaps(&slice.span, r->window))
 			continue;
+		if (r->covers_only) {
+			end_slice(r, (struct extent){ slice, 0, 0 });
+			continue;
+		}
 		if (!named && read_names(r, names, slices) < 0)
 			return error_set(err, -ENOENT, "%s: has vanished", slices);
 		named = true;
@@ -304,7 +308,8 @@ int reading_part(struct reading *r, const struct part *p, struct error *err)
 		return error_set(err, p->status, "%s", p->err.text);
 	if (!p->segment)
 		return 0;
-	files = find_files(r, p);
+	if (!r->covers_only)
+		files = find_files(r, p);
 	if (r->each) {
 		report_slices(r, p, files);
 		return 0;

@@ -37,37 +37,58 @@ static void add_sampled(const struct chains *c, const struct history *h, uint64_
 	}
 }
 
+/* Whether the chains' event is the only one, and all of it is selected: then slices tell how many
+ * samples they have. */
+static bool are_all(const struct report *r)
+{
+	const struct classes *c = r->classes;
+	size_t i;
+
+	for (i = 1; i < c->count; i++)
+		if (!class_same_event(&c->classes[i], &c->classes[0]))
+			return false;
+	return spec_wants_all(r->chains->spec);
+}
+
+/* Adds what a slice says of itself to that of its step. */
+static void add_cover(struct history_cover *sum, const struct history_cover *c)
+{
+	if (c->slices) {
+		sum->span.begin_ms =
+			sum->slices ? MIN(sum->span.begin_ms, c->span.begin_ms) : c->span.begin_ms;
+		sum->span.end_ms = MAX(sum->span.end_ms, c->span.end_ms);
+	}
+	sum->slices += c->slices;
+	sum->covered_ms += c->covered_ms;
+	sum->touching += c->touching;
+	sum->lost += c->lost;
+}
+
 /* Adds what the history of a session knows. */
 static void add_facts(const struct report *r, const struct gather_session *s,
 		      struct page_times *ret)
 {
 	const struct steps *steps = &ret->steps;
-	struct history_cover *sum = ret->cover;
+	const bool counts_them = r->view->chains && !are_all(r);
 	struct window all = { steps->begin_ms,
 			      steps->begin_ms + (int64_t)steps->count * steps->length_ms };
 	const struct history_wanted wanted = { .window = &all,
 					       .steps = steps,
-					       .wants_keys = wants_no_keys };
+					       .wants_keys = wants_no_keys,
+					       .covers_only = !counts_them };
 	_cleanup_(history_freep) struct history *h = NULL;
 	uint32_t i;
 
 	if (history_read_wanted(s->samples, &wanted, &h, NULL) < 0)
 		return;
-	if (r->view->chains)
+	if (counts_them)
 		add_sampled(r->chains, h, ret->sampled);
 	for (i = 0; i < steps->count; i++) {
 		const struct history_cover *c = history_covers_step(h, i);
 
-		if (c->slices) {
-			sum[i].span.begin_ms = sum[i].slices
-						       ? MIN(sum[i].span.begin_ms, c->span.begin_ms)
-						       : c->span.begin_ms;
-			sum[i].span.end_ms = MAX(sum[i].span.end_ms, c->span.end_ms);
-		}
-		sum[i].slices += c->slices;
-		sum[i].covered_ms += c->covered_ms;
-		sum[i].touching += c->touching;
-		sum[i].lost += c->lost;
+		if (!counts_them)
+			ret->sampled[i] += c->samples;
+		add_cover(&ret->cover[i], c);
 	}
 }
 
