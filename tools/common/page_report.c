@@ -43,12 +43,20 @@ static int collect(const struct profile_config *config, const struct report_view
 	return 0;
 }
 
-/* Refuses a profile of several events: a page adds all samples up. */
-static int check_one_event(const struct classes *classes, struct error *err)
+bool page_report_has_one_event(const struct page_report *p)
 {
-	const struct class *a = &classes->classes[0], *b = &classes->classes[classes->count - 1];
+	const struct classes *c = &p->profile->classes;
 
-	if (class_same_event(a, b))
+	return class_same_event(&c->classes[0], &c->classes[c->count - 1]);
+}
+
+/* Refuses a profile of several events: a page adds all samples up. */
+static int check_one_event(const struct page_report *p, struct error *err)
+{
+	const struct classes *c = &p->profile->classes;
+	const struct class *a = &c->classes[0], *b = &c->classes[c->count - 1];
+
+	if (page_report_has_one_event(p))
 		return 0;
 	return error_set(err, -EINVAL, "a page shows one event; choose event:%s or event:%s",
 			 a->event_text, b->event_text);
@@ -96,7 +104,7 @@ static int collect_rows(const struct profile_config *config, const struct report
 	if (r == 0)
 		r = collect(&divided, view, words, &whole, err);
 	if (r == 0)
-		r = check_one_event(&whole.profile->classes, err);
+		r = check_one_event(&whole, err);
 	if (r < 0)
 		return r;
 	divided.division.most = (uint32_t)MIN(report_form(view->form)->chain_steps,

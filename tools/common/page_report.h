@@ -30,5 +30,7 @@ int page_report_collect(const struct profile_config *config, struct report_view 
 int page_report_collect_rows(const struct profile_config *config, struct report_view *view,
 			     size_t count, char *const *words, struct page_report *ret,
 			     struct error *err);
+/* Whether all samples are of one event; if not, only one of the events has call chains. */
+bool page_report_has_one_event(const struct page_report *p);
 /* Frees what was collected; a zeroed one is fine. */
 void page_report_done(struct page_report *p);

@@ -31,8 +31,21 @@ void opreport_page_done(struct opreport_page *p)
 	*p = (struct opreport_page){ 0 };
 }
 
-static int collect_side(struct opreport_page_side *s, const struct braces *from, struct error *err)
+/* Collects a profile of the page, which may show one of several events. */
+static int collect_side(struct opreport_page *p, const struct opreport_options *o, size_t i,
+			const struct braces *from, struct error *err)
 {
+	struct opreport_page_side *s = &p->sides[i];
+	const bool has_several = p->events.count > 1;
+
+	side_done(s);
+	*s = (struct opreport_page_side){ .options = *o };
+	s->options.profile = from->profile;
+	s->options.view.form = i ? REPORT_SECOND : REPORT_HTML;
+	s->options.view.compares = false; /* the page compares */
+	s->options.view.events = has_several ? p->events.keys : NULL;
+	s->options.view.event = has_several ? p->events.keys[p->events.usual] : NULL;
+	s->words = reporting_shell_words(from->count, from->words);
 	return page_report_collect(&from->profile, &s->options.view, from->count, from->words,
 				   &s->page, err);
 }
@@ -99,6 +112,22 @@ static int choose_event(struct opreport_page *p, struct braces *from, struct err
 	return 0;
 }
 
+/* Collects the profile of a page that shows one. Most have one event, so it is asked which there
+ * are only if not: reading a long history takes seconds. */
+static int collect_one(struct opreport_page *p, const struct opreport_options *o,
+		       struct braces *from, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int r = collect_side(p, o, 0, from, &why);
+
+	if (r == 0 && page_report_has_one_event(&p->sides[0].page))
+		return 0;
+	if (r < 0 && r != -EINVAL)
+		return error_set(err, r, "%s", why.text);
+	r = choose_event(p, from, err);
+	return r < 0 ? r : collect_side(p, o, 0, from, err);
+}
+
 /* Collects what the page has of the other events: rows by symbol, without call chains. */
 static int collect_events(struct opreport_page *p, const struct opreport_options *o,
 			  const struct braces *from, struct error *err)
@@ -133,24 +162,13 @@ int opreport_page_collect(const struct opreport_options *o, const struct braces 
 {
 	struct braces first = sides[0]; /* borrows */
 	size_t i;
-	int r = count == 1 ? choose_event(ret, &first, err) : 0;
+	int r = 0;
 
-	for (i = 0; i < count && r == 0; i++) {
-		const struct braces *from = i ? &sides[i] : &first;
-		struct opreport_page_side *s = &ret->sides[i];
-
-		ret->count++;
-
-		s->options = *o;
-		s->options.profile = from->profile;
-		s->options.view.form = i ? REPORT_SECOND : REPORT_HTML;
-		s->options.view.compares = false; /* the page compares */
-		s->options.view.events = ret->events.count > 1 ? ret->events.keys : NULL;
-		s->options.view.event =
-			s->options.view.events ? ret->events.keys[ret->events.usual] : NULL;
-		s->words = reporting_shell_words(from->count, from->words);
-		r = collect_side(s, from, err);
-	}
+	ret->count = count;
+	if (count == 1)
+		r = collect_one(ret, o, &first, err);
+	for (i = 0; count > 1 && i < count && r == 0; i++)
+		r = collect_side(ret, o, i, &sides[i], err);
 	if (r == 0)
 		r = collect_events(ret, &ret->sides[0].options, &first, err);
 	if (r == 0 && count > 1)

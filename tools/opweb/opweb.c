@@ -109,11 +109,6 @@ static size_t count_words(char *const *words)
 	return count;
 }
 
-static bool is_one_event(const struct classes *c)
-{
-	return class_same_event(&c->classes[0], &c->classes[c->count - 1]);
-}
-
 /* Prints the data of the page, of the words; -EINVAL if they may select several events. */
 static int print_data(const struct profile_config *config, char *const *list, struct error *err)
 {
@@ -134,8 +129,8 @@ static int print_data(const struct profile_config *config, char *const *list, st
 
 	options.view.options = shown;
 	r = page_report_collect(config, &options.view, count, list, &page, err);
-	if (r == 0 && !options.view.events && !is_one_event(&page.profile->classes))
-		r = -EINVAL; /* only one of them has chains */
+	if (r == 0 && !options.view.events && !page_report_has_one_event(&page))
+		r = -EINVAL;
 	if (r < 0)
 		return r;
 	options.view.other_sessions = others =
