@@ -34,7 +34,9 @@
 enum {
 	FILES_WANTED = 16384,
 	LARGE = 256 << 10, /* allocations this large are returned to the system at once */
-	EXIT_UNSAVED = 3,  /* the exit status for SERVICE_UNSAVED; oprofile.service has it, too */
+	EXIT_UNSAVED =
+		3, /* the exit status for SERVICE_UNSAVED and REPLAY_UNSAVED; oprofile.service
+			    * has it, too */
 };
 
 /* Makes room for all descriptors while this is the only thread. Later, who opens one for which
@@ -221,9 +223,11 @@ static int replay(const struct daemon_options *options, struct error *err)
 		r = owner_become(session, OWNER_FOR_GOOD, RIGHTS_USER, err);
 	if (r == 0)
 		r = confine_enter(&c, err);
+	if (r > 0) /* the child has */
+		return c.status;
 	if (r == 0)
 		r = replay_run(options, err);
-	return r < 0 ? tool_fail(err) : c.status;
+	return r < 0 ? tool_fail(err) : r == REPLAY_UNSAVED ? EXIT_UNSAVED : 0;
 }
 
 int main(int argc, char **argv)

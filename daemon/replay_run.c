@@ -18,6 +18,15 @@ static int refuse_other_run(const char *session_dir, struct error *err)
 			 session_dir, session_dir);
 }
 
+static bool is_saved(const struct collector *c)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+
+	collector_stats(c, &driver, &record);
+	return !record.lost_samplefile;
+}
+
 int replay_run(const struct daemon_options *options, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *collector = NULL;
@@ -40,5 +49,5 @@ int replay_run(const struct daemon_options *options, struct error *err)
 	collector_print_stats(collector, stdout);
 	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout)))
 		r = error_errno(err, -errno, "standard output");
-	return r;
+	return r < 0 || is_saved(collector) ? r : REPLAY_UNSAVED;
 }

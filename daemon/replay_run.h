@@ -6,5 +6,7 @@
 
 struct daemon_options;
 
-/* Reads the stream to its end and prints the statistics on stdout; 0 or -errno. */
+enum { REPLAY_UNSAVED = 1 };
+/* Reads the stream to its end and prints the statistics on stdout. 0; REPLAY_UNSAVED if some
+ * samples could not be written, which was logged; or -errno. */
 int replay_run(const struct daemon_options *options, struct error *err);

@@ -89,6 +89,17 @@ for run in "$session" "$dir/again"; do
 	grep -v " (deleted)" "$run/samples/current/images" | sort >"$dir/images.${run##*/}"
 done
 ok "  the images too" cmp "$dir/images.${session##*/}" "$dir/images.again"
+# Of all sample files, whose names end so; nothing comes that the counts could wait for.
+inject=$OP_BUILD_ROOT/tests/robust/inject
+if [ -x "$inject" ]; then
+	EMFILE=24
+	fails "samples for which there is no descriptor until the end" 3 "$inject" -c openat -w .all -n 1 -f -e "$EMFILE" \
+		"$OP_BUILD_ROOT/daemon/oprofiled" --replay="$dir/stream" --session-dir="$dir/lost" \
+		--separate=library,thread --image='truth_*'
+	has "  are lost" "oprofiled: error: $(counter samples) samples that waited for memory or descriptors are lost"
+	session=$dir/lost
+	is "  and counted" "$(counter lost_samplefile)" "$(counter samples)"
+fi
 fails "a file that is no stream" 1 oprofiled --replay="$OPROFILE_DAEMONRC" --session-dir="$dir/other"
 has "  is named" "$OPROFILE_DAEMONRC: not a recorded event stream"
 done_testing
