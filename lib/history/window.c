@@ -2,6 +2,7 @@
 #include "history/window.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -16,12 +17,26 @@
 /* Farther away than any profile; keeps the arithmetic within 64 bits. */
 #define SECONDS_MAX (UINT64_C(1) << 40)
 
+/* A distance from UTC; zeroed, local time. */
+struct zone {
+	bool is_given;
+	int east; /* seconds */
+};
+
 /* What a word for a time means: it lasts a second, a minute or a day. */
 struct instant {
 	int64_t begin_ms, end_ms;
 	bool is_day;	/* as an end it includes that day */
 	bool has_clock; /* it is a time of day without a date */
 	bool is_past;	/* it is relative to now: alone, it reaches until now */
+	struct zone zone;
+};
+
+/* What a time without a date, a zone or either depends on. */
+struct context {
+	int64_t now_ms;
+	int64_t day_ms; /* in that day */
+	struct zone zone;
 };
 
 static const struct unit {
@@ -129,13 +144,16 @@ static int parse_date(const char **s, struct tm *tm)
 {
 	int year, month, day;
 
+	struct tm date = { 0 };
+
 	if (parse_part(s, 4, '-', 9999, &year) < 0 || parse_part(s, 2, '-', 12, &month) < 0 ||
 	    parse_part(s, 2, '\0', 31, &day) < 0 || year < 1970 || !month || !day)
 		return -EINVAL;
-	tm->tm_year = year - 1900;
-	tm->tm_mon = month - 1;
-	tm->tm_mday = day;
-	return 0;
+	date.tm_year = tm->tm_year = year - 1900;
+	date.tm_mon = tm->tm_mon = month - 1;
+	date.tm_mday = tm->tm_mday = day;
+	(void)timegm(&date); /* makes the 1st of March of the 29th of February */
+	return date.tm_mday == day ? 0 : -EINVAL;
 }
 
 /* A part of a minute, in milliseconds: where it begins, and how much of it was named. */
@@ -164,12 +182,12 @@ static int parse_clock(const char **s, struct tm *tm, struct fine *ret)
 	return parse_part(s, 3, '\0', 999, &ret->begin_ms);
 }
 
-/* Parses "Z", "+01:00", "+0100" or "+01"; seconds east of Greenwich. */
-static int parse_zone(const char *s, int *ret)
+/* Parses "Z", "+01:00", "+0100" or "+01". */
+static int parse_zone(const char *s, struct zone *ret)
 {
 	int sign = *s == '-' ? -1 : 1, hours, minutes = 0;
 
-	*ret = 0;
+	*ret = (struct zone){ .is_given = true };
 	if (!strcmp(s, "Z"))
 		return 0;
 	if ((*s != '+' && *s != '-') || (s++, parse_part(&s, 2, '\0', 14, &hours) < 0))
@@ -177,18 +195,32 @@ static int parse_zone(const char *s, int *ret)
 	s += *s == ':';
 	if (*s && (parse_part(&s, 2, '\0', 59, &minutes) < 0 || *s))
 		return -EINVAL;
-	*ret = sign * (hours * 3600 + minutes * 60);
+	ret->east = sign * (hours * 3600 + minutes * 60);
 	return 0;
 }
 
-/* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30.250", each with a zone if it has a clock. A
- * clock without a date is on the day of @day_ms. */
-static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
+/* The instant of the time @tm in a zone. */
+static int64_t ms_in_zone(struct tm tm, struct zone zone)
 {
-	struct tm tm = local_of(day_ms);
+	return zone.is_given ? ((int64_t)timegm(&tm) - zone.east) * MS_PER_S : ms_of(tm, 0);
+}
+
+/* The date in a zone at an instant. */
+static struct tm date_in_zone(int64_t ms, struct zone zone)
+{
+	time_t seconds = (time_t)(ms / MS_PER_S) + zone.east;
+	struct tm tm;
+
+	(void)(zone.is_given ? gmtime_r : localtime_r)(&seconds, &tm);
+	return tm;
+}
+
+/* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30.250", each with a zone if it has a clock. */
+static int parse_calendar(const char *s, const struct context *c, struct instant *ret)
+{
 	bool has_date = strlen(s) > 4 && s[4] == '-';
+	struct tm clock = { 0 }, tm = { 0 };
 	struct fine fine;
-	int east;
 
 	if (has_date && parse_date(&s, &tm) < 0)
 		return -EINVAL;
@@ -197,30 +229,35 @@ static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
 		return 0;
 	}
 	if ((has_date && *s != 'T' && *s != ' ') || (s += has_date, *s == '\0') ||
-	    parse_clock(&s, &tm, &fine) < 0)
+	    parse_clock(&s, &clock, &fine) < 0)
 		return -EINVAL;
-	*ret = (struct instant){ .has_clock = !has_date, .begin_ms = ms_of(tm, 0) };
-	if (*s) {
-		if (parse_zone(s, &east) < 0)
-			return -EINVAL;
-		ret->begin_ms = ((int64_t)timegm(&tm) - east) * MS_PER_S;
-	}
-	ret->begin_ms += fine.begin_ms;
+	ret->zone = c->zone;
+	if (!has_date && *s == '-' && strchr(s, ':')) /* "14:00-14:05" is not in a zone */
+		return -EINVAL;
+	if (*s && parse_zone(s, &ret->zone) < 0)
+		return -EINVAL;
+	if (!has_date)
+		tm = date_in_zone(c->day_ms, ret->zone);
+	tm.tm_hour = clock.tm_hour;
+	tm.tm_min = clock.tm_min;
+	tm.tm_sec = clock.tm_sec;
+	ret->has_clock = !has_date;
+	ret->begin_ms = ms_in_zone(tm, ret->zone) + fine.begin_ms;
 	ret->end_ms = ret->begin_ms + fine.length_ms;
 	return 0;
 }
 
-/* Parses one time. A clock without a date is on the day of @day_ms. */
-static int parse_instant(const char *s, int64_t now_ms, int64_t day_ms, struct instant *ret)
+/* Parses one time. */
+static int parse_instant(const char *s, const struct context *c, struct instant *ret)
 {
 	uint64_t seconds;
 	int64_t ago;
 
-	*ret = (struct instant){ .begin_ms = now_ms, .end_ms = now_ms };
+	*ret = (struct instant){ .begin_ms = c->now_ms, .end_ms = c->now_ms };
 	if (!strcmp(s, "now"))
 		return 0;
 	if (!strcmp(s, "today") || !strcmp(s, "yesterday")) {
-		*ret = day_of(local_of(now_ms), *s == 'y' ? -1 : 0);
+		*ret = day_of(local_of(c->now_ms), *s == 'y' ? -1 : 0);
 		return 0;
 	}
 	if (*s == '-') {
@@ -237,35 +274,78 @@ static int parse_instant(const char *s, int64_t now_ms, int64_t day_ms, struct i
 		ret->end_ms = ret->begin_ms + MS_PER_S;
 		return 0;
 	}
-	return parse_calendar(s, day_ms, ret);
+	return parse_calendar(s, c, ret);
+}
+
+/* The same time of day in the zone of @at, @days later. */
+static int64_t days_after(const struct instant *at, int64_t ms, int days)
+{
+	return at->zone.is_given ? ms + days * INT64_C(86400) * MS_PER_S : days_later(ms, days);
 }
 
 /* Parses the time that a window begins at: a clock without a date is the last time that it was so
  * late. */
 static int parse_begin(const char *s, int64_t now_ms, struct instant *ret)
 {
-	int r = parse_instant(s, now_ms, now_ms, ret);
+	int r = parse_instant(s, &(struct context){ .now_ms = now_ms, .day_ms = now_ms }, ret);
 	int64_t length = ret->end_ms - ret->begin_ms;
 
 	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
 		return r;
-	ret->begin_ms = days_later(ret->begin_ms, -1);
+	ret->begin_ms = days_after(ret, ret->begin_ms, -1);
 	ret->end_ms = ret->begin_ms + length;
 	return 0;
 }
 
-/* Parses the time that a window ends at, which began at @begin_ms: a clock without a date is the
- * first time after that. */
-static int parse_end(const char *s, int64_t now_ms, int64_t begin_ms, int64_t *ret)
+/* --- text --- */
+
+static void add_time(struct strbuf *out, int64_t ms, const char *format)
 {
-	bool is_open = begin_ms == INT64_MIN;
+	struct tm tm = local_of(ms);
+	char text[64];
+
+	(void)strftime(text, sizeof(text), format, &tm);
+	strbuf_adds(out, text);
+}
+
+char *window_time(int64_t ms)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	size_t minutes; /* where those of the zone are: "+0100" */
+
+	add_time(&out, ms, "%Y-%m-%dT%H:%M:%S%z");
+	minutes = out.length - 2;
+	return xasprintf("%.*s:%s", (int)minutes, strbuf_text(&out), strbuf_text(&out) + minutes);
+}
+
+/* --- begin and end --- */
+
+/* Says what became of the end of "14:05..14:00", which may have been meant the other way round. */
+static void warn_future(const char *end, int64_t ms)
+{
+	_cleanup_free_ char *time = window_time(ms);
+
+	log_warn("%s, the end of a time, is before its begin, so it is that of the next day: %s",
+		 end, time);
+}
+
+/* Parses the time that a window ends at, which began at @begin, NULL if it has no begin: a clock
+ * without a date is the first time after that. It has the zone of the begin unless it has one. */
+static int parse_end(const char *s, int64_t now_ms, const struct instant *begin, int64_t *ret)
+{
+	const struct context c = { .now_ms = now_ms,
+				   .day_ms = begin ? begin->begin_ms : now_ms,
+				   .zone = begin ? begin->zone : (struct zone){ 0 } };
 	struct instant at;
 
-	if (is_open ? parse_begin(s, now_ms, &at) < 0 : parse_instant(s, now_ms, begin_ms, &at) < 0)
+	if ((begin ? parse_instant(s, &c, &at) : parse_begin(s, now_ms, &at)) < 0)
 		return -EINVAL;
 	*ret = at.is_day ? at.end_ms : at.begin_ms;
-	if (at.has_clock && !is_open && *ret <= begin_ms)
-		*ret = days_later(*ret, 1);
+	if (!at.has_clock || !begin || *ret > begin->begin_ms)
+		return 0;
+	*ret = days_after(&at, *ret, 1);
+	if (*ret > now_ms)
+		warn_future(s, *ret);
 	return 0;
 }
 
@@ -274,15 +354,13 @@ static int parse_end(const char *s, int64_t now_ms, int64_t begin_ms, int64_t *r
 /* Parses "A..B", where either may be missing. */
 static int parse_range(char *from, char *to, int64_t now_ms, struct window *ret)
 {
-	struct instant begin;
+	struct instant begin = { .begin_ms = INT64_MIN };
 
 	*ret = WINDOW_ALL;
-	if (*from) {
-		if (parse_begin(from, now_ms, &begin) < 0)
-			return -EINVAL;
-		ret->begin_ms = begin.begin_ms;
-	}
-	return *to ? parse_end(to, now_ms, ret->begin_ms, &ret->end_ms) : 0;
+	if (*from && parse_begin(from, now_ms, &begin) < 0)
+		return -EINVAL;
+	ret->begin_ms = begin.begin_ms;
+	return *to ? parse_end(to, now_ms, *from ? &begin : NULL, &ret->end_ms) : 0;
 }
 
 static int parse_parts(char *text, int64_t now_ms, struct window *ret)
@@ -315,17 +393,10 @@ int window_parse(const char *text, int64_t now_ms, struct window *ret, struct er
 				 "yesterday, 2026-11-20, 2026-11-20T14:00Z/PT5M",
 				 text);
 	if (ret->begin_ms >= ret->end_ms)
-		return error_set(err, -EINVAL, "'%s' ends before it begins", text);
+		return error_set(err, -EINVAL, "'%s' %s", text,
+				 ret->begin_ms > ret->end_ms ? "ends before it begins"
+							     : "is no time at all");
 	return 0;
-}
-
-static void add_time(struct strbuf *out, int64_t ms, const char *format)
-{
-	struct tm tm = local_of(ms);
-	char text[64];
-
-	(void)strftime(text, sizeof(text), format, &tm);
-	strbuf_adds(out, text);
 }
 
 char *window_text(const struct window *w)
@@ -334,10 +405,12 @@ char *window_text(const struct window *w)
 	bool has_begin = w->begin_ms != INT64_MIN, has_end = w->end_ms != INT64_MAX;
 	struct tm begin = local_of(has_begin ? w->begin_ms : w->end_ms),
 		  end = local_of(has_end ? w->end_ms : w->begin_ms);
-	bool same_day = begin.tm_year == end.tm_year && begin.tm_yday == end.tm_yday;
+	bool is_one_zone = begin.tm_gmtoff == end.tm_gmtoff; /* not if the clocks are changed */
+	bool same_day = begin.tm_year == end.tm_year && begin.tm_yday == end.tm_yday && is_one_zone;
 
 	if (has_begin)
-		add_time(&out, w->begin_ms, "%Y-%m-%d %H:%M:%S ");
+		add_time(&out, w->begin_ms,
+			 is_one_zone ? "%Y-%m-%d %H:%M:%S " : "%Y-%m-%d %H:%M:%S %z ");
 	strbuf_adds(&out, "..");
 	if (has_end)
 		add_time(&out, w->end_ms,
@@ -345,14 +418,4 @@ char *window_text(const struct window *w)
 	if (has_begin || has_end)
 		add_time(&out, has_end ? w->end_ms : w->begin_ms, " %z");
 	return strbuf_take(&out);
-}
-
-char *window_time(int64_t ms)
-{
-	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-	size_t minutes; /* where those of the zone are: "+0100" */
-
-	add_time(&out, ms, "%Y-%m-%dT%H:%M:%S%z");
-	minutes = out.length - 2;
-	return xasprintf("%.*s:%s", (int)minutes, strbuf_text(&out), strbuf_text(&out) + minutes);
 }
