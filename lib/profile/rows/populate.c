@@ -14,6 +14,7 @@
 #include "profile/select/gather.h"
 #include "profile/rows/internal/inline_rows.h"
 #include "profile/select/by_image.h"
+#include "profile/select/programs.h"
 #include "profile/select/file_prefetch.h"
 #include "profile/select/samples.h"
 #include "profile/select/symfilter.h"
@@ -167,12 +168,13 @@ static size_t row_at(struct populate *p, struct current *cur, const struct symbo
 static bool has_row(const struct populate *p, const struct current *cur, const char *name)
 {
 	const struct symbol_filter *only = p->job->config->only;
+	const struct gather *g = p->job->gather;
+	uint32_t image = p->job->config->regions ? cur->image : programs_shown(g, cur->image);
 	_cleanup_free_ char *plain = only && name ? container_plain_name(name) : NULL;
 
 	if (p->job->config->line)
 		return name;
-	return !only ||
-	       symbol_filter_wants(only, plain, p->job->gather->images[cur->image].display);
+	return !only || symbol_filter_wants(only, plain, g->images[image].display);
 }
 
 /* The same, which is decided once for all applications. */

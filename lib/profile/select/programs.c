@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "profile/select/gather.h"
+#include "profile/select/region_name.h"
 
 #include <string.h>
 
@@ -21,10 +22,7 @@ static uint32_t add_program(struct gather *g, uint32_t app, const char *label)
 {
 	const struct gather_image *i = &g->images[app];
 	const char *program = i->id.kind == SNAME_ROOT ? path_base(i->display) : i->id.name;
-	size_t length = strcspn(label, "]");
-	_cleanup_free_ char *name =
-		*label == '[' ? xasprintf("%.*s %s]", (int)length, label, program)
-			      : xasprintf("[%s %s]", is_jit(label) ? "JIT" : label, program);
+	_cleanup_free_ char *name = region_name(label, program);
 
 	return gather_image(g, i->session,
 			    &(struct sname_image){ .kind = SNAME_ANON, .name = name });

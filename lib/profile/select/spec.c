@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "file/path.h"
 #include "profile/select/cgroup_label.h"
+#include "profile/select/region_name.h"
 #include "sfile/session_names.h"
 #include "sfile/sname.h"
 #include "sfile/sname_event.h"
@@ -326,15 +327,18 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	return plain && name_matches(spec, pattern, plain);
 }
 
-/* Tries all values, so that each matching one is marked as used. */
-static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct sname_image *image)
+/* Whether a value is the application or the image of a file. Tries all, so that each matching one
+ * is marked as used. */
+static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct sname *name,
+			const struct sname_image *image)
 {
 	const struct spec_values *values = &spec->of[tag];
 	bool any = false;
 	size_t i;
 
 	for (i = 0; i < values->count; i++) {
-		if (!image_matches(spec, values->values[i], image))
+		if (!image_matches(spec, values->values[i], image) &&
+		    !region_name_is(values->values[i], image, &name->app))
 			continue;
 		values->used[i] = true;
 		any = true;
@@ -432,11 +436,11 @@ static bool cgroup_wanted(const struct spec *spec, const char *cgroup)
 /* A plain name can match either image. */
 static bool path_wanted(const struct spec *spec, const struct sname *name)
 {
-	bool image = any_matches(spec, SPEC_PATH, &name->image);
+	bool image = any_matches(spec, SPEC_PATH, name, &name->image);
 
 	if (sname_image_equal(&name->app, &name->image))
 		return image;
-	return any_matches(spec, SPEC_PATH, &name->app) || image;
+	return any_matches(spec, SPEC_PATH, name, &name->app) || image;
 }
 
 /* The tag that rejects the images, or -1. */
@@ -444,14 +448,15 @@ static int reject_images(const struct spec *spec, const struct sname *name)
 {
 	if (spec->of[SPEC_PATH].count && !path_wanted(spec, name))
 		return SPEC_PATH;
-	if (spec->of[SPEC_IMAGE].count && !any_matches(spec, SPEC_IMAGE, &name->app))
+	if (spec->of[SPEC_IMAGE].count && !any_matches(spec, SPEC_IMAGE, name, &name->app))
 		return SPEC_IMAGE;
-	if (any_matches(spec, SPEC_IMAGE_EXCLUDE, &name->app) ||
-	    any_matches(spec, SPEC_IMAGE_EXCLUDE, &name->image))
+	if (any_matches(spec, SPEC_IMAGE_EXCLUDE, name, &name->app) ||
+	    any_matches(spec, SPEC_IMAGE_EXCLUDE, name, &name->image))
 		return SPEC_IMAGE_EXCLUDE;
-	if (spec->of[SPEC_LIB_IMAGE].count && !any_matches(spec, SPEC_LIB_IMAGE, &name->image))
+	if (spec->of[SPEC_LIB_IMAGE].count &&
+	    !any_matches(spec, SPEC_LIB_IMAGE, name, &name->image))
 		return SPEC_LIB_IMAGE;
-	if (any_matches(spec, SPEC_LIB_IMAGE_EXCLUDE, &name->image))
+	if (any_matches(spec, SPEC_LIB_IMAGE_EXCLUDE, name, &name->image))
 		return SPEC_LIB_IMAGE_EXCLUDE;
 	return -1;
 }

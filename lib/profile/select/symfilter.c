@@ -26,6 +26,7 @@ static struct symbol_entry split_entry(const char *text)
 	if (open && open > text && text[length - 1] == ']' && open + 2 < text + length) {
 		e.name = xasprintf("%.*s", (int)(open - text), text);
 		e.image = xasprintf("%.*s", (int)(text + length - open - 2), open + 1);
+		e.bracketed = xstrdup(open);
 		e.is_kernel = !strcmp(open, SNAME_KERNEL_WORD);
 	}
 	return e;
@@ -59,9 +60,11 @@ static bool name_matches(struct candidate *c, const char *pattern)
 
 static bool entry_matches(struct candidate *c, const struct symbol_entry *e)
 {
-	bool in_image = (e->image && pattern_match_path(e->image, c->path)) ||
-			(e->is_kernel && sname_image_is_kernel(&(struct sname_image){
-						 .kind = SNAME_ROOT, .name = c->path }));
+	bool in_image =
+		(e->image &&
+		 (pattern_match_path(e->image, c->path) || !strcmp(e->bracketed, c->path))) ||
+		(e->is_kernel && sname_image_is_kernel(&(struct sname_image){ .kind = SNAME_ROOT,
+									      .name = c->path }));
 
 	if (!c->name)
 		return in_image && !strcmp(e->name, "*");
@@ -115,6 +118,7 @@ void symbol_list_done(struct symbol_list *l)
 		free(l->entries[i].whole);
 		free(l->entries[i].name);
 		free(l->entries[i].image);
+		free(l->entries[i].bracketed);
 	}
 	free(l->entries);
 	*l = (struct symbol_list){ 0 };

@@ -18,6 +18,7 @@
 struct symbol_entry {
 	char *whole;	    /* as written; even with an image it may be a name that has brackets */
 	char *name, *image; /* its two parts; NULL if it names no image */
+	char *bracketed;    /* ->image with its brackets: "[JIT node]" is the name of one */
 	bool is_kernel;	    /* ->image is that of "[kernel]" */
 };
 
