@@ -161,6 +161,19 @@ static uint32_t *match_lines(const struct chains *first, struct chains *second,
 	return found;
 }
 
+/* Whether chains have each image of the gather; caller frees. */
+static bool *sampled_images(const struct chains *c)
+{
+	bool *sampled = xcalloc(c->gather->image_count + 1, sizeof(*sampled));
+	size_t i;
+
+	for (i = 0; i < c->line_count; i++)
+		sampled[c->lines[i].app] = true;
+	for (i = 0; i < c->rows.count; i++)
+		sampled[c->rows.rows[i].image] = true;
+	return sampled;
+}
+
 /* Says of the images of both profiles whether they are the kernel. */
 static void extend_kernel(const struct chains *first, struct chains *second, size_t had,
 			  const uint32_t *images)
@@ -182,6 +195,7 @@ int chains_compare(struct chains *first, struct chains *second, struct chains_bi
 	const struct diff_side b = { second->gather, binaries.second, NULL, &second->rows };
 	size_t had = second->gather->image_count;
 	_cleanup_free_ uint32_t *images = NULL, *rows = NULL, *lines = NULL;
+	_cleanup_free_ bool *of_first = NULL, *of_second = NULL;
 
 	if (strcmp(first->event, second->event) != 0)
 		return error_set(err, -EINVAL,
@@ -190,7 +204,10 @@ int chains_compare(struct chains *first, struct chains *second, struct chains_bi
 				 first->event, second->event);
 	make_lines(first);
 	make_lines(second);
-	images = diff_match_images(first->gather, second->gather);
+	of_first = sampled_images(first);
+	of_second = sampled_images(second);
+	images = diff_match_images(first->gather, second->gather,
+				   &(struct diff_images){ of_first, of_second });
 	extend_kernel(first, second, had, images);
 	rows = diff_match_rows(&a, &b, images);
 	diff_join(&first->rows, &second->rows, images, rows);

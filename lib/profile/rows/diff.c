@@ -218,7 +218,7 @@ int diff_compare(const struct diff_side *first, struct diff_side *second, struct
 
 	if (r < 0)
 		return r;
-	images = diff_match_images(first->gather, second->gather);
+	images = diff_match_images(first->gather, second->gather, NULL);
 	partners = diff_match_rows(first, second, images);
 	diff_join(first->container, second->container, images, partners);
 	return 0;

@@ -129,6 +129,13 @@ static void match_by(struct image_matching *m, const char *(*name)(const struct 
 	free(b.list);
 }
 
+static void match_by_names(struct image_matching *m)
+{
+	match_by(m, full_name, false);
+	match_by(m, path_name, false);
+	match_by(m, short_name, true);
+}
+
 static void add_missing(struct image_matching *m)
 {
 	size_t a;
@@ -138,7 +145,30 @@ static void add_missing(struct image_matching *m)
 			m->partners[a] = gather_add_image(m->second, &m->first->images[a]);
 }
 
-uint32_t *diff_match_images(const struct gather *first, struct gather *second)
+/* Does it with those that have samples, as if the others were done. A session knows all builds that
+ * it has seen, also those that the time which is compared has nothing of. */
+static void match_sampled(struct image_matching *m, const struct diff_images *sampled)
+{
+	_cleanup_free_ bool *first_done = xcalloc(m->first->image_count + 1, sizeof(bool));
+	_cleanup_free_ bool *second_done = xcalloc(m->second_count + 1, sizeof(bool));
+	struct image_matching only = *m;
+	size_t i;
+
+	only.first_done = first_done;
+	only.second_done = second_done;
+	for (i = 0; i < m->first->image_count; i++)
+		first_done[i] = !sampled->first[i];
+	for (i = 0; i < m->second_count; i++)
+		second_done[i] = !sampled->second[i];
+	match_by_names(&only);
+	for (i = 0; i < m->first->image_count; i++)
+		m->first_done[i] = first_done[i] && sampled->first[i];
+	for (i = 0; i < m->second_count; i++)
+		m->second_done[i] = second_done[i] && sampled->second[i];
+}
+
+uint32_t *diff_match_images(const struct gather *first, struct gather *second,
+			    const struct diff_images *sampled)
 {
 	_cleanup_free_ bool *first_done = xcalloc(first->image_count + 1, sizeof(bool));
 	_cleanup_free_ bool *second_done = xcalloc(second->image_count + 1, sizeof(bool));
@@ -149,9 +179,9 @@ uint32_t *diff_match_images(const struct gather *first, struct gather *second)
 				    .first_done = first_done,
 				    .second_done = second_done };
 
-	match_by(&m, full_name, false);
-	match_by(&m, path_name, false);
-	match_by(&m, short_name, true);
+	if (sampled)
+		match_sampled(&m, sampled);
+	match_by_names(&m);
 	add_missing(&m);
 	return m.partners;
 }

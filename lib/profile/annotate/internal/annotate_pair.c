@@ -114,7 +114,7 @@ static void match(struct annotate_pair *p)
 	for (side = 0; side < 2; side++)
 		sides[side] = (struct diff_side){ p->sides[side].gather, p->sides[side].binaries,
 						  p->sides[side].classes, &p->rows.sides[side] };
-	p->images = diff_match_images(p->sides[0].gather, p->sides[1].gather);
+	p->images = diff_match_images(p->sides[0].gather, p->sides[1].gather, NULL);
 	rows = diff_match_rows(&sides[0], &sides[1], p->images);
 	partners = xcalloc(p->function_count[0] + 1, sizeof(*partners));
 	for (i = 0; i < p->function_count[0]; i++)
