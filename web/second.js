@@ -14,17 +14,24 @@ function numbersBy(list, keyOf) {
 	return found;
 }
 
-/** The image of a that each image of b is, as opreport finds it: the one with the same path or, of those that have no such
- * partner, the only one with the same last part of the path. New ones are added to a. */
+/** The image of a that each image of b is, as opreport finds it: the one with the same path; of those that have no such
+ * partner, other builds of one path, in their order; then the only one with the same last part of the path. New ones are
+ * added to a. */
 function joinImages(a, b) {
-	const of = image => `${image.path}\n${image.name ?? ''}`, last = image => image.name ?? image.path.split('/').pop();
+	const of = image => `${image.path}\n${image.name ?? ''}`, plain = image => image.path.replace(/#[0-9a-f]{8}$/, ''), last = image => image.name ?? plain(image).split('/').pop();
 	const known = new Map(), to = b.map(() => 0), taken = new Set();
 	a.forEach((image, i) => { if (image && !known.has(of(image))) known.set(of(image), i); });
 	b.forEach((image, i) => {
 		to[i] = (image && known.get(of(image))) || 0;
 		if (to[i]) taken.add(to[i]);
 	});
-	const left = numbersBy([...a.keys()].filter(i => a[i] && !taken.has(i)), i => last(a[i]));
+	const remaining = () => [...a.keys()].filter(i => a[i] && !taken.has(i)), builds = numbersBy(remaining(), i => plain(a[i]));
+	b.forEach((image, i) => {
+		if (!image || to[i] || !builds.get(plain(image))?.length) return;
+		to[i] = builds.get(plain(image)).shift();
+		taken.add(to[i]);
+	});
+	const left = numbersBy(remaining(), i => last(a[i]));
 	const alone = numbersBy([...b.keys()].filter(i => b[i] && !to[i]), i => last(b[i]));
 	for (const [name, list] of alone) {
 		const partners = left.get(name) ?? [];

@@ -241,6 +241,30 @@ file ./elf/demo.so ./elf/demo.so TIMER.0.0.all.all.all
     hot+7 20 hot+0xb 30 hot+0x14 40 hot+0x1b 5 cold 5
 """
 
+# A program that was rebuilt: the first build in the first slice, the second one in the next, both in the last.
+def rebuilt():
+    build_id = "99887766" + 32 * "0"
+    other = "/opt/tool#" + build_id[:8]
+    chain = "chain {0} TIMER.0.0.all.all.all complete {1} {0} 0x10 {0} 0x20\nchain {0} TIMER.0.0.all.all.all complete {2} ./elf/lib.so marked_first {0} 0x20\n"
+    return f"""
+cpu 4
+slice 1795442400 1795442410
+slice 1795442410 1795442420
+manifest /opt/tool {40 * "1"} 100 200
+manifest {other} {build_id} 100 300
+file /opt/tool /opt/tool TIMER.0.0.all.all.all
+    during 1 16 60
+file /opt/tool ./elf/lib.so TIMER.0.0.all.all.all
+    during 1 marked_first 40
+file {other} {other} TIMER.0.0.all.all.all
+    during 2 16 30
+file {other} ./elf/lib.so TIMER.0.0.all.all.all
+    during 2 marked_first 70
+{chain.format("/opt/tool", 60, 40)}chains 1
+{chain.format(other, 30, 70)}chains 2
+"""
+
+
 # It is gone; the texts of its lines were kept, and the source has changed.
 GONE = """
 cpu 4
@@ -1277,6 +1301,18 @@ def make_gone():
     run(f"{BUILD}/tools/opreport", "--session-dir=gone", "--root=now", "--html=gone.html")
 
 
+def make_rebuilt():
+    """Makes a session of two builds, whose paths in the manifest have no mark, and the page that compares them."""
+    subprocess.run([f"{BUILD}/tests/golden/mksession", "rebuilt"], input=rebuilt(), text=True, check=True)
+    with open("rebuilt/samples/current/images", "r+", encoding="utf-8") as f:
+        text = re.sub(r"\t/opt/tool#\w+", "\t/opt/tool", f.read())
+        f.seek(0)
+        f.truncate()
+        f.write(text)
+    windows = [w for s in ("00", "10") for w in ("{", f"time:2026-11-23T14:00:{s}Z/PT10S", "}")]
+    run(f"{BUILD}/tools/opreport", "--session-dir=rebuilt", "--html=rebuilt.html", *windows)
+
+
 def make_newer():
     """Makes the root of a program one of whose sources was changed after it was built."""
     library, sources = f"newer/{os.path.abspath('elf/demo.so')}", "newer/build/demo"
@@ -1304,6 +1340,7 @@ def make_pages():
     for name, text in (("inlined-chains", INLINED_CHAINS), ("sessions", BURSTS_TWICE), ("two-events", TWO_EVENTS), ("three-events", THREE_EVENTS), ("no-clock", NO_CLOCK), ("before-after", BEFORE_AFTER), ("many", MANY)):
         subprocess.run([f"{BUILD}/tests/golden/mksession", name], input=text, text=True, check=True)
     make_newer()
+    make_rebuilt()
     run(f"{BUILD}/tools/opreport", "--session-dir=three-events", "--html=three-events.html")
     run(f"{BUILD}/tools/opreport", "--inlines", "--session-dir=inlined-chains", "--html=inlined-chains.html")
     run(f"{BUILD}/tools/opreport", "--session-dir=sessions", "--html=sessions.html", "session:first,second")
@@ -1466,6 +1503,14 @@ def a_file_compares_two_profiles(b, where):
     return view == "diff" and "session:before" in chips and "session:after" in chips and len(shown) == 4 and shown == differences_of(command) and \
         own == {key: k for key, (k, _) in children("--session-dir=before-after", "session:before").items()} and \
         len(flat) > 3 and flat == differences_of(flat_command) and deepest.startswith("8 frames")
+
+
+def builds_of_a_path_are_compared(b, where):
+    """Also if one session has both: functions of the second build are not new."""
+    b.open(f"{where}/rebuilt.html")
+    b.until(lambda: b.js("return document.body.dataset.second"))
+    shown, command = shown_differences(b), b.text("command")
+    return len(shown) == 2 and sorted(shown.values()) == sorted(differences_of(command).values()) and shown[("marked_first", "lib.so")][:2] == ("40.0", "70.0") or print(f"# {shown}")
 
 
 def rare_functions_are_added_up(b, where):
@@ -1671,6 +1716,7 @@ def check_files(attempt, wide, narrow, work):
     attempt(a_difference_may_be_of_images, wide, f"file://{work}")
     attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
     attempt(a_build_that_is_gone_has_its_lines, wide, f"file://{work}/gone.html")
+    attempt(builds_of_a_path_are_compared, wide, f"file://{work}")
 
 
 def main():
