@@ -95,4 +95,31 @@ grep "led to" "$session/samples/oprofiled.log" | sed "s/^/# /"
 ok "shutdown" opcontrol --shutdown
 ok "  ends them all" wait_for test ! -e "/proc/$1"
 is "  at once" "$(parsers "$daemon")" ""
+
+# Chains by frame pointers need code of processes, whose reading may take long.
+hold_up()
+{
+	pids=$(for nursery in $(pgrep -P "$daemon" -x 'oprofile-parser|oprofile-opener'); do
+		pgrep -P "$nursery"
+	done)
+	kill -STOP $pids 2>/dev/null
+	cp "$OP_BUILD_ROOT/tests/live/truth_deep" "$dir/held_up"
+	"$dir/held_up" user 10 >/dev/null 2>&1 &
+	hostile=$!
+	wait_for named_in_log "took more than .* to read"
+	set -- $?
+	kill -KILL "$hostile" $pids 2>/dev/null
+	return "$1"
+}
+if may_use perf; then
+	rm -rf "$session"
+	ok "it starts with frame pointers" opcontrol --start --driver=perf --callgraph-mode=fp
+	ok "  it samples" wait_for received_more_than 200
+	daemon=$(daemon_pid)
+	ok "  what reads files is held up" hold_up
+	longest=$(status_number busy_longest_ms)
+	echo "# at most $longest ms between two drains"
+	ok "  it drains meanwhile" test "${longest%.*}" -lt 2000
+	ok "  it ends" opcontrol --shutdown
+fi
 done_testing

@@ -283,6 +283,8 @@ static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
 
 	if (d->attribution.unwinder)
 		unwinder_may_wait(d->attribution.unwinder, may_wait);
+	if (d->attribution.trampolines)
+		trampolines_may_wait(d->attribution.trampolines, may_wait);
 	d->sideband.may_wait = may_wait;
 	d->sideband.looks_again = may_wait && d->turn;
 	d->sideband.waits = false;
@@ -296,6 +298,14 @@ static void drain(struct driver *d, uint64_t until_ns)
 	drain_until(d, until_ns, false);
 }
 
+/* Waits for what chains depend on; returns whether some of it has come. */
+static bool await_chains(const struct driver *d, int ms)
+{
+	if (d->attribution.unwinder)
+		return unwinder_await(d->attribution.unwinder, ms);
+	return d->attribution.trampolines && trampolines_await(d->attribution.trampolines, ms);
+}
+
 /* The same, but chains may wait: here for at most @ms, and the samples from there on in the rings.
  * That is their room: nothing is copied, and the order stays. */
 static void drain_patiently(struct driver *d, uint64_t until_ns, int ms)
@@ -305,8 +315,8 @@ static void drain_patiently(struct driver *d, uint64_t until_ns, int ms)
 	do {
 		drain_until(d, until_ns, true);
 		now_ns = clock_now_ns();
-	} while (d->held && !d->is_cut && d->attribution.unwinder && now_ns < end_ns &&
-		 unwinder_await(d->attribution.unwinder, (int)((end_ns - now_ns) / 1000000) + 1));
+	} while (d->held && !d->is_cut && now_ns < end_ns &&
+		 await_chains(d, (int)((end_ns - now_ns) / 1000000) + 1));
 }
 
 static void perf_stop(struct driver *d)

@@ -117,6 +117,8 @@ size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, en
 	struct span more = r->more;
 	struct callchain_frame f;
 
+	if (a->trampolines)
+		trampolines_begin_chain(a->trampolines);
 	w.chain.user_seen = a->frames[0].cookie != EVBUF_KERNEL;
 	if (perf_record_callchain(&more, &w.chain.words) < 0) {
 		a->stats->bad_record++;

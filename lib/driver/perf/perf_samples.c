@@ -40,7 +40,8 @@ bool perf_samples_are_filtered(const struct attribution *a, const struct perf_re
 /* Whether the chain that was looked for last waits for what it needs. */
 static bool waits(const struct attribution *a)
 {
-	return a->unwinder && unwinder_waits(a->unwinder);
+	return (a->unwinder && unwinder_waits(a->unwinder)) ||
+	       (a->trampolines && trampolines_waits(a->trampolines));
 }
 
 /* Writes the sample to the event buffer, with its callers if they are asked for; returns whether it
