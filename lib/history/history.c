@@ -385,6 +385,21 @@ const struct history_cover *history_covers_step(const struct history *h, uint32_
 	return h->steps ? &h->steps[i] : NULL;
 }
 
+/* The middle of the slice that has the instant @at_ms, in the finest source that has one; else
+ * @at_ms. */
+static int64_t middle_at(const char *dir, const struct history_source *list, size_t count,
+			 int64_t at_ms)
+{
+	struct window span, slice;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (source_span(dir, &list[i], &span) == 0 && span.begin_ms <= at_ms &&
+		    at_ms < span.end_ms && source_slice(dir, &list[i], at_ms, &slice) == 0)
+			return slice.begin_ms + (slice.end_ms - slice.begin_ms) / 2;
+	return at_ms;
+}
+
 int history_span(const char *samples, const struct window *window, struct window *ret,
 		 struct error *err)
 {
@@ -408,7 +423,8 @@ int history_span(const char *samples, const struct window *window, struct window
 	}
 	if (span.begin_ms >= span.end_ms)
 		return say_no_history(samples, err);
-	*ret = span;
+	ret->begin_ms = MIN(span.begin_ms, middle_at(dir, list, count, span.begin_ms));
+	ret->end_ms = MAX(span.end_ms, middle_at(dir, list, count, span.end_ms - 1) + 1);
 	return 0;
 }
 

@@ -43,7 +43,8 @@ struct history;
 struct history_kind;
 
 /* Finds the time that the history of the session at @samples may cover in @window, without reading
- * counts. Returns 0, or -errno: -ENOENT if the session has no history, or none in the window. */
+ * counts; with the middles of slices that begin before it, or end after it. Returns 0, or -errno:
+ * -ENOENT if the session has no history, or none in the window. */
 int history_span(const char *samples, const struct window *window, struct window *ret,
 		 struct error *err);
 /* What there is of a level (history/levels.h). */

@@ -194,6 +194,46 @@ int source_span(const char *dir, const struct history_source *s, struct window *
 	return segment_about(segment)->slices ? 0 : -ENODATA;
 }
 
+static bool has_instant(const struct window *w, int64_t at_ms)
+{
+	return w->begin_ms <= at_ms && at_ms < w->end_ms;
+}
+
+static int segment_slice(const struct segment *s, int64_t at_ms, struct window *ret)
+{
+	size_t i;
+
+	for (i = 0; i < segment_about(s)->slices; i++) {
+		*ret = segment_slice_at(s, i)->slice.span;
+		if (has_instant(ret, at_ms))
+			return 0;
+	}
+	return -ENODATA;
+}
+
+int source_slice(const char *dir, const struct history_source *s, int64_t at_ms, struct window *ret)
+{
+	_cleanup_free_ char *path =
+		s->is_segment ? source_path(dir, s)
+			      : file_path(dir, &s->kind->files[s->kind->clock], s->first);
+	_cleanup_(segment_freep) struct segment *segment = NULL;
+	_cleanup_(slices_freep) struct slices *slices = NULL;
+	struct slice slice;
+	int r = s->is_segment ? segment_open(path, &segment, NULL)
+			      : slices_read(path, &slices, NULL);
+
+	if (r < 0)
+		return r;
+	if (segment)
+		return segment_slice(segment, at_ms, ret);
+	while (slices_next(slices, &slice)) {
+		*ret = slice.span;
+		if (has_instant(ret, at_ms))
+			return 0;
+	}
+	return -ENODATA;
+}
+
 /* --- long windows --- */
 
 /* How long a window is, or the part of it that there can be anything of. */

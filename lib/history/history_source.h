@@ -48,6 +48,9 @@ int sources_list(const char *dir, const struct history_kind *kind, struct histor
 char *source_path(const char *dir, const struct history_source *s);
 /* When the slices of @s begin and end. 0 or -errno: -ENODATA if it has none. */
 int source_span(const char *dir, const struct history_source *s, struct window *ret);
+/* The slice of @s that has the instant @at_ms. 0 or -errno: -ENODATA if none has it. */
+int source_slice(const char *dir, const struct history_source *s, int64_t at_ms,
+		 struct window *ret);
 /* A window is long for a level if it has at least so many times the length of its segments. */
 enum { SOURCES_SPAN_PARTS = 8 };
 /* The coarsest level that a window is long for; 0: none. What its segments fold is then too little

@@ -383,6 +383,11 @@ static void steps_add_up_to_the_window(void)
 	CHECK_EQ(span.begin_ms, 5000);
 	CHECK_EQ(span.end_ms, 35000);
 	CHECK_EQ(history_span(dir, &(struct window){ 35000, INT64_MAX }, &span, NULL), -ENOENT);
+	/* With the middles of the slices at both ends: 5000 and 30000. */
+	CHECK_EQ(history_span(dir, &(struct window){ 8000, 26000 }, &span, NULL), 0);
+	CHECK_EQ(span.begin_ms, 5000);
+	CHECK_EQ(span.end_ms, 30001);
+	CHECK_EQ(history_span(dir, &(struct window){ 5000, INT64_MAX }, &span, NULL), 0);
 	CHECK_EQ(steps_choose(&span, 20000, 0, &steps, NULL), 0);
 	CHECK_EQ(steps.count, 2);
 	CHECK_EQ(history_read(dir, &WINDOW_ALL, &steps, &h, NULL), 0);

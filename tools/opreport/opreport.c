@@ -73,7 +73,9 @@ static int set_history_of(const char *arg, void *target, struct error *err)
 
 static int set_step(const char *arg, void *target, struct error *err)
 {
-	if (window_duration(arg, target) < 0)
+	int64_t *length_ms = target;
+
+	if (window_duration(arg, length_ms) < 0 || !*length_ms)
 		return error_set(err, -EINVAL,
 				 "--step: '%s' is not a length of time; write for example 10s, 5m, "
 				 "1h30m, 1d",
