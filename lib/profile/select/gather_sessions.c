@@ -112,13 +112,42 @@ static bool add_session_named(struct gather *g, const struct spec *spec, const s
 	return true;
 }
 
+/* Counts sessions, and keeps the name of the last one. */
+struct only_session {
+	char *name;
+	size_t count;
+};
+
+static int count_session(const char *name, void *data)
+{
+	struct only_session *only = data;
+
+	free(only->name);
+	only->name = xstrdup(name);
+	only->count++;
+	return 0;
+}
+
+/* Adds the session of an archive of one that was saved. */
+static bool add_only_session(struct gather *g, const struct spec *spec, const struct place *at)
+{
+	struct only_session only = { 0 };
+	bool is_added = false;
+
+	if (at->archive && !spec->of[SPEC_SESSION_EXCLUDE].count &&
+	    session_list(at->session_dir, count_session, &only, NULL) == 0 && only.count == 1)
+		is_added = add_session_named(g, spec, at, only.name);
+	free(only.name);
+	return is_added;
+}
+
 static int add_sessions(struct gather *g, const struct spec *spec, const struct place *at,
 			struct error *err)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
 	_cleanup_free_ bool *missing = xcalloc(wanted->count + 1, sizeof(*missing));
 	bool any = !wanted->count && spec_wants_session(spec, "current") &&
-		   add_session_named(g, spec, at, "current");
+		   (add_session_named(g, spec, at, "current") || add_only_session(g, spec, at));
 	size_t i;
 
 	for (i = 0; i < wanted->count; i++) {
