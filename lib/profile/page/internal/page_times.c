@@ -70,9 +70,10 @@ static void add_facts(const struct report *r, const struct gather_session *s,
 {
 	const struct steps *steps = &ret->steps;
 	const bool counts_them = r->view->chains && !are_all(r);
-	struct window all = { steps->begin_ms,
-			      steps->begin_ms + (int64_t)steps->count * steps->length_ms };
-	const struct history_wanted wanted = { .window = &all,
+	const struct window all = { steps->begin_ms,
+				    steps->begin_ms + (int64_t)steps->count * steps->length_ms };
+	/* The steps may reach farther than the slices of the profile. */
+	const struct history_wanted wanted = { .window = gather_window(s) ?: &all,
 					       .steps = steps,
 					       .wants_keys = wants_no_keys,
 					       .covers_only = !counts_them };
