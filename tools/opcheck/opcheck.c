@@ -276,6 +276,14 @@ static void check_other(const char *path, const struct error *why, void *data)
 
 /* --- operands --- */
 
+/* Whether it is the session that a profiler writes to: it leaves those that were saved alone. */
+static bool is_current(const char *samples)
+{
+	_cleanup_free_ char *real = xrealpath(samples);
+
+	return !real || !strcmp(path_base(real), "current");
+}
+
 /* Finds out whether the samples are being written, and for a repair locks out writers. Returns the
  * lock, or -1 if none is needed or available. */
 static int take_lock(struct check *c, const char *samples)
@@ -284,7 +292,8 @@ static int take_lock(struct check *c, const char *samples)
 	struct error err = ERROR_INIT;
 	int fd = -1;
 
-	c->depth = session && session_lock_holder(session) ? CHECK_ENDS : CHECK_CHAINS;
+	c->depth = session && is_current(samples) && session_lock_holder(session) ? CHECK_ENDS
+										  : CHECK_CHAINS;
 	c->repair = repair;
 	if (session && repair) {
 		fd = session_lock(session, &err);
