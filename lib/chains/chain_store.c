@@ -55,8 +55,8 @@ struct chain_store {
 	/* The history, if there is one. */
 	bool has_slices;
 	struct chain_slicer slicer;
-	int64_t hour;	   /* of the first slice of the pair; NO_HOUR before it */
-	bool hour_is_over; /* or there is no room for more slices: the pair ends */
+	int64_t hour; /* of the first slice of the pair; NO_HOUR before it */
+	bool is_over; /* the hour, or there is no room for more slices: the pair ends */
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -471,7 +471,7 @@ int chain_store_turn(struct chain_store *s, struct error *err)
 		close_tables(s);
 		s->generation++;
 		s->hour = NO_HOUR;
-		s->hour_is_over = false;
+		s->is_over = false;
 	}
 	/* If the last attempt failed, try again: its cause may be gone. */
 	if (s->nodes.fd < 0)
@@ -516,19 +516,24 @@ int chain_store_end_slice(struct chain_store *s, const struct slice *slice, stru
 	int r = chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
 
 	s->hour = s->hour == NO_HOUR ? hour : s->hour;
-	s->hour_is_over |= hour != s->hour || chain_slicer_is_full(&s->slicer);
+	s->is_over |= hour != s->hour || chain_slicer_is_full(&s->slicer);
 	return r;
+}
+
+void chain_store_end_pair(struct chain_store *s)
+{
+	s->is_over = true;
 }
 
 uint32_t chain_store_live(const struct chain_store *s)
 {
-	/* Once its hour is over, nothing is added to a pair before the next one begins. */
-	return s->slicer.left_count ? s->slicer.left[0].pair : s->generation + s->hour_is_over;
+	/* Once it is over, nothing is added to a pair before the next one begins. */
+	return s->slicer.left_count ? s->slicer.left[0].pair : s->generation + s->is_over;
 }
 
 bool chain_store_is_full(const struct chain_store *s)
 {
-	return s->nodes.count >= NODES_MAX || s->hour_is_over ||
+	return s->nodes.count >= NODES_MAX || s->is_over ||
 	       (s->names && chain_names_images(s->names) >= IMAGES_FULL);
 }
 

@@ -73,6 +73,9 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
  * Returns 0, or -errno: some of what was counted is then in no slice. */
 int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err);
 
+/* Ends the pair of files: the next chain_store_turn() starts another one. */
+void chain_store_end_pair(struct chain_store *s);
+
 /* Returns the first pair of files that is not complete: what is counted in it, or in slices of it,
  * may change. */
 uint32_t chain_store_live(const struct chain_store *s);

@@ -183,6 +183,31 @@ static void a_pair_of_files_ends_with_the_hour_and_the_writer(void)
 	CHECK_EQ(samples_in(dir, &WINDOW_ALL, 0x10), 12);
 }
 
+/* As when memory runs short. */
+static void a_pair_of_files_ends_at_any_time(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct chain_store *s = open_sliced(dir);
+	size_t before;
+	uint64_t i;
+
+	for (i = 0; i < 20000; i++)
+		add(s, 0x10 + i, 1);
+	before = chain_store_memory(s);
+	chain_store_end_pair(s);
+	add(s, 0x10, 2);
+	CHECK(chain_store_memory(s) < before / 2);
+	CHECK_EQ(pairs_of(dir), 2);
+	end(s, 0, 10);
+	add(s, 0x10, 4);
+	end(s, 10, 20);
+	chain_store_close(s);
+	CHECK_EQ(between(dir, 0, 10, 0x10), 3);
+	CHECK_EQ(between(dir, 0, 10, 0), 20002);
+	CHECK_EQ(between(dir, 10, 20, 0), 4);
+	CHECK_EQ(samples_in(dir, NULL, 0), 20006);
+}
+
 /* Each pair of files has names of its own, so that the numbers of images never run out. */
 static void numbers_of_images_do_not_run_out(void)
 {
@@ -494,9 +519,9 @@ static void a_short_window_of_a_large_tree_is_exact(void)
 }
 
 TESTS(T(a_window_has_the_chains_of_its_slices), T(windows_that_partition_a_session_add_up),
-      T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(numbers_of_images_do_not_run_out),
-      T(a_slice_can_be_in_two_pairs_of_files), T(without_a_history_there_are_no_slices),
-      T(chains_cover_what_the_history_covers), T(missing_slices_are_counted),
-      T(a_damaged_byte_costs_one_slice), T(slices_of_lost_nodes_are_skipped),
-      T(a_repair_keeps_the_slices), T(arbitrary_content_is_skipped),
-      T(a_short_window_of_a_large_tree_is_exact))
+      T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(a_pair_of_files_ends_at_any_time),
+      T(numbers_of_images_do_not_run_out), T(a_slice_can_be_in_two_pairs_of_files),
+      T(without_a_history_there_are_no_slices), T(chains_cover_what_the_history_covers),
+      T(missing_slices_are_counted), T(a_damaged_byte_costs_one_slice),
+      T(slices_of_lost_nodes_are_skipped), T(a_repair_keeps_the_slices),
+      T(arbitrary_content_is_skipped), T(a_short_window_of_a_large_tree_is_exact))
