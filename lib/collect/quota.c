@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -19,8 +20,12 @@
 static const uint64_t look_every = NS_PER_S, look_closely = NS_PER_S / 5;
 static const uint64_t settle = 3 * NS_PER_S; /* time to wait for the effect of a step */
 
-/* Time with ample room after which a level is undone: at first, and at most. */
+/* Time with ample room after which a level is undone: at first, and at most. With room that is not
+ * ample, it takes CALM_LONGER times as long: there may never be more. */
 static const uint64_t calm_min = 60 * NS_PER_S, calm_max = 3600 * NS_PER_S;
+enum { CALM_LONGER = 10 };
+/* Before anything is shed, what is kept only for speed is freed; again after this time. */
+static const uint64_t relieve_every = 60 * NS_PER_S;
 /* The least memory of a parser is that of one or two of these. */
 static const uint64_t parser_span = 5 * NS_PER_S;
 
@@ -44,6 +49,9 @@ enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
  * walk. */
 enum { FILLING = 8 };
 
+/* What may run short, and can be relieved. */
+static const char memory[] = "memory", descriptors[] = "descriptors";
+
 struct quota {
 	struct quota_limits limits;
 	struct quota_use use;
@@ -51,11 +59,12 @@ struct quota {
 	struct parser *parser;
 	enum quota_level level, shed; /* ->shed ignores a pause */
 	const char *what;
-	uint64_t looked_ns, stepped_ns;
-	uint64_t calm_since_ns; /* there is ample room since then; 0: there is not */
-	uint64_t calm_ns;	/* so long before a level is undone */
-	uint64_t undone_ns;	/* when the last one was; 0: none */
-	uint64_t paused_ns;	/* begin of the pause */
+	uint64_t looked_ns, stepped_ns, relieved_ns;
+	uint64_t room_since_ns, calm_since_ns; /* there is room, or ample room, since then; 0: there
+						* is not */
+	uint64_t calm_ns;		       /* so long before a level is undone */
+	uint64_t undone_ns;		       /* when the last one was; 0: none */
+	uint64_t paused_ns;		       /* begin of the pause */
 	struct {
 		uint64_t since_ns, now, before; /* the least in this span, and in the one before */
 	} parser_least;
@@ -103,7 +112,7 @@ void quota_reset(struct quota *q)
 		q->disk = 0; /* until it is known: it would be shed for what is gone */
 	}
 	q->shed = QUOTA_EASY;
-	q->calm_since_ns = 0;
+	q->room_since_ns = q->calm_since_ns = 0;
 	q->walked_ns = 0;
 	session_size_forget(q->size);
 }
@@ -136,14 +145,14 @@ static const char *short_of(const struct quota *q, const struct quota_use *use,
 			    unsigned int percent, unsigned int free_percent, bool files)
 {
 	if (above(use->memory, q->limits.memory, percent))
-		return "memory";
+		return memory;
 	if (above(use->disk, q->limits.disk, percent))
 		return "disk";
 	if (below(use->free, q->limits.keep_free, free_percent))
 		return "free disk space";
 	if (q->limits.keep_free && below(use->inodes_free, use->inodes / KEEP_INODES, free_percent))
 		return "free inodes";
-	return files && above(use->files, q->limits.files, percent) ? "descriptors" : NULL;
+	return files && above(use->files, q->limits.files, percent) ? descriptors : NULL;
 }
 
 /* The next level that frees anything; @level if only a pause is left. */
@@ -165,20 +174,44 @@ static enum quota_level previous_level(enum quota_level level, unsigned int usef
 	return level;
 }
 
-/* Undoes a level after a long enough time with ample room. */
+/* Returns for how long something holds, if it @holds now; *@since_ns is when that began. */
+static uint64_t time_since(uint64_t *since_ns, bool holds, uint64_t now_ns)
+{
+	if (!holds)
+		*since_ns = 0;
+	else if (!*since_ns)
+		*since_ns = now_ns;
+	return holds ? now_ns - *since_ns : 0;
+}
+
+/* Undoes a level after a long enough time with room. */
 static void step_back(struct quota *q, const struct quota_use *use, uint64_t now_ns,
 		      unsigned int useful)
 {
-	if (q->shed == QUOTA_EASY || short_of(q, use, CALM_AT, FREE_CALM_AT, true)) {
-		q->calm_since_ns = 0;
-		return;
-	}
-	if (!q->calm_since_ns)
-		q->calm_since_ns = now_ns;
-	if (now_ns - q->calm_since_ns < q->calm_ns)
+	const bool is_shed = q->shed != QUOTA_EASY;
+	const uint64_t room_ns =
+		time_since(&q->room_since_ns,
+			   is_shed && !short_of(q, use, RESUME_AT, FREE_RESUME_AT, true), now_ns);
+	const uint64_t calm_ns =
+		time_since(&q->calm_since_ns,
+			   is_shed && !short_of(q, use, CALM_AT, FREE_CALM_AT, true), now_ns);
+
+	if (!is_shed || (calm_ns < q->calm_ns && room_ns < CALM_LONGER * q->calm_ns))
 		return;
 	q->level = q->shed = previous_level(q->shed, useful);
-	q->calm_since_ns = q->undone_ns = now_ns;
+	q->room_since_ns = q->calm_since_ns = q->undone_ns = now_ns;
+}
+
+/* Whether what is kept only for speed is freed now, instead of shedding anything. That helps if
+ * @what is neither disk space nor inodes. */
+static bool is_relieved(struct quota *q, const char *what, uint64_t now_ns)
+{
+	if (q->shed != QUOTA_EASY ||
+	    (strcmp(what, memory) != 0 && strcmp(what, descriptors) != 0) ||
+	    (q->relieved_ns && now_ns - q->relieved_ns < relieve_every))
+		return false;
+	q->relieved_ns = now_ns;
+	return true;
 }
 
 /* A level that has to be shed soon after one was undone is undone later the next time. */
@@ -187,7 +220,7 @@ static void note_shedding(struct quota *q, uint64_t now_ns)
 	bool soon = q->undone_ns && now_ns - q->undone_ns < 10 * q->calm_ns;
 
 	q->calm_ns = soon ? MIN(2 * q->calm_ns, calm_max) : calm_min;
-	q->undone_ns = q->calm_since_ns = 0;
+	q->undone_ns = q->room_since_ns = q->calm_since_ns = 0;
 }
 
 /* Ends a pause as soon as there is room. What was freed may not be enough for that, and nothing
@@ -230,6 +263,8 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 	if (!what || (q->stepped_ns && now_ns - q->stepped_ns < settle))
 		return q->level;
 	q->stepped_ns = now_ns;
+	if (is_relieved(q, what, now_ns))
+		return q->level;
 	note_shedding(q, now_ns);
 	q->what = what;
 	q->level = q->shed = next_level(q->shed, useful);
@@ -260,7 +295,7 @@ static void look_at_memory(struct quota *q, uint64_t now_ns, const struct driver
 }
 
 /* The lowest free descriptor: about the number in use. */
-static uint64_t descriptors(uint64_t limit)
+static uint64_t count_descriptors(uint64_t limit)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 
@@ -350,6 +385,14 @@ static unsigned int useful_levels(const struct record *rec)
 	       (spares & RECORD_SHED_THREADS ? 1u << QUOTA_THREADS : 0u);
 }
 
+/* Frees what is kept only for speed. */
+static void relieve(struct record *rec)
+{
+	record_yield_files(rec);
+	record_end_pair(rec);
+	(void)malloc_trim(0);
+}
+
 static void act(struct quota *q, enum quota_level was, struct record *rec,
 		const struct driver_ops *ops, struct driver *driver)
 {
@@ -363,9 +406,7 @@ static void act(struct quota *q, enum quota_level was, struct record *rec,
 	if (q->level < was && was != QUOTA_PAUSED)
 		record_count_undone(rec);
 	record_shed(rec, shed_bits(q->shed));
-	/* First free what is kept only for speed. */
-	record_yield_files(rec);
-	(void)malloc_trim(0);
+	relieve(rec);
 	if (was == QUOTA_PAUSED && q->level != QUOTA_PAUSED && ops->start(driver, &err) < 0)
 		log_error("%s", err.text);
 	say(q, was);
@@ -384,13 +425,13 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 		return;
 	q->looked_ns = now_ns;
 	look_at_memory(q, now_ns, ops, driver, &use);
-	use.files = descriptors(q->limits.files);
+	use.files = count_descriptors(q->limits.files);
 	look_at_disk(q, now_ns, &use);
 	(void)quota_step(q, &use, now_ns, useful_levels(rec));
 	if (q->level != was)
 		act(q, was, rec, ops, driver);
 	else if (q->stepped_ns != stepped_ns)
-		record_yield_files(rec);
+		relieve(rec);
 	else
 		record_shed(rec, shed_bits(q->shed));
 }

@@ -372,6 +372,11 @@ void record_count_undone(struct record *rec)
 	rec->stats.shed_undone++;
 }
 
+void record_end_pair(struct record *rec)
+{
+	chain_recorder_end_pair(rec->trace);
+}
+
 void record_yield_files(struct record *rec)
 {
 	rec->yield_tick = store_tick(rec->store);

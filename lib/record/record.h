@@ -149,6 +149,9 @@ unsigned int record_can_shed(const struct record *rec);
 void record_count_pause(struct record *rec);
 /* Counts that something is no longer shed, as there is room again. */
 void record_count_undone(struct record *rec);
+/* Frees what is in memory to find call chains again, if there is a history: chains that come are
+ * stored in other files. */
+void record_end_pair(struct record *rec);
 /* Closes the descriptors of the sample files, some at once and the others in the next turns. They
  * are opened again when needed. */
 void record_yield_files(struct record *rec);

@@ -89,6 +89,12 @@ void chain_recorder_let_go(struct chain_recorder *t)
 	t->last_context = 0;
 }
 
+void chain_recorder_end_pair(struct chain_recorder *t)
+{
+	if (t->store && t->has_history)
+		chain_store_end_pair(t->store);
+}
+
 void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_owner *owner,
 			  uint64_t weight)
 {

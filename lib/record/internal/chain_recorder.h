@@ -60,6 +60,10 @@ void chain_recorder_close(struct chain_recorder *t);
 /* Lets go of the images of all chains so far, so that some can be freed. Marks become invalid. */
 void chain_recorder_let_go(struct chain_recorder *t);
 
+/* Frees what the store has in memory for lookups: with a history, other files begin with the next
+ * chain, and this takes some memory only as they fill. */
+void chain_recorder_end_pair(struct chain_recorder *t);
+
 /* Starts a chain of @weight samples; drops an unfinished one. */
 void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_owner *owner,
 			  uint64_t weight);
