@@ -3,11 +3,14 @@
 #include "record_bench.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/strbuf.h"
+#include "file/path.h"
 #include "symbol/kallsyms.h"
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 static void every_kernel_address_finds_an_image(void)
 {
@@ -74,6 +77,36 @@ static void a_reported_bpf_program_is_found(void)
 		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "2000004 2\n",
 		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "3000004 4\n");
 	CHECK_EQ(stats_of(&b).incomplete_code, 1);
+}
+
+static unsigned int warnings;
+
+static void count_warning(enum log_level level, const char *text, void *data _unused_)
+{
+	warnings += level == LOG_LEVEL_WARNING && strstr(text, "counted as unknown");
+}
+
+/* Where a disk is full, that would cost much, and fill the log. */
+static void code_that_cannot_be_entered_is_not_tried_for_each_sample(void)
+{
+	BENCH(b);
+	uint64_t code = cookie_code(b.cookies, "bpf_prog_2");
+	_cleanup_free_ char *path = NULL;
+
+	bench_start(&b);
+	path = path_join(b.session, "samples/current/kallsyms");
+	CHECK_EQ(mkdir(path, 0700), 0);
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
+	evbuf_kernel_code(b.buffer, 0xffffffffc0300100, 0x80, code);
+	warnings = 0;
+	log_to(LOG_LEVEL_WARNING, count_warning, NULL);
+	for (int i = 0; i < 50; i++) {
+		evbuf_kernel_sample(b.buffer, 0xffffffffc0300104 + (uint64_t)i, 0, 1);
+		CHECK_EQ(evbuf_flush(b.buffer), 0);
+	}
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+	CHECK(warnings > 0 && warnings < 25);
+	CHECK_EQ(stats_of(&b).kernel_samples, 50);
 }
 
 /* So is what the kernel makes to trace itself, of which the lists know the start only, and only
@@ -292,6 +325,7 @@ static void code_that_goes_while_the_lists_are_read_is_forgotten(void)
 }
 
 TESTS(T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
+      T(code_that_cannot_be_entered_is_not_tried_for_each_sample),
       T(a_reported_bpf_program_is_found), T(code_that_traces_the_kernel_is_found),
       T(boots_do_not_mix), T(hidden_addresses_are_counted_as_they_are),
       T(the_symbols_of_the_boot_are_kept), T(code_that_goes_while_the_lists_are_read_is_forgotten))

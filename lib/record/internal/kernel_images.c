@@ -26,22 +26,21 @@ enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 struct kernel_images {
 	char *root, *samples, *vmlinux;
 	struct sampled_images *binaries;
-	struct relief *relief;	      /* while files are used; or NULL */
-	bool given, absolute, wanted; /* given: the range came with the configuration */
-	uint64_t start, end;	      /* of the kernel's own text; equal: unknown */
-	struct kallsyms_ranges ranges;
-	struct kallsyms_ranges reported; /* of code that was loaded since, reported by records */
+	struct relief *relief;			 /* while files are used; or NULL */
+	bool given, absolute, wanted;		 /* given: the range came with the configuration */
+	uint64_t start, end;			 /* of the kernel's own text; equal: unknown */
+	struct kallsyms_ranges ranges, reported; /* the latter: of code that records reported */
 	size_t reported_room;
 	struct kernel_reader *reader;
-	bool doubtful;	     /* code may have come or gone without a record */
-	uint64_t doubted_ns; /* since when */
-	uint64_t asked_ns;   /* when the ranges were last asked for */
-	uint64_t read_ns;
-	uint64_t reread_at_ns; /* the ranges are not read before, unless */
-	bool changed;	       /* a module or other code was loaded */
-	bool saved;	       /* the session contains the symbols of these ranges */
-	bool is_due;	       /* they were asked for */
-	bool prepared;	       /* they were saved before sampling began */
+	bool doubtful;		    /* code may have come or gone without a record */
+	uint64_t doubted_ns;	    /* since when */
+	uint64_t asked_ns, read_ns; /* when the ranges were last asked for, and read */
+	uint64_t reread_at_ns;	    /* the ranges are not read before, unless */
+	bool changed;		    /* a module or other code was loaded */
+	bool saved;		    /* the session contains the symbols of these ranges */
+	bool is_due;		    /* they were asked for */
+	bool prepared;		    /* they were saved before sampling began */
+	uint64_t enter_at_ns;	    /* no code is entered before: it failed, on a full disk */
 
 	struct sampled_image *self; /* the kernel's own image; NULL: not made yet */
 	char *suffix; /* distinguishes this kernel from others of the session: "" or "#12345678" */
@@ -303,7 +302,7 @@ static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (!kernel_reader_lets_write(k->reader))
+	if (clock_now_ns() < k->enter_at_ns || !kernel_reader_lets_write(k->reader))
 		return false;
 	relief_leave(k->relief);
 	r = kallsyms_enter(path, kernel_reader_boot(k->reader), range, &range->key, &err);
@@ -312,6 +311,7 @@ static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 		kernel_reader_sync(k->reader, path);
 		return true;
 	}
+	k->enter_at_ns = clock_now_ns() + NS_PER_S;
 	log_warn("%s: samples in %s are counted as unknown", err.text, range->symbol);
 	return false;
 }
