@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
+#include "helper/relief.h"
 #include "identity/opener.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
@@ -270,8 +271,31 @@ static void an_opener_finds_and_reads_while_nobody_waits(void)
 	CHECK(p->known == i && !p->unread);
 }
 
-TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(each_process_and_each_user_has_its_turn),
-      T(users_share_memory_and_get_it_back), T(a_large_process_leaves_memory_to_others_of_its_user),
+static void work(void *data _unused_)
+{
+}
+
+/* If the caller's loop has turns, somebody may take over in them. */
+static void a_turn_reads_less(void)
+{
+	enum { COUNT = 12 * MB / LINE, TURN_BYTES = JIT_SYNC_BYTES / 4 };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(relief_freep) struct relief *relief = relief_new(work, NULL);
+	_cleanup_(jit_reader_freep) struct jit_reader *r =
+		jit_reader_new(root, (uint64_t)1 << 40, NULL);
+	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, COUNT);
+
+	jit_reader_relieve(r, relief);
+	jit_reader_sync(r, NULL, 1, false);
+	CHECK(jit_count(p->jit) > 0);
+	CHECK(jit_count(p->jit) <= (TURN_BYTES + 256 * 1024) / LINE);
+	CHECK(read_on(r, p) > 1);
+	CHECK_EQ(jit_count(p->jit), COUNT);
+}
+
+TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(a_turn_reads_less),
+      T(each_process_and_each_user_has_its_turn), T(users_share_memory_and_get_it_back),
+      T(a_large_process_leaves_memory_to_others_of_its_user),
       T(code_that_cannot_be_kept_is_counted), T(samples_that_wait_are_shared_out_too),
       T(code_that_was_found_waits_for_the_first_search),
       T(a_jitdump_is_better_than_code_that_was_found),

@@ -18,8 +18,11 @@
 
 enum { WAITING_MAX = 131072 }; /* samples, of all processes */
 
-/* Time to spend in a call, whatever was written: the caller has samples to drain. */
-static const uint64_t sync_max = NS_PER_S / 125, sync_max_all = 2 * NS_PER_S;
+/* Time to spend in a call, whatever was written: the caller has samples to drain. If its loop has
+ * turns, it calls more often. */
+static const uint64_t sync_max = NS_PER_S / 125, turn_max = NS_PER_S / 500,
+		      sync_max_all = 2 * NS_PER_S;
+enum { BYTES_SHARE = 4 }; /* of those for a call, in a turn */
 /* How long an answer is waited for at most. */
 enum { WAIT_MS = 500 };
 
@@ -428,10 +431,13 @@ static void note_known(struct jit_reader *r, uint64_t now)
 
 void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all)
 {
-	uint64_t end_ns = clock_now_ns() + (all ? sync_max_all : sync_max), bytes = 0;
-	uint64_t bytes_max = all ? JIT_SYNC_BYTES_ALL : JIT_SYNC_BYTES;
+	const bool is_turn = !all && r->relief;
+	uint64_t end_ns = clock_now_ns() + (all ? sync_max_all : is_turn ? turn_max : sync_max);
+	uint64_t bytes_max = all ? JIT_SYNC_BYTES_ALL : JIT_SYNC_BYTES, bytes = 0;
 	struct jit_process *p;
 
+	if (is_turn)
+		bytes_max /= BYTES_SHARE;
 	(void)take_answers(r, parser);
 	jit_reader_take_java(r);
 	look_for_growth(r);

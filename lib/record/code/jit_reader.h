@@ -34,7 +34,7 @@ struct parser;
 struct relief;
 
 enum {
-	JIT_SYNC_BYTES = 8 << 20,      /* read in a call */
+	JIT_SYNC_BYTES = 8 << 20,      /* read in a call; in turns, a quarter */
 	JIT_SYNC_BYTES_ALL = 64 << 20, /* read in a call that reads all */
 	JIT_MEMORY_DEFAULT = 64 << 20, /* of all processes */
 };

@@ -22,6 +22,8 @@ enum {
 	PASS_MIN = 1 << 10,  /* of them, what a piece costs at least */
 };
 static const uint64_t wait_max = 10 * NS_PER_S;
+/* Between two looks at all samples that wait, in turns. */
+static const uint64_t place_every = NS_PER_S / 16;
 /* Interval of searches for new files while samples wait. It doubles after each search without a
  * result, because a search reads all mappings of a process. */
 static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
@@ -38,6 +40,7 @@ struct jitting *jitting_new(const struct jitting_config *config)
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;
 	j->store = config->store;
+	j->has_turns = config->relief != NULL;
 	j->ops = config->ops;
 	j->driver = config->driver;
 	return j;
@@ -365,7 +368,10 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all)
 	map_for_each (&j->makers, slot)
 		if (j->driver)
 			pass_rows(j, slot->value, PASS_MAX / j->makers.count);
-	place_all(j, now, all);
+	if (all || !j->has_turns || now - j->placed_at >= place_every) {
+		place_all(j, now, all);
+		j->placed_at = now;
+	}
 	j->last_sync = now;
 	if (all) {
 		jitting_write_all(j, now);

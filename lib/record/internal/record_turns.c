@@ -17,7 +17,7 @@
 /* How long a turn spends on files that are to be written or closed, and on each of two kinds. */
 static const uint64_t tend_ns = 5000000;
 /* In how many turns after a sync descriptions of JIT code are read, as long as there are more. */
-enum { CODE_TURNS = 3 };
+enum { CODE_TURNS = 12 };
 /* How long a dump reads descriptions of JIT code at most. */
 static const uint64_t dump_read_ns = 2 * NS_PER_S;
 

@@ -61,6 +61,8 @@ struct jitting {
 	struct store *store;
 	struct map makers; /* by tgid */
 	uint64_t last_sync;
+	bool has_turns;	    /* of the caller's loop: calls are many and short */
+	uint64_t placed_at; /* when samples were placed last */
 	struct {
 		uint64_t lost, waiting;
 	} sums;		   /* of weights, as struct jitting_samples */
