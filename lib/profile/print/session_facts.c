@@ -59,12 +59,12 @@ static char *rights(const struct sources *s)
 
 static char *begin(const struct sources *s)
 {
-	return window_time(s->cover->span.begin_ms);
+	return s->cover->slices ? window_time(s->cover->span.begin_ms) : NULL;
 }
 
 static char *end(const struct sources *s)
 {
-	return window_time(s->cover->span.end_ms);
+	return s->cover->slices ? window_time(s->cover->span.end_ms) : NULL;
 }
 
 static char *number(uint64_t value)
@@ -232,11 +232,17 @@ static void add_levels(struct strbuf *line, const struct history_cover *c)
 	strbuf_adds(line, ")");
 }
 
-static char *time_line(const struct history_cover *c)
+static char *time_line(const struct gather_session *s)
 {
+	const struct history_cover *c = history_covers(s->history);
 	_cleanup_free_ char *span = window_text(&c->span);
 	struct strbuf line = STRBUF_INIT;
 
+	if (!c->slices) {
+		strbuf_adds(&line, "Time: nothing was sampled then in the session ");
+		text_visible(&line, s->name);
+		return strbuf_take(&line);
+	}
 	strbuf_addf(&line, "Time: %s, %zu slice%s", span, c->slices, text_plural(c->slices));
 	add_levels(&line, c);
 	if (c->folded)
@@ -253,7 +259,7 @@ char *session_facts_line(const struct gather_session *s, enum session_facts whic
 	char *line = NULL;
 
 	if (which == SESSION_FACTS_TIME)
-		return s->history ? time_line(history_covers(s->history)) : NULL;
+		return s->history ? time_line(s) : NULL;
 	if (read_setup(s, &setup))
 		line = which == SESSION_FACTS_MACHINE ? machine_line(&setup)
 						      : recording_line(s, &setup);
