@@ -156,6 +156,8 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	cookie_table_parser(c->cookies, c->parser);
 	c->intake.cookies = c->cookies;
 	r = c->lock = session_lock(c->session_dir, err);
+	if (r >= 0)
+		r = collector_note_mode(c, err);
 	if (r >= 0 && config->opener)
 		r = finder_new(config->opener, &c->finder, err);
 	if (r < 0)

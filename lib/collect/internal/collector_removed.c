@@ -7,10 +7,13 @@
 #include "collect/internal/collector_state.h"
 #include "helper/relief.h"
 #include "record/record.h"
+#include "sfile/session_lock.h"
 #include "sfile/setup.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 
 void collector_watch_session(struct collector *c)
 {
@@ -44,9 +47,42 @@ static bool is_moved(const struct collector *c)
 	return c->place >= 0 && !setup_is_missing(c->place, ".");
 }
 
+int collector_note_mode(struct collector *c, struct error *err)
+{
+	_cleanup_close_ int directory = open(c->session_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (directory < 0 || fstat(directory, &st) < 0)
+		return error_errno(err, -errno, "%s", c->session_dir);
+	c->mode = st.st_mode & 07777;
+	return 0;
+}
+
+/* If the session directory was removed, too, locks the one that was made since, which has the mode
+ * of the old one. 0; -EBUSY if another profiler was faster; or -errno. */
+static int lock_again(struct collector *c, struct error *err)
+{
+	_cleanup_close_ int directory = -1;
+	struct stat st;
+	int fd;
+
+	if (fstat(c->lock, &st) < 0 || st.st_nlink)
+		return 0;
+	fd = session_lock(c->session_dir, err);
+	if (fd < 0)
+		return fd;
+	(void)close(c->lock);
+	c->lock = fd;
+	directory = open(c->session_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return directory < 0 || fchmod(directory, c->mode) < 0
+		       ? error_errno(err, -errno, "%s", c->session_dir)
+		       : 0;
+}
+
 int collector_renew_session(struct collector *c, struct error *err)
 {
 	uint64_t lost;
+	int r;
 
 	if (!c->is_sampled || !collector_misses_session(c) || is_moved(c))
 		return 0;
@@ -57,7 +93,8 @@ int collector_renew_session(struct collector *c, struct error *err)
 	log_error("%s was removed while it was written: %" PRIu64 " samples are lost with it "
 		  "(counted in stats/lost_samplefile); the next session begins",
 		  c->samples, lost);
-	return collector_begin_next(c, err);
+	r = lock_again(c, err);
+	return r < 0 ? r : collector_begin_next(c, err);
 }
 
 bool collector_was_removed(const struct collector *c, uint64_t *ret_samples)

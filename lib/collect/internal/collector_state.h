@@ -12,6 +12,8 @@
 #include "collect/internal/slicing.h"
 #include "collect/internal/totals.h"
 
+#include <sys/types.h>
+
 struct collector_config;
 struct driver_config;
 struct driver_ops;
@@ -48,6 +50,7 @@ struct collector {
 	uint64_t removed; /* with so many samples */
 	char *session_dir, *session_name, *samples;
 	int lock;
+	mode_t mode; /* of the session directory */
 	bool running;
 	bool has_drained;      /* since collector_tend() was called last */
 	bool is_behind;	       /* that call left all to the next one */
@@ -98,6 +101,8 @@ void collector_end_slice(struct collector *c, enum slice_end when);
  * next turns. 0 or -errno. */
 int collector_write(struct collector *c, bool all, struct error *err);
 
+/* Notes the mode of the session directory, for one that replaces it. 0 or -errno. */
+int collector_note_mode(struct collector *c, struct error *err);
 /* Begins to notice if the session is removed, whose setup was written. */
 void collector_watch_session(struct collector *c);
 /* Ends that; what is counted from now on is of another session. */
