@@ -393,6 +393,21 @@ bool record_renews(const struct record *rec)
 	return rec->renew_tick;
 }
 
+/* Forgets the names of cgroups and threads, but for those of the current task: nothing refers to
+ * them any more. */
+static void forget_names(struct record *rec)
+{
+	const struct transient *t = &rec->trans;
+	_cleanup_free_ char *cgroup = t->cgroup ? xstrdup(t->cgroup) : NULL;
+	_cleanup_free_ char *comm = t->comm ? xstrdup(t->comm) : NULL;
+
+	intern_done(&rec->cgroups);
+	intern_done(&rec->comms);
+	rec->trans.cgroup = intern(&rec->cgroups, cgroup);
+	rec->trans.comm = intern(&rec->comms, comm);
+	rec->comm_count = comm != NULL;
+}
+
 /* Forgets what belongs to the session, and closes what is still open. */
 static void forget_files(struct record *rec)
 {
@@ -406,6 +421,7 @@ static void forget_files(struct record *rec)
 	if (rec->threads)
 		thread_namer_forget(rec->threads);
 	sampled_image_forget(rec->binaries);
+	forget_names(rec);
 }
 
 int record_close_files(struct record *rec, struct error *err)

@@ -395,6 +395,39 @@ static void a_session_moved_away_starts_again(void)
 	CHECK_STR(current, P "{root}/bin/p/" T0 "20 1\n");
 }
 
+static void sample_of(struct bench *b, uint64_t app, const char *comm)
+{
+	evbuf_context(b->buffer, &(struct evbuf_context){ .tgid = 7,
+							  .tid = 8,
+							  .app = app,
+							  .comm = cookie_comm(b->cookies, comm) });
+	evbuf_sample(b->buffer, app, 0x10, 0, 1);
+}
+
+/* Not for as long as the daemon runs. */
+static void a_session_has_so_many_names_of_threads(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	_cleanup_free_ char *many = NULL, *next = NULL;
+	char name[16];
+
+	b.config.separate = RECORD_SEPARATE_COMM;
+	bench_start(&b);
+	for (int i = 0; i <= 4096; i++) {
+		(void)snprintf(name, sizeof(name), "t%d", i);
+		sample_of(&b, app, name);
+	}
+	many = listing(&b, "current");
+	CHECK(strstr(many, "{comm}/t4095/"));
+	CHECK(strstr(many, "{comm}/(other names)/"));
+	CHECK_EQ(record_close_files(b.rec, NULL), 0);
+	CHECK_EQ(session_rename(b.session, "current", "saved", NULL), 0);
+	sample_of(&b, app, "new");
+	next = listing(&b, "current");
+	CHECK_STR(next, "{comm}/new/" P "{root}/bin/p/" T0 "10 1\n");
+}
+
 static void a_sample_file_that_fails_is_counted_and_tried_again(void)
 {
 	BENCH(b);
@@ -543,5 +576,6 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(two_files_of_one_path_never_share_a_sample_file), T(the_filter_keeps_only_its_applications),
       T(what_is_filtered_is_not_lost), T(losses_have_their_own_counters),
       T(source_files_get_images_as_others_are_left), T(weights_count_and_saturate),
-      T(a_session_moved_away_starts_again), T(a_sample_file_that_fails_is_counted_and_tried_again),
+      T(a_session_moved_away_starts_again), T(a_session_has_so_many_names_of_threads),
+      T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))
