@@ -162,11 +162,12 @@ static int by_age(const void *a, const void *b)
 /* Compares what is due, the oldest first: if there is too much of it, all has its turn. */
 static void compare_due(struct copy_store *s)
 {
-	struct sample_copy *copy = s->due;
+	struct sample_copy *copy;
 
-	if (s->due_count)
-		qsort(s->due, s->due_count, sizeof(*s->due), by_age);
-	for (; copy < s->due + s->due_count; copy++)
+	if (!s->due_count)
+		return;
+	qsort(s->due, s->due_count, sizeof(*s->due), by_age);
+	for (copy = s->due; copy < s->due + s->due_count; copy++)
 		if (may_compare(s, &s->limit_again, copy->key.tgid) && compare(s, copy))
 			(void)bpf_map_update_elem(s->copies, &copy->key, copy, BPF_EXIST);
 	s->due_count = 0;
