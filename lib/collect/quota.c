@@ -385,12 +385,21 @@ static unsigned int useful_levels(const struct record *rec)
 	       (spares & RECORD_SHED_THREADS ? 1u << QUOTA_THREADS : 0u);
 }
 
-/* Frees what is kept only for speed. */
+/* Frees what is in memory only for speed. */
 static void relieve(struct record *rec)
 {
 	record_yield_files(rec);
 	record_end_pair(rec);
 	(void)malloc_trim(0);
+}
+
+/* The same if nothing is shed. */
+static void relieve_and_say(const struct quota *q, struct record *rec)
+{
+	relieve(rec);
+	log_debug("%" PRIu64 " MiB of memory and %" PRIu64 " descriptors were in use: what is in "
+		  "memory only for speed was freed",
+		  q->use.memory >> 20, q->use.files);
 }
 
 static void act(struct quota *q, enum quota_level was, struct record *rec,
@@ -431,7 +440,7 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 	if (q->level != was)
 		act(q, was, rec, ops, driver);
 	else if (q->stepped_ns != stepped_ns)
-		relieve(rec);
+		relieve_and_say(q, rec);
 	else
 		record_shed(rec, shed_bits(q->shed));
 }
