@@ -340,6 +340,10 @@ static void check_generation(const struct chain_generation *g, struct chain_dama
 	ret->missing += (uint64_t)g->nodes.damaged + g->places.damaged;
 	if (is_emptied(g) && !ret->emptied++)
 		ret->emptied_number = g->number;
+	if (g->absent && g->nodes.count > 1 && !ret->absent++) {
+		ret->absent_name = g->absent;
+		ret->absent_number = g->number;
+	}
 	for (i = 1; i < g->nodes.count; i++) {
 		const struct chain_node n = chain_generation_stored(g, i);
 
@@ -378,7 +382,7 @@ struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 	}
 	sum.invalid = damage.samples;
 	/* Not if only bytes of names are: a writer may be about to finish one. */
-	sum.is_damaged = damage.nodes || damage.emptied || damage.missing;
+	sum.is_damaged = damage.nodes || damage.emptied || damage.missing || damage.absent;
 	return sum;
 }
 
@@ -393,5 +397,5 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 		check_generation(&r->generations[i], ret);
 		ret->bytes += r->generations[i].names_damaged;
 	}
-	ret->any = ret->nodes || ret->emptied || ret->missing || ret->bytes;
+	ret->any = ret->nodes || ret->emptied || ret->absent || ret->missing || ret->bytes;
 }

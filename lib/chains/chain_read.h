@@ -128,8 +128,11 @@ struct chain_damage {
 	uint64_t samples;	 /* samples of those nodes */
 	uint64_t emptied;	 /* files of nodes without any, although there were some */
 	uint32_t emptied_number; /* of the first of them: 0 for nodes.0 */
-	uint64_t missing;	 /* tables with fewer records than their headers count */
-	uint64_t bytes;		 /* of names that are invalid */
+	uint64_t absent;	 /* files that are not there, although nodes refer to them */
+	const char *absent_name; /* of the first of them, without its number: "places" */
+	uint32_t absent_number;
+	uint64_t missing; /* tables with fewer records than their headers count */
+	uint64_t bytes;	  /* of names that are invalid */
 	bool any;
 };
 /* Checks all nodes. */

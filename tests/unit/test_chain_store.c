@@ -454,6 +454,34 @@ static void files_cut_short_keep_what_is_left(void)
 	CHECK_EQ(chain_reader_open(dir, NULL, &r, NULL), -EBADMSG);
 }
 
+/* As opposed to a whole pair, which may have been removed meanwhile. */
+static void a_file_that_nodes_refer_to_is_missed(void)
+{
+	static const char *const names[] = { "places", "names" };
+	_cleanup_directory_ char *dir = test_directory();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/chains/%s.0", dir, names[i]);
+		_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+		struct chain_damage damage = { 0 };
+
+		CHECK_EQ(path_remove_tree(dir, NULL), 0);
+		made(dir);
+		CHECK_EQ(unlink(path), 0);
+		CHECK_EQ(chain_reader_open(dir, NULL, &r, NULL), 0);
+		if (!r)
+			continue;
+		chain_reader_check(r, &damage);
+		CHECK(damage.any);
+		CHECK_EQ(damage.absent, 1);
+		CHECK_STR(damage.absent_name, names[i]);
+		CHECK_EQ(damage.samples, 7);
+		CHECK(chain_reader_skipped(r).is_damaged);
+		CHECK_EQ(chain_reader_skipped(r).invalid, 7);
+	}
+}
+
 /* A writer that is stopped between making its files and writing to them. */
 static void empty_files_have_no_chains(void)
 {
@@ -604,6 +632,6 @@ TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_satura
       T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
       T(places_and_parents_that_do_not_exist_are_none), T(files_cut_short_keep_what_is_left),
-      T(empty_files_have_no_chains), T(a_line_cut_short_is_taken_back),
-      T(only_a_pair_of_an_older_version_shares_its_names), T(other_files_are_refused),
-      T(no_byte_leads_astray), T(too_many_images_are_refused))
+      T(a_file_that_nodes_refer_to_is_missed), T(empty_files_have_no_chains),
+      T(a_line_cut_short_is_taken_back), T(only_a_pair_of_an_older_version_shares_its_names),
+      T(other_files_are_refused), T(no_byte_leads_astray), T(too_many_images_are_refused))

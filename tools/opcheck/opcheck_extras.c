@@ -67,6 +67,8 @@ static char *describe(const struct chain_damage *d)
 			    text_plural(d->nodes), d->samples, text_plural(d->samples));
 	if (d->emptied)
 		strbuf_addf(&b, "nodes.%" PRIu32 " is empty, ", d->emptied_number);
+	if (d->absent)
+		strbuf_addf(&b, "%s.%" PRIu32 " is missing, ", d->absent_name, d->absent_number);
 	if (d->missing)
 		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing,
 			    text_plural(d->missing));

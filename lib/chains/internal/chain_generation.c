@@ -64,7 +64,14 @@ static int open_tables(const char *dir, struct chain_generation *g, struct error
 	/* The nodes first: an active writer adds places before the nodes that refer to them. */
 	int r = chain_table_open(&g->nodes, nodes, CHAIN_TABLE_NODES, false, err);
 
-	return r < 0 ? r : chain_table_open(&g->places, places, CHAIN_TABLE_PLACES, false, err);
+	if (r == 0)
+		r = chain_table_open(&g->places, places, CHAIN_TABLE_PLACES, false, err);
+	if (r != -ENOENT || is_removed(dir, g->number))
+		return r;
+	/* Without places, all nodes but roots are invalid. */
+	g->places.count = 1;
+	g->absent = "places";
+	return 0;
 }
 
 /* Adds the names of a pair to those of the reader. */
@@ -98,7 +105,10 @@ static int open_names(const struct chain_generation_from *from, struct chain_gen
 
 	if (r == 0)
 		merge_names(from->names, own, g);
-	return r == -ENOENT && !is_removed(from->dir, g->number) ? 0 : r;
+	if (r != -ENOENT || is_removed(from->dir, g->number))
+		return r;
+	g->absent = "names";
+	return 0;
 }
 
 int chain_generation_open_pair(const struct chain_generation_from *from, uint32_t number,

@@ -33,7 +33,8 @@ struct chain_generation {
 	/* Its nodes as arrays, from chain_generation_arrays() on; else NULL. */
 	uint32_t *parents, *place_of;
 	uint64_t *own_counts;
-	bool is_timeless; /* it has no file of slices, but a window was wanted */
+	const char *absent; /* "places" or "names": its file is not there; NULL: both are */
+	bool is_timeless;   /* it has no file of slices, but a window was wanted */
 
 	/* A segment; NULL: it is a pair. */
 	struct segment *segment;
