@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/archive/archive.c, in addition to tests/golden/oparchive: paths that would leave the
- * archive. */
+/* lib/profile/archive/archive_plan.c, in addition to tests/golden/oparchive: paths that would leave
+ * the archive. */
 #include "test.h"
 
 #include "file/copy.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/archive/archive.h"
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -11,7 +10,7 @@
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
 #include "profile/select/file_counts.h"
-#include "profile/archive/excerpt.h"
+#include "profile/archive/internal/plan.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
@@ -23,152 +22,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static const char *const session_place = ARCHIVE_SESSION_PLACE;
-
-struct plan {
-	const struct gather *gather;
-	struct binaries *binaries;
-	const struct archive_config *config;
-	struct archive *out;
-	bool *done;    /* images already handled */
-	bool *chained; /* images that are in chains */
-	const struct gather_session *session;
-};
-
-/* Adds a file and returns it, valid until the next one is added. If another file already has its
- * path in the archive, warns and returns NULL. */
-static struct archive_file *add_file(struct plan *p, const char *from, const char *to)
-{
-	struct archive *a = p->out;
-	uint64_t hash = hash_bytes(to, strlen(to));
-	uintptr_t known;
-
-	if (!path_stays_below(to)) {
-		log_warn("%s: would be stored outside the archive; skipped", to);
-		return NULL;
-	}
-	map_for_each_of(&a->by_target, hash, known)
-	{
-		struct archive_file *f = &a->files[known - 1];
-
-		if (strcmp(f->to, to))
-			continue;
-		if (!strcmp(f->from, from))
-			return f;
-		log_warn("%s: %s already has that path in the archive; skipped", from, f->from);
-		return NULL;
-	}
-	array_grow(&a->files, a->count + 1, &a->room);
-	a->files[a->count++] = (struct archive_file){ .from = arena_strdup(&a->arena, from),
-						      .to = arena_strdup(&a->arena, to) };
-	map_add(&a->by_target, hash, (void *)(uintptr_t)a->count);
-	return &a->files[a->count - 1];
-}
-
-/* --- sessions --- */
-
-/* Adds a file below the samples directory of the session being planned. */
-static struct archive_file *note_session_file(struct plan *p, const char *path, const char *below)
-{
-	_cleanup_free_ char *to =
-		xasprintf("%s/samples/%s/%s", session_place, p->session->name, below);
-	struct archive_file *file = add_file(p, path, to);
-
-	if (file)
-		file->flags = O_NOFOLLOW;
-	if (file && !strncmp(below, "kallsyms", strlen("kallsyms")) && !strchr(below, '/')) {
-		file->kind = ARCHIVE_KALLSYMS;
-		file->session = (uint32_t)(p->session - p->gather->sessions);
-	}
-	return file;
-}
-
-static int add_session_file(const char *path, const char *below, void *data)
-{
-	(void)note_session_file(data, path, below);
-	return 0;
-}
-
-/* Adds files of the session directory itself, if @samples is in one. */
-static void add_session_directory(struct plan *p, const char *samples)
-{
-	static const char *const names[] = { "abi", "samples/oprofiled.log", "samples/operf.log" };
-	_cleanup_free_ char *above = path_join(samples, "../..");
-	_cleanup_free_ char *directory = xrealpath(above);
-	size_t i;
-
-	for (i = 0; directory && i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *from = path_join(directory, names[i]);
-		_cleanup_free_ char *to = path_join(session_place, names[i]);
-		struct archive_file *f = access(from, F_OK) == 0 ? add_file(p, from, to) : NULL;
-
-		if (f)
-			f->flags = O_NOFOLLOW;
-	}
-}
-
-static struct excerpt_config excerpt_of(const struct plan *p)
-{
-	return (struct excerpt_config){ p->gather, p->config->narrowed,
-					p->config->exclude_dependent };
-}
-
-/* Adds a file, unless one of the part of the session takes its place. */
-static int add_unless_replaced(const char *path, const char *below, void *data)
-{
-	struct plan *p = data;
-	const struct excerpt_config excerpt = excerpt_of(p);
-
-	if (p->config->narrowed && excerpt_replaces(&excerpt, below))
-		return 0;
-	return add_session_file(path, below, p);
-}
-
-/* Adds a file of the part of a session. In an archive it is as old as the session, so that compact
- * archives of the same part are equal. */
-static int add_made_file(const char *path, const char *below, void *data)
-{
-	struct plan *p = data;
-	_cleanup_free_ char *setup = path_join(p->session->samples, "setup");
-	struct archive_file *file = note_session_file(p, path, below);
-	struct stat st;
-
-	if (file && (stat(setup, &st) == 0 || stat(p->session->samples, &st) == 0))
-		file->mtime = (uint64_t)st.st_mtime;
-	return 0;
-}
-
-/* Makes, and adds, the files of the part of the session that is archived. */
-static void add_excerpt(struct plan *p)
-{
-	const struct excerpt_config excerpt = excerpt_of(p);
-	_cleanup_free_ char *directory = path_join(p->config->made, p->session->name);
-	struct error err = ERROR_INIT;
-
-	excerpt_write(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory);
-	if (!p->config->exclude_dependent)
-		excerpt_chained(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory,
-				p->chained);
-	if (session_walk_rest(directory, add_made_file, p, &err) < 0)
-		log_warn("%s", err.text);
-}
-
-static void add_sessions(struct plan *p)
-{
-	struct error err = ERROR_INIT;
-	size_t i;
-
-	for (i = 0; i < p->gather->session_count; i++) {
-		p->session = &p->gather->sessions[i];
-		add_session_directory(p, p->session->samples);
-		if (session_walk_rest(p->session->samples, add_unless_replaced, p, &err) < 0)
-			log_warn("%s", err.text);
-		if (p->config->narrowed && p->config->made)
-			add_excerpt(p);
-	}
-}
 
 /* The part of a sample file's path below its session. */
 static const char *below_session(const struct plan *p, const char *path)
@@ -183,7 +36,7 @@ static void add_jit(struct plan *p, const struct gather_file *f)
 	_cleanup_free_ char *path = gather_code_path(p->gather, f);
 
 	if (path && access(path, F_OK) == 0)
-		(void)add_session_file(path, below_session(p, path), p);
+		plan_add_of_session(p, path, below_session(p, path));
 }
 
 /* --- images --- */
@@ -218,7 +71,7 @@ static void add_common_debug(struct plan *p, const struct elffile *ef)
 		return;
 	to = debugfile_place(&id, "");
 	if (to)
-		(void)add_file(p, elffile_path(common), to);
+		(void)plan_add(p, elffile_path(common), to);
 }
 
 /* Adds the package with split debug information that is next to a file. */
@@ -228,7 +81,7 @@ static void add_package(struct plan *p, const struct elffile *ef, const char *pl
 	_cleanup_free_ char *to = xasprintf("%s.dwp", place);
 
 	if (access(from, R_OK) == 0)
-		(void)add_file(p, from, to);
+		(void)plan_add(p, from, to);
 }
 
 static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
@@ -242,8 +95,8 @@ static bool add_kept(struct plan *p, uint32_t index)
 {
 	_cleanup_free_ char *from = binaries_kept_path(p->binaries, index);
 	_cleanup_free_ char *to =
-		from ? xasprintf("%s/symbols/%s", session_place, path_base(from)) : NULL;
-	struct archive_file *file = to ? add_file(p, from, to) : NULL;
+		from ? xasprintf("%s/symbols/%s", ARCHIVE_SESSION_PLACE, path_base(from)) : NULL;
+	struct archive_file *file = to ? plan_add(p, from, to) : NULL;
 
 	if (file)
 		file->flags = O_NOFOLLOW;
@@ -266,7 +119,7 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 				  : "the file there is not the one that was profiled");
 		return;
 	}
-	file = add_file(p, elffile_path(b.file), image->display);
+	file = plan_add(p, elffile_path(b.file), image->display);
 	if (!file) {
 		p->out->left_out++;
 		return;
@@ -280,7 +133,7 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	add_common_debug(p, b.file);
 	add_package(p, b.file, image->display);
 	place = b.debug ? debug_place(b.file, b.debug, image->display) : NULL;
-	if (!place || !add_file(p, elffile_path(b.debug), place))
+	if (!place || !plan_add(p, elffile_path(b.debug), place))
 		return;
 	add_common_debug(p, b.debug);
 	add_package(p, b.debug, place);
@@ -331,7 +184,7 @@ static void add_code(struct plan *p, uint32_t index, const struct sfile_header *
 		return;
 	binary_open(p->binaries, index, header, &b);
 	place = b.file ? code_place(p, &p->gather->images[index], b.file) : NULL;
-	file = place ? add_file(p, elffile_path(b.file), place) : NULL;
+	file = place ? plan_add(p, elffile_path(b.file), place) : NULL;
 	if (!file)
 		return;
 	file->kind = ARCHIVE_CODE;
@@ -357,7 +210,7 @@ static void add_kernel(struct plan *p, const struct gather_image *image)
 			leave_out(p, image, "the session has no copy of the kernel's symbols");
 			return;
 		}
-		file = add_file(p, from, "/proc/kallsyms");
+		file = plan_add(p, from, "/proc/kallsyms");
 		if (file) {
 			file->kind = ARCHIVE_KALLSYMS;
 			file->session = GATHER_NONE;
@@ -427,7 +280,7 @@ static void add_made(struct plan *p, const struct gather_file *f)
 	below = path + strlen(p->config->made) + 1 + strlen(p->session->name) + 1;
 	if (f->past && p->session->idle) /* a file of that name may have come back */
 		below = batch = xasprintf(SESSION_IDLE "/1.files/%s", below);
-	(void)add_session_file(path, below, p);
+	plan_add_of_session(p, path, below);
 }
 
 /* Adds sample files first: only a callee's own file describes its image. */
@@ -445,7 +298,7 @@ static void add_sample_files(struct plan *p)
 			continue;
 		p->session = &g->sessions[f->session];
 		if (f->path)
-			(void)add_session_file(f->path, below_session(p, f->path), p);
+			plan_add_of_session(p, f->path, below_session(p, f->path));
 		else if (p->config->made && !f->end && !(f->arcs && has_chains))
 			add_made(p, f);
 		add_jit(p, f);
@@ -484,7 +337,7 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 			  .chained = chained };
 
 	*ret = (struct archive){ .exclude_dependent = config->exclude_dependent };
-	add_sessions(&p);
+	plan_add_sessions(&p);
 	add_sample_files(&p);
 	if (config->chained)
 		memcpy(chained, config->chained, g->image_count * sizeof(*chained));
