@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
+#include "base/parse.h"
 #include "file/path.h"
 #include "profile/archive/excerpt.h"
 #include "profile/select/gather.h"
@@ -91,13 +92,53 @@ static struct excerpt_config excerpt_of(const struct plan *p)
 					p->config->exclude_dependent };
 }
 
-/* Adds a file, unless one of the part of the session takes its place. */
+static bool is_region(const struct plan *p, uint32_t image, uint32_t tgid)
+{
+	const struct sname_image *id = &p->gather->images[image].id;
+
+	return id->kind == SNAME_ANON && id->tgid == tgid;
+}
+
+/* Whether regions of memory of process @tgid are archived: of sample files, or of chains. */
+static bool has_regions(const struct plan *p, uint32_t tgid)
+{
+	const struct gather *g = p->gather;
+	size_t i;
+
+	for (i = 0; i < g->image_count; i++)
+		if (p->chained[i] && is_region(p, (uint32_t)i, tgid))
+			return true;
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *f = &g->files[i];
+
+		if (p->config->exclude_dependent && f->app != f->image)
+			continue;
+		if (is_region(p, f->image, tgid) ||
+		    (f->callee != GATHER_NONE && is_region(p, f->callee, tgid)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the file at @below is the code of a process whose regions are not archived. */
+static bool is_code_of_others(const struct plan *p, const char *below)
+{
+	static const char directory[] = "jit/";
+	const char *at = below + strlen(directory);
+	uint64_t tgid;
+
+	return !strncmp(below, directory, strlen(directory)) && parse_dec(&at, &tgid) == 0 &&
+	       !strcmp(at, ".jo") && !has_regions(p, (uint32_t)tgid);
+}
+
+/* Adds a file, unless one of the part of the session takes its place, or it is of another part. */
 static int add_unless_replaced(const char *path, const char *below, void *data)
 {
 	struct plan *p = data;
 	const struct excerpt_config excerpt = excerpt_of(p);
 
-	if (p->config->narrowed && excerpt_replaces(&excerpt, below))
+	if (p->config->narrowed &&
+	    (excerpt_replaces(&excerpt, below) || is_code_of_others(p, below)))
 		return 0;
 	plan_add_of_session(p, path, below);
 	return 0;
@@ -117,19 +158,18 @@ static int add_made_file(const char *path, const char *below, void *data)
 	return 0;
 }
 
-/* Makes, and adds, the files of the part of the session that is archived. */
-static void add_excerpt(struct plan *p)
+/* Makes the files of the part of the session that is archived, in a directory whose path is
+ * returned; caller frees. */
+static char *make_excerpt(struct plan *p)
 {
 	const struct excerpt_config excerpt = excerpt_of(p);
-	_cleanup_free_ char *directory = path_join(p->config->made, p->session->name);
-	struct error err = ERROR_INIT;
+	const uint32_t session = (uint32_t)(p->session - p->gather->sessions);
+	char *directory = path_join(p->config->made, p->session->name);
 
-	excerpt_write(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory);
+	excerpt_write(&excerpt, session, directory);
 	if (!p->config->exclude_dependent)
-		excerpt_chained(&excerpt, (uint32_t)(p->session - p->gather->sessions), directory,
-				p->chained);
-	if (session_walk_rest(directory, add_made_file, p, &err) < 0)
-		log_warn("%s", err.text);
+		excerpt_chained(&excerpt, session, directory, p->chained);
+	return directory;
 }
 
 void plan_add_sessions(struct plan *p)
@@ -138,11 +178,15 @@ void plan_add_sessions(struct plan *p)
 	size_t i;
 
 	for (i = 0; i < p->gather->session_count; i++) {
+		_cleanup_free_ char *made = NULL;
+
 		p->session = &p->gather->sessions[i];
+		if (p->config->narrowed && p->config->made)
+			made = make_excerpt(p);
 		add_session_directory(p, p->session->samples);
 		if (session_walk_rest(p->session->samples, add_unless_replaced, p, &err) < 0)
 			log_warn("%s", err.text);
-		if (p->config->narrowed && p->config->made)
-			add_excerpt(p);
+		if (made && session_walk_rest(made, add_made_file, p, &err) < 0)
+			log_warn("%s", err.text);
 	}
 }
