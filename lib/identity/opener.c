@@ -156,6 +156,7 @@ static unsigned int lane_of(enum opener_what what)
 	case OPENER_CODE:
 	case OPENER_COPIED:
 		return LANE_TABLES;
+	case OPENER_JIT_ROOT:
 	case OPENER_JIT_FIND:
 	case OPENER_JIT_READ:
 		return LANE_JIT;
@@ -367,6 +368,18 @@ int opener_lines(struct opener *o, const struct cookie_image *image,
 	*ret = (struct function_table){ .size = a.size, .owner = a.owner };
 	ret->bytes = parser_functions_copy(o->parser, &ret->size);
 	return 0;
+}
+
+int opener_jit_root(struct opener *o, const struct jit_files_query *query)
+{
+	struct opener_request request = { .what = OPENER_JIT_ROOT,
+					  .tgid = query->tgid,
+					  .owner = query->owner };
+	_cleanup_free_ char *name = xasprintf("root directory of process %u", query->tgid);
+	struct opener_answer a;
+	int found = -1, r = call(o, &request, name, -1, &a, &found);
+
+	return r < 0 ? r : found < 0 ? -EBADMSG : found;
 }
 
 int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret)

@@ -83,6 +83,8 @@ int opener_lines(struct opener *o, const struct cookie_image *image,
 		 const struct cookie_mapped *where, const struct parser_places *places,
 		 struct function_table *ret);
 
+/* As jit_files_open_root() on this machine. */
+int opener_jit_root(struct opener *o, const struct jit_files_query *query);
 /* As jit_files_find() on this machine; @root stays the caller's. */
 int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret);
 

@@ -18,7 +18,7 @@
 struct jit_files {
 	struct jit_files_query query;
 	int pidfd; /* -1: it had exited before it was first looked up */
-	int root;  /* its root directory; -1: unknown */
+	int root;  /* its root directory; negative: not known yet */
 };
 
 /* The innermost pid of the line "NSpid:" of /proc/PID/status. */
@@ -40,20 +40,33 @@ static uint32_t inner_pid(const char *root, uint32_t tgid)
 struct jit_files *jit_files_new(const char *root, uint32_t tgid)
 {
 	struct jit_files *f = xcalloc(1, sizeof(*f));
-	_cleanup_free_ char *relative = xasprintf("/proc/%u/root", tgid);
+	_cleanup_free_ char *relative = xasprintf("/proc/%u", tgid);
 	_cleanup_free_ char *path = path_under(root, relative);
 	struct stat st;
 
 	f->query.tgid = tgid;
 	f->query.inner = inner_pid(root, tgid);
 	f->pidfd = (int)syscall(SYS_pidfd_open, tgid, 0);
-	f->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	*strrchr(path, '/') = '\0';
+	f->root = -1;
 	f->query.owner = stat(path, &st) == 0 ? st.st_uid : geteuid();
-	/* The process has exited or its root is hidden: most likely its root is ours. */
-	if (f->root < 0)
-		f->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return f;
+}
+
+int jit_files_open_root(const char *proc_root, uint32_t tgid)
+{
+	_cleanup_free_ char *relative = xasprintf("/proc/%u/root", tgid);
+	_cleanup_free_ char *path = path_under(proc_root, relative);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	/* The process has exited or its root is hidden: most likely its root is ours. */
+	if (fd < 0)
+		fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+void jit_files_take_root(struct jit_files *f, int fd)
+{
+	f->root = fd;
 }
 
 void jit_files_free(struct jit_files *f)

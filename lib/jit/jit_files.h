@@ -4,10 +4,11 @@
  * /tmp/perf-PID.map, a jitdump (jit-PID.dump in /tmp, or anywhere if it is mapped), the dump of the
  * original's agent in /tmp/.oprofile/jitdump. The process is not trusted: a file is used only if it
  * is a regular file with one link, owned by the process's user, and reached without links out of
- * the process's root. The search may wait for the server of a file system, so another process can
- * do it (identity/opener.h); all else here waits for nobody.
+ * the process's root. To open that root, and to search, may wait for the server of a file system:
+ * another process can do it (identity/opener.h). All else here waits for nobody.
  *
  *	struct jit_files *f = jit_files_new("", tgid);
+ *	jit_files_take_root(f, jit_files_open_root("", tgid));
  *	while ((fd = jit_files_find("", jit_files_root(f), jit_files_query(f), path)) >= 0)
  *		jit_files_note(f, fd);
  *	jit_files_free(f);
@@ -35,14 +36,21 @@ struct jit_files_query {
 	} seen[JIT_FILES_MAX];
 };
 
-/* Opens the root directory of process @tgid of the /proc below @root, so that its files can be
- * found after it exits. If it has already exited, fewer files are found. Caller frees. */
+/* The files of process @tgid of the /proc below @root. If it has already exited, fewer are found.
+ * Caller frees. */
 struct jit_files *jit_files_new(const char *root, uint32_t tgid);
 /* NULL is fine. */
 void jit_files_free(struct jit_files *f);
 DEFINE_CLEANUP(struct jit_files *, jit_files_free);
 
-/* What to search for, and below which directory (a descriptor with O_PATH); borrowed. */
+/* Opens the root directory of a process of the /proc below @proc_root, or ours if it has exited,
+ * with O_PATH. Returns the descriptor, which is the caller's, or -errno. */
+int jit_files_open_root(const char *proc_root, uint32_t tgid);
+/* Takes the descriptor, so that files can be found after the process exits. */
+void jit_files_take_root(struct jit_files *f, int fd);
+
+/* What to search for, and below which directory (a descriptor with O_PATH, negative before
+ * jit_files_take_root()); borrowed. */
 const struct jit_files_query *jit_files_query(const struct jit_files *f);
 int jit_files_root(const struct jit_files *f);
 /* Notes that the file @fd was found. */

@@ -88,6 +88,16 @@ static int code(uint32_t tgid, uint64_t page, struct opener_answer *a)
 	return pread(fd, a->page, sizeof(a->page), (off_t)page) == sizeof(a->page) ? 0 : -EIO;
 }
 
+static int open_root(uint32_t tgid, struct sandbox_reply *reply)
+{
+	int fd = jit_files_open_root("", tgid);
+
+	if (fd < 0)
+		return fd;
+	reply->fd = fd;
+	return 0;
+}
+
 static int find_jit(const struct opener_request *r, int root, struct sandbox_reply *reply)
 {
 	_cleanup_free_ char *path = NULL;
@@ -147,6 +157,9 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 		break;
 	case OPENER_CODE:
 		reply->code = code(r->tgid, r->start, a);
+		break;
+	case OPENER_JIT_ROOT:
+		reply->code = open_root(r->tgid, reply);
 		break;
 	case OPENER_JIT_FIND:
 		reply->code = find_jit(r, fd, reply);

@@ -24,6 +24,7 @@ enum opener_what {
 	OPENER_VERSION, /* as OPENER_IDENTIFY, in the lane of the next */
 	OPENER_FUNCTIONS,
 	OPENER_LINES,
+	OPENER_JIT_ROOT,
 	OPENER_JIT_FIND, /* below the directory that comes along */
 	OPENER_JIT_READ, /* the file that comes along with O_PATH */
 };

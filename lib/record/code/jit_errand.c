@@ -31,12 +31,13 @@ static void run(struct errand *errand)
 		e->code = opener_jit_read(e->opener, &e->from, &e->bytes, &e->size);
 		return;
 	}
-	r = opener_jit_find(e->opener, e->from.fd, &e->query, &e->path);
+	r = e->is_root ? opener_jit_root(e->opener, &e->query)
+		       : opener_jit_find(e->opener, e->from.fd, &e->query, &e->path);
 	e->code = MIN(r, 0);
 	e->found = MAX(r, -1);
 }
 
-/* A question about what @fd refers to. */
+/* A question about what @fd refers to; -1: nothing yet. */
 static struct jit_errand *make(struct opener *o, uint64_t serial, const struct jit_files *files,
 			       int fd)
 {
@@ -48,9 +49,17 @@ static struct jit_errand *make(struct opener *o, uint64_t serial, const struct j
 	e->query = *jit_files_query(files);
 	e->from.tgid = e->query.tgid;
 	e->from.owner = e->query.owner;
-	e->from.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	e->from.fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	e->found = -1;
 	return e;
+}
+
+struct errand *jit_errand_root(struct opener *o, uint64_t serial, const struct jit_files *files)
+{
+	struct jit_errand *e = make(o, serial, files, -1);
+
+	e->is_root = true;
+	return &e->errand;
 }
 
 struct errand *jit_errand_find(struct opener *o, uint64_t serial, const struct jit_files *files)

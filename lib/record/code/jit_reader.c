@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/share.h"
-#include "file/open_regular.h"
 #include "helper/relief.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
@@ -13,7 +12,6 @@
 #include "record/code/internal/jit_reader_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 enum { WAITING_MAX = 131072 }; /* samples, of all processes */
@@ -76,6 +74,7 @@ struct jit_process *jit_process_new(struct jit_reader *r, uint32_t tgid)
 	p->user->processes++;
 	p->jit = jit_new();
 	(void)map_set(&r->processes, tgid, p);
+	jit_process_begin_search(p);
 	return p;
 }
 
@@ -123,76 +122,6 @@ void jit_process_free(struct jit_process *p)
 	jit_free(p->found_early);
 	jit_free(p->jit);
 	free(p);
-}
-
-/* --- searches --- */
-
-/* Hands a question to the thread that asks them; returns whether it will be answered. */
-static bool ask(struct jit_reader *r, struct errand *e)
-{
-	uint64_t number;
-
-	if (!r->errands && errands_new(ERRANDS_OUTSIDE, &r->errands, NULL) < 0) {
-		e->drop(e);
-		return false;
-	}
-	number = errands_add(r->errands, e);
-	r->asked = MAX(r->asked, number);
-	return number != 0;
-}
-
-static void ask_for_files(struct jit_process *p)
-{
-	struct jit_reader *r = p->reader;
-
-	if (p->searching)
-		return;
-	if (p->source_count < JIT_FILES_MAX && jit_files_root(p->files) >= 0)
-		p->searching = ask(r, jit_errand_find(r->opener, p->serial, p->files));
-	p->searched = p->searched || !p->searching;
-}
-
-/* Adds the file @path, which @fd refers to and which it takes. */
-static void add_source(struct jit_process *p, int fd, const char *path)
-{
-	jit_files_note(p->files, fd);
-	p->sources[p->source_count++] = jit_source_new(fd, path);
-	p->unread = true;
-	p->found = true;
-}
-
-/* Searches in this process. */
-static void search_here(struct jit_process *p)
-{
-	const char *root = p->reader->root;
-	int handle, fd;
-	char *path;
-
-	while (p->source_count < JIT_FILES_MAX &&
-	       (handle = jit_files_find(root, jit_files_root(p->files), jit_files_query(p->files),
-					&path)) >= 0) {
-		fd = open_regular_found(handle, O_RDONLY);
-		if (fd >= 0)
-			add_source(p, fd, path);
-		else
-			jit_files_note(p->files, handle);
-		(void)close(handle);
-		free(path);
-	}
-	p->searched = true;
-}
-
-bool jit_process_search(struct jit_process *p)
-{
-	bool found;
-
-	if (p->reader->opener)
-		ask_for_files(p);
-	else
-		search_here(p);
-	found = p->found;
-	p->found = false;
-	return found;
 }
 
 /* Begins to read maps again that were written again. */
@@ -313,7 +242,8 @@ static uint64_t take_turn(struct jit_process *p, struct parser *parser, uint64_t
 			n = note_read(p, p->at, parser_jit(parser, s, p->jit, now, &err), &err);
 			continue;
 		}
-		r->reading = ask(r, jit_errand_read(r->opener, p->serial, p->files, s, now));
+		r->reading =
+			jit_reader_send(r, jit_errand_read(r->opener, p->serial, p->files, s, now));
 		if (r->reading)
 			return 0;
 		p->at++;
@@ -364,17 +294,10 @@ static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
 		r->reading = r->reading && !e->source;
 		if (!p || p->serial != e->serial)
 			continue;
-		if (e->source) {
+		if (e->source)
 			bytes += take_portion(p, parser, e);
-			continue;
-		}
-		p->searching = false;
-		if (e->found < 0) {
-			p->searched = true;
-			continue;
-		}
-		add_source(p, STEAL_FD(e->found), e->path);
-		ask_for_files(p);
+		else
+			jit_process_take_search(p, e);
 	}
 	return bytes;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to the room: the state of a reader (record/code/jit_reader.h), and the part that asks
- * Java's virtual machines. */
+/* Private to the room: the state of a reader (record/code/jit_reader.h), and the parts that
+ * search for files and that ask Java's virtual machines. */
 #pragma once
 
 #include "base/map.h"
@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 struct attacher;
+struct errand;
 struct errands;
 struct jit_code;
+struct jit_errand;
 struct jit_process;
 struct opener;
 
@@ -37,6 +39,12 @@ struct jit_reader {
 	} stats; /* as struct jit_reader_stats */
 };
 
+/* Hands a question to the thread that asks them; returns whether it will be answered. */
+bool jit_reader_send(struct jit_reader *r, struct errand *e);
+/* Opens the root directory of a new process, or has it opened. */
+void jit_process_begin_search(struct jit_process *p);
+/* Takes the answer to a question for files of a process, and asks on. */
+void jit_process_take_search(struct jit_process *p, struct jit_errand *e);
 /* Whether one has not answered yet. */
 bool jit_reader_is_asking(const struct jit_reader *r);
 /* Takes the answer of a virtual machine, if one has come. */

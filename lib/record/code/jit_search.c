@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Searches for the files that describe the code of a process: here, or elsewhere (jit_errand.h). */
+#include "record/code/jit_reader.h"
+
+#include "file/open_regular.h"
+#include "record/code/internal/jit_reader_state.h"
+#include "record/code/jit_errand.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool jit_reader_send(struct jit_reader *r, struct errand *e)
+{
+	uint64_t number;
+
+	if (!r->errands && errands_new(ERRANDS_OUTSIDE, &r->errands, NULL) < 0) {
+		e->drop(e);
+		return false;
+	}
+	number = errands_add(r->errands, e);
+	r->asked = MAX(r->asked, number);
+	return number != 0;
+}
+
+/* Asks for a file or, before the first one, for the root directory. */
+static void ask(struct jit_process *p)
+{
+	struct jit_reader *r = p->reader;
+
+	if (p->searching)
+		return;
+	if (jit_files_root(p->files) < 0)
+		p->searching = jit_reader_send(r, jit_errand_root(r->opener, p->serial, p->files));
+	else if (p->source_count < JIT_FILES_MAX)
+		p->searching = jit_reader_send(r, jit_errand_find(r->opener, p->serial, p->files));
+	p->searched = p->searched || !p->searching;
+}
+
+void jit_process_begin_search(struct jit_process *p)
+{
+	if (p->reader->opener)
+		ask(p);
+	else
+		jit_files_take_root(p->files, jit_files_open_root(p->reader->root, p->tgid));
+}
+
+/* Adds the file @path, which @fd refers to and which it takes. */
+static void add_source(struct jit_process *p, int fd, const char *path)
+{
+	jit_files_note(p->files, fd);
+	p->sources[p->source_count++] = jit_source_new(fd, path);
+	p->unread = true;
+	p->found = true;
+}
+
+void jit_process_take_search(struct jit_process *p, struct jit_errand *e)
+{
+	p->searching = false;
+	if (e->found < 0) {
+		p->searched = true;
+		return;
+	}
+	if (e->is_root)
+		jit_files_take_root(p->files, STEAL_FD(e->found));
+	else
+		add_source(p, STEAL_FD(e->found), e->path);
+	ask(p);
+}
+
+/* Searches in this process. */
+static void search_here(struct jit_process *p)
+{
+	const char *root = p->reader->root;
+	int handle, fd;
+	char *path;
+
+	while (p->source_count < JIT_FILES_MAX &&
+	       (handle = jit_files_find(root, jit_files_root(p->files), jit_files_query(p->files),
+					&path)) >= 0) {
+		fd = open_regular_found(handle, O_RDONLY);
+		if (fd >= 0)
+			add_source(p, fd, path);
+		else
+			jit_files_note(p->files, handle);
+		(void)close(handle);
+		free(path);
+	}
+	p->searched = true;
+}
+
+bool jit_process_search(struct jit_process *p)
+{
+	bool found;
+
+	if (p->reader->opener)
+		ask(p);
+	else
+		search_here(p);
+	found = p->found;
+	p->found = false;
+	return found;
+}
