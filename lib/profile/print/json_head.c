@@ -153,10 +153,10 @@ void json_head(const struct report *r, struct json *j)
 	json_u64(j, "skipped_files", r->skipped);
 	if (r->gone)
 		json_u64(j, "gone_files", r->gone);
-	if (!r->container->block_count)
+	if (!container_measured_blocks(r->container))
 		return;
 	json_open(j, "noise", '{');
-	json_u64(j, "blocks", r->container->block_count);
+	json_u64(j, "blocks", container_measured_blocks(r->container));
 	json_string(j, "of", r->container->blocks_are_sessions ? "sessions" : "time");
 	json_close(j, '}');
 }

@@ -310,14 +310,15 @@ static bool has_unknown_waits(const struct container *c)
 static void print_noise(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
+	size_t blocks = container_measured_blocks(c);
 	bool is_used = r->before || (r->view && (r->view->errors || r->trend));
 
-	if (is_used && !c->block_count && (has_unknown_waits(c) || has_unknown_waits(c->first)))
+	if (is_used && !blocks && (has_unknown_waits(c) || has_unknown_waits(c->first)))
 		(void)fputs("Noise: unknown for time off the CPU, because single waits were not "
 			    "recorded\n",
 			    out);
-	if (c->block_count)
-		(void)fprintf(out, "Noise: measured between %zu %s\n", c->block_count,
+	if (blocks)
+		(void)fprintf(out, "Noise: measured between %zu %s\n", blocks,
 			      c->blocks_are_sessions ? "sessions" : "parts of the time");
 }
 

@@ -121,6 +121,20 @@ struct statistics_blocks container_blocks(const struct container *c, const uint6
 					   c->blocks_are_sessions, c->block_lengths };
 }
 
+size_t container_measured_blocks(const struct container *c)
+{
+	size_t slots = c->block_count + 1, count = 0, i, k;
+
+	if (!c->blocks_are_sessions || !c->block_totals)
+		return c->block_count;
+	for (i = 1; i < slots; i++) {
+		for (k = 0; k < c->class_count && !c->block_totals[k * slots + i]; k++)
+			;
+		count += k < c->class_count;
+	}
+	return count > 1 ? count : 0;
+}
+
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
 						  const struct row *whole, size_t class)
 {

@@ -182,6 +182,9 @@ struct statistics_interval container_interval(const struct container *c, size_t 
 /* The confidence interval of the row's share in those of @whole; NULL: in all of the class. */
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
 						  const struct row *whole, size_t class);
+/* The number of blocks that show how much counts vary, 0: there are none. A session without samples
+ * is none. */
+size_t container_measured_blocks(const struct container *c);
 /* What is known of the counts of a row (of its blocks) in blocks, and of their @totals. */
 struct statistics_blocks container_blocks(const struct container *c, const uint64_t *blocks,
 					  const uint64_t *totals, size_t class);
