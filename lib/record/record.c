@@ -290,7 +290,7 @@ int record_write_setup(const struct record *rec, const char *driver, struct erro
 		s.rights = xstrdup("user space only");
 	s.began = began_at(rec, s.started);
 	s.wander = rec->wanders ? WANDER_MOST : 0;
-	for (e = rec->events; e < rec->events + rec->event_count; e++)
+	for (e = rec->events; e < rec->events + rec->event_count + rec->derived_count; e++)
 		setup_add_event(&s, e->name, e->count, e->unit_mask, e->rate_hz);
 	r = session_create(rec->session_dir, rec->session_name, err);
 	if (r == 0)

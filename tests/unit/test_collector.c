@@ -119,6 +119,21 @@ static struct collector *open_collector(const char *dir, const char *stream_path
 	return c;
 }
 
+/* The names of the events that the session's setup has, "TIMER,OFFCPU"; caller frees. */
+static char *events_of(const char *session)
+{
+	_cleanup_free_ char *samples = session_samples(session, "current");
+	struct strbuf names = STRBUF_INIT;
+	struct setup setup = { 0 };
+	size_t i;
+
+	CHECK_EQ(setup_read(samples, &setup, NULL), 0);
+	for (i = 0; i < setup.event_count; i++)
+		strbuf_addf(&names, "%s%s", i ? "," : "", setup.events[i].name);
+	setup_done(&setup);
+	return strbuf_take(&names);
+}
+
 /* The count at @key of the program's sample file in session @name. */
 static uint32_t count_at(const char *dir, const char *name, uint64_t key)
 {
@@ -345,7 +360,7 @@ static void those_of_an_extended_feature_go_on_too(void)
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path =
 		recorded_words(dir, stream_with_offcpu, ARRAY_SIZE(stream_with_offcpu));
-	_cleanup_free_ char *session = path_join(dir, "session"), *after = NULL;
+	_cleanup_free_ char *session = path_join(dir, "session"), *after = NULL, *events = NULL;
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	struct collector_config config = {
 		.driver = "replay",
@@ -365,6 +380,8 @@ static void those_of_an_extended_feature_go_on_too(void)
 	}
 	after = printed_stats(c);
 	CHECK(strstr(after, "Nr. off-CPU microseconds  : 10\n"));
+	events = events_of(session);
+	CHECK_STR(events, "TIMER,OFFCPU");
 }
 
 static int drains, drains_left, drain_result;
