@@ -141,9 +141,29 @@ static char *minute_text(int64_t ms)
 	return text;
 }
 
-static char *second_text(uint64_t seconds)
+static int64_t ms_of(uint64_t seconds)
 {
-	return minute_text((int64_t)MIN(seconds, UINT64_C(1) << 35) * 1000);
+	return (int64_t)MIN(seconds, UINT64_C(1) << 35) * 1000;
+}
+
+/* "+0100", NULL if the time is not known; caller frees. */
+static char *zone_of(int64_t ms)
+{
+	_cleanup_free_ char *text = ms ? window_time(ms) : NULL;
+	const char *zone = text ? text + strlen("2026-11-20T14:00:00") : NULL;
+
+	return zone ? xasprintf("%.3s%s", zone, zone + strlen("+01:")) : NULL;
+}
+
+/* The zone of both times, "+0100", or of each, if the clocks were changed between them; 0 is one
+ * that is not known. "-" if none is; caller frees. */
+static char *zone_text(int64_t begin_ms, int64_t end_ms)
+{
+	_cleanup_free_ char *begin = zone_of(begin_ms ?: end_ms),
+			    *end = zone_of(end_ms ?: begin_ms);
+
+	return begin && strcmp(begin, end) ? xasprintf("%s, %s", begin, end)
+					   : xstrdup(begin ?: "-");
 }
 
 /* "1.5 MiB"; caller frees. */
@@ -211,18 +231,19 @@ static void print_sessions(const struct list *l)
 	size_t i;
 
 	add_name(&line, "Name", width);
-	strbuf_addf(&line, "  %-16s  %-16s  %9s  %9s  %s", "Begin", "End", "Samples", "Size",
-		    "Events, command");
+	strbuf_addf(&line, "  %-16s  %-16s  %-5s  %9s  %9s  %s", "Begin", "End", "Zone", "Samples",
+		    "Size", "Events, command");
 	print_line(&line);
 	for (i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
-		_cleanup_free_ char *began = second_text(e->setup.began),
-				    *ended = second_text(e->setup.ended),
+		int64_t began_ms = ms_of(e->setup.began), ended_ms = ms_of(e->setup.ended);
+		_cleanup_free_ char *began = minute_text(began_ms), *ended = minute_text(ended_ms),
+				    *zone = zone_text(began_ms, ended_ms),
 				    *size = size_text(e->bytes), *events = events_text(&e->setup);
 
 		add_name(&line, e->name, width);
-		strbuf_addf(&line, "  %-16s  %-16s  %9" PRIu64 "  %9s  %s", began, ended,
-			    e->samples, size, events);
+		strbuf_addf(&line, "  %-16s  %-16s  %-5s  %9" PRIu64 "  %9s  %s", began, ended,
+			    zone, e->samples, size, events);
 		if (e->setup.command)
 			strbuf_addf(&line, ", %s", e->setup.command);
 		print_line(&line);
@@ -236,21 +257,23 @@ static void print_history(const struct list *l)
 	size_t i;
 
 	add_name(&line, "Name", width);
-	strbuf_addf(&line, "  %6s  %-16s  %-16s  %9s", "Slices", "From", "To", "Size");
+	strbuf_addf(&line, "  %6s  %-16s  %-16s  %-5s  %9s", "Slices", "From", "To", "Zone",
+		    "Size");
 	print_line(&line);
 	for (i = 0; i < l->count; i++)
 		for (level = 0; level < HISTORY_LEVELS; level++) {
 			const struct history_kept *kept = &l->entries[i].kept[level];
-			_cleanup_free_ char *from = NULL, *to = NULL, *size = NULL;
+			_cleanup_free_ char *from = NULL, *to = NULL, *zone = NULL, *size = NULL;
 
 			if (!kept->files)
 				continue;
 			from = minute_text(kept->span.begin_ms);
 			to = minute_text(kept->span.end_ms);
+			zone = zone_text(kept->span.begin_ms, kept->span.end_ms);
 			size = size_text(kept->bytes);
 			add_name(&line, l->entries[i].name, width);
-			strbuf_addf(&line, "  %6s  %-16s  %-16s  %9s",
-				    history_level(level)->slice_text, from, to, size);
+			strbuf_addf(&line, "  %6s  %-16s  %-16s  %-5s  %9s",
+				    history_level(level)->slice_text, from, to, zone, size);
 			print_line(&line);
 		}
 }
@@ -269,8 +292,8 @@ static void write_session(const struct entry *e, struct json *j)
 {
 	size_t i;
 
-	write_time(j, "began", (int64_t)MIN(e->setup.began, UINT64_C(1) << 35) * 1000);
-	write_time(j, "ended", (int64_t)MIN(e->setup.ended, UINT64_C(1) << 35) * 1000);
+	write_time(j, "began", ms_of(e->setup.began));
+	write_time(j, "ended", ms_of(e->setup.ended));
 	if (e->setup.hostname)
 		json_string(j, "host", e->setup.hostname);
 	if (e->setup.command)
