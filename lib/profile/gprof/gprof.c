@@ -247,6 +247,11 @@ static int open_program(struct collect *c, struct binaries *bs, const struct sfi
 	const unsigned char *ident;
 
 	binary_open(bs, c->image, header, &c->binary);
+	if (c->binary.why == BINARY_CHANGED && !c->binary.file)
+		return error_set(err, -ENODATA,
+				 "%s is not the file that was profiled; --image-path=DIR finds the "
+				 "old one",
+				 image->display);
 	if (image->id.kind != SNAME_ROOT || !c->binary.file)
 		return error_set(err, -ENODATA, "%s: no file with symbols that gprof can read",
 				 image->display);
