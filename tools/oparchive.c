@@ -91,7 +91,8 @@ static int check_output(struct error *err)
 
 	if (plain && !strcmp(plain, "/"))
 		return error_set(err, -EINVAL, "--output-directory=/ would overwrite this system");
-	return 0;
+	/* To plan an archive may take long. */
+	return options.list ? 0 : archive_check_output(options.output, options.compact, err);
 }
 
 /* Returns whether the specification selects only a part of the samples. */

@@ -77,6 +77,9 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 /* Frees what archive_plan() allocated. */
 void archive_done(struct archive *a);
 
+/* Returns -EEXIST if archive_write(), or with @compact archive_write_compact(), would refuse to
+ * write to @path; else 0. */
+int archive_check_output(const char *path, bool compact, struct error *err);
 /* Writes it to @directory, which is created, for this user alone, if it is missing, and must not
  * contain an archive (-EEXIST). 0 or -errno. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);

@@ -27,15 +27,23 @@ static int write_kernel(const char *directory, struct error *err)
 	return r == 0 ? path_write(to, strbuf_text(&symbols), 0644, err) : r;
 }
 
+int archive_check_output(const char *path, bool compact, struct error *err)
+{
+	_cleanup_free_ char *place = path_under(path, ARCHIVE_SESSION_PLACE);
+
+	if (access(compact ? path : place, F_OK) < 0)
+		return 0;
+	return error_set(err, -EEXIST,
+			 compact ? "%s: already exists" : "%s: already contains an archive", path);
+}
+
 /* Makes the directory, for this user alone: the session may have been hidden from others. */
 static int make_directory(const char *directory, struct error *err)
 {
 	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
-	_cleanup_free_ char *place = path_under(directory, ARCHIVE_SESSION_PLACE);
+	int r = archive_check_output(directory, false, err);
 
-	if (access(place, F_OK) == 0)
-		return error_set(err, -EEXIST, "%s: already contains an archive", directory);
-	return path_make_dirs(directory, 0700, err);
+	return r < 0 ? r : path_make_dirs(directory, 0700, err);
 }
 
 /* A partial archive must not look complete. */
