@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "helper/relief.h"
 #include "identity/opener.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
+#include "record/code/jit_complaints.h"
 #include "record/code/jit_reader.h"
 
 #include <fcntl.h>
@@ -155,6 +157,54 @@ static void a_large_process_leaves_memory_to_others_of_its_user(void)
 	CHECK(large->put_off);
 }
 
+struct said {
+	size_t lines;
+	char last[256];
+};
+
+static void listen(enum log_level level _unused_, const char *text, void *data)
+{
+	struct said *said = data;
+
+	said->lines++;
+	(void)snprintf(said->last, sizeof(said->last), "%s", text);
+}
+
+static void many_processes_do_not_flood_the_log(void)
+{
+	enum { COUNT = 40 };
+	const uint64_t second = 1000000000;
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 1, NULL);
+	struct jit_process *p[COUNT];
+	struct said said = { 0 };
+	size_t i;
+
+	log_to(LOG_LEVEL_WARNING, listen, &said);
+	for (i = 0; i < COUNT; i++) {
+		p[i] = plant(r, root, 1, 1);
+		jit_reader_sync(r, NULL, second, false);
+	}
+	CHECK_EQ(stats_of(r).jit_put_off, COUNT);
+	CHECK_EQ(said.lines, 1);
+	CHECK(strstr(said.last, "gets no more names"));
+	jit_reader_sync(r, NULL, 60 * second, false);
+	CHECK_EQ(said.lines, 1);
+	jit_reader_sync(r, NULL, 61 * second, false);
+	CHECK_EQ(said.lines, 2);
+	CHECK(strstr(said.last, ": 39 more times"));
+	for (i = 0; i < COUNT; i++)
+		jit_process_free(p[i]);
+	/* Users are few, too. */
+	for (i = 0; geteuid() == 0 && i < COUNT; i++) {
+		p[i] = plant(r, root, 2 + (uint32_t)i, 1);
+		jit_reader_sync(r, NULL, 62 * second, false);
+		jit_process_free(p[i]);
+	}
+	CHECK(said.lines <= 2 + JIT_COMPLAINTS_USERS + 1);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+}
+
 static void code_that_cannot_be_kept_is_counted(void)
 {
 	_cleanup_directory_ char *root = test_directory();
@@ -299,7 +349,7 @@ static void a_turn_reads_less(void)
 TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(a_turn_reads_less),
       T(each_process_and_each_user_has_its_turn), T(users_share_memory_and_get_it_back),
       T(a_large_process_leaves_memory_to_others_of_its_user),
-      T(code_that_cannot_be_kept_is_counted), T(samples_that_wait_are_shared_out_too),
-      T(code_that_was_found_waits_for_the_first_search),
+      T(many_processes_do_not_flood_the_log), T(code_that_cannot_be_kept_is_counted),
+      T(samples_that_wait_are_shared_out_too), T(code_that_was_found_waits_for_the_first_search),
       T(a_jitdump_is_better_than_code_that_was_found),
       T(an_opener_finds_and_reads_while_nobody_waits))

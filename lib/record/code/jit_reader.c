@@ -36,6 +36,9 @@ struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct open
 	r->root = xstrdup(root);
 	r->memory = memory ?: JIT_MEMORY_DEFAULT;
 	r->opener = opener;
+	r->of_memory.what = "code of a process takes too much memory to get more names";
+	r->of_pieces.what = "pieces of a process's code are invalid or too many";
+	r->of_sources.what = "a description of a process's code could not be read further";
 	return r;
 }
 
@@ -94,12 +97,17 @@ static void count_bytes(struct jit_process *p, size_t bytes)
 	p->bytes = bytes;
 }
 
+static bool may_complain(const struct jit_process *p, struct jit_complaints *c)
+{
+	return jit_complaints_may(c, p->user->uid, p->reader->now);
+}
+
 /* Counts the pieces of code that were dropped; the first are logged. */
 static void count_dropped(struct jit_process *p)
 {
 	size_t dropped = jit_dropped(p->jit);
 
-	if (dropped && !p->dropped)
+	if (dropped && !p->dropped && may_complain(p, &p->reader->of_pieces))
 		log_warn(
 			"process %u: pieces of its code are invalid or too many, and have no names",
 			p->tgid);
@@ -164,12 +172,11 @@ static bool has_memory(struct jit_process *p)
 		p->put_off = false;
 		return true;
 	}
-	if (!p->put_off) {
-		r->stats.jit_put_off++;
+	r->stats.jit_put_off += !p->put_off;
+	if (!p->put_off && may_complain(p, &r->of_memory))
 		log_warn("process %u: its code takes %zu MiB of memory, that of its user's "
 			 "processes %zu; it gets no more names until there is room",
 			 p->tgid, p->bytes >> 20, (size_t)own >> 20);
-	}
 	p->put_off = true;
 	return false;
 }
@@ -211,8 +218,9 @@ static struct jit_process *next_process(struct jit_reader *r)
 static uint64_t note_read(struct jit_process *p, size_t i, int64_t n, const struct error *why)
 {
 	if (n < 0) {
-		log_warn("%s: code of process %u after this point has no names", why->text,
-			 p->tgid);
+		if (may_complain(p, &p->reader->of_sources))
+			log_warn("%s: code of process %u after this point has no names", why->text,
+				 p->tgid);
 		jit_source_free(p->sources[i]);
 		p->sources[i] = p->sources[--p->source_count];
 	} else if (n == 0) {
@@ -361,6 +369,10 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 
 	if (is_turn)
 		bytes_max /= BYTES_SHARE;
+	r->now = now;
+	jit_complaints_sum_up(&r->of_memory, now);
+	jit_complaints_sum_up(&r->of_pieces, now);
+	jit_complaints_sum_up(&r->of_sources, now);
 	(void)take_answers(r, parser);
 	jit_reader_take_java(r);
 	look_for_growth(r);

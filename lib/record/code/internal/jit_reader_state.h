@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "record/code/jit_complaints.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,8 @@ struct jit_reader {
 	uint64_t asked_before;	   /* that of the last one before this call */
 	uint64_t taken;		   /* answers */
 	bool reading;		   /* a source is being read */
+	uint64_t now;		   /* of the last jit_reader_sync() */
+	struct jit_complaints of_memory, of_pieces, of_sources;
 	struct {
 		uint64_t jit_dropped, jit_put_off, java_maps, java_refused;
 	} stats; /* as struct jit_reader_stats */
