@@ -124,11 +124,14 @@ static bool has_regions(const struct plan *p, uint32_t tgid)
 static bool is_code_of_others(const struct plan *p, const char *below)
 {
 	static const char directory[] = "jit/";
-	const char *at = below + strlen(directory);
+	const char *at = below;
 	uint64_t tgid;
 
-	return !strncmp(below, directory, strlen(directory)) && parse_dec(&at, &tgid) == 0 &&
-	       !strcmp(at, ".jo") && !has_regions(p, (uint32_t)tgid);
+	if (strncmp(at, directory, strlen(directory)) != 0)
+		return false;
+	at += strlen(directory);
+	return parse_dec(&at, &tgid) == 0 && !strcmp(at, ".jo") && tgid <= UINT32_MAX &&
+	       !has_regions(p, (uint32_t)tgid);
 }
 
 /* Adds a file, unless one of the part of the session takes its place, or it is of another part. */
