@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -49,8 +48,8 @@ enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
  * walk. */
 enum { FILLING = 8 };
 
-/* What may run short, and can be relieved. */
-static const char memory[] = "memory", descriptors[] = "descriptors";
+/* What runs short and can be relieved. */
+static const char memory[] = "memory";
 
 struct quota {
 	struct quota_limits limits;
@@ -152,7 +151,7 @@ static const char *short_of(const struct quota *q, const struct quota_use *use,
 		return "free disk space";
 	if (q->limits.keep_free && below(use->inodes_free, use->inodes / KEEP_INODES, free_percent))
 		return "free inodes";
-	return files && above(use->files, q->limits.files, percent) ? descriptors : NULL;
+	return files && above(use->files, q->limits.files, percent) ? "descriptors" : NULL;
 }
 
 /* The next level that frees anything; @level if only a pause is left. */
@@ -203,11 +202,10 @@ static void step_back(struct quota *q, const struct quota_use *use, uint64_t now
 }
 
 /* Whether what is kept only for speed is freed now, instead of shedding anything. That helps if
- * @what is neither disk space nor inodes. */
+ * @what is memory: other files need descriptors. */
 static bool is_relieved(struct quota *q, const char *what, uint64_t now_ns)
 {
-	if (q->shed != QUOTA_EASY ||
-	    (strcmp(what, memory) != 0 && strcmp(what, descriptors) != 0) ||
+	if (q->shed != QUOTA_EASY || what != memory ||
 	    (q->relieved_ns && now_ns - q->relieved_ns < relieve_every))
 		return false;
 	q->relieved_ns = now_ns;
@@ -295,7 +293,7 @@ static void look_at_memory(struct quota *q, uint64_t now_ns, const struct driver
 }
 
 /* The lowest free descriptor: about the number in use. */
-static uint64_t count_descriptors(uint64_t limit)
+static uint64_t descriptors(uint64_t limit)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 
@@ -434,7 +432,7 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 		return;
 	q->looked_ns = now_ns;
 	look_at_memory(q, now_ns, ops, driver, &use);
-	use.files = count_descriptors(q->limits.files);
+	use.files = descriptors(q->limits.files);
 	look_at_disk(q, now_ns, &use);
 	(void)quota_step(q, &use, now_ns, useful_levels(rec));
 	if (q->level != was)
