@@ -14,8 +14,8 @@ __attribute__((noinline)) static void work(long n)
 	unsigned long i, x = 1;
 
 	for (i = 0; i < n; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		x ^= x / 7;
+		x = x * 6364136223846793005u + n / (x | 9);
+		x ^= n / (x | 7);
 	}
 	sink = x;
 }
@@ -23,7 +23,7 @@ int main(void)
 {
 	int i;
 
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 10; i++)
 		work(20000000);
 	return 0;
 }
@@ -44,9 +44,9 @@ line()
 		2>"$dir/output" | awk -F, '$4 != "" { print $13, $14, $6 }'
 }
 
+# Each line has divisions, as their samples are in their line even where those of the processor skid.
 run
-# Divisions, as their samples are in their line even where those of the processor skid.
-sed -i 's,x ^= x / 7;,x ^= x / 7; x ^= n / (x | 1); x ^= n / (x | 3);,; 1i /* A line more. */\n\n#include <stddef.h>' \
+sed -i 's,x ^= n / (x | 7);,& x ^= n / (x | 1); x ^= n / (x | 3);,; 1i /* A line more. */\n\n#include <stddef.h>' \
 	"$dir/src/work.c"
 run --append
 line 10 >"$dir/moved"
