@@ -19,10 +19,10 @@ same_samples()
 	python3 - "$1" "$2" <<'END'
 import os, struct, sys
 HEADER, NODE = 72, 16
-# A replay keeps no functions of the files, drains nothing late, and costs no sampling. Chains have numbers
+# A replay keeps no functions or lines of the files, drains nothing late, and costs no sampling. Chains have numbers
 # in the order in which their parts came first.
-LEFT_OUT = ("setup", "kallsyms", "kallsyms.zst", "images", "history", "chains", "{kern}", "functions_kept",
-            "drains_late", "cost_ns", "cost_of_ns")
+LEFT_OUT = ("setup", "kallsyms", "kallsyms.zst", "images", "history", "chains", "{kern}", "functions_kept", "lines_kept",
+            "lines_put_off", "drains_late", "cost_ns", "cost_of_ns")
 
 def contents(top):
     found = {}
