@@ -23,7 +23,7 @@
 #include "base/macro.h"
 
 /* The thread takes over if the owner has been away for so long, and then as often, but only for
- * 1/RELIEF_SHARE of the time. */
+ * 1/RELIEF_SHARE of the time of a CPU. */
 enum { RELIEF_MS = 20, RELIEF_SHARE = 5 };
 
 struct relief;

@@ -150,9 +150,10 @@ static void many_short_times_away(void)
 
 static void work_for_long(void *data)
 {
-	const struct timespec second = { .tv_sec = 1 };
+	const uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + NS_PER_S;
 
-	(void)nanosleep(&second, NULL);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		;
 	work(data);
 }
 
@@ -172,6 +173,31 @@ static void the_end_waits_for_no_rest(void)
 	CHECK(clock_now_ns() - since_ns < (RELIEF_SHARE - 1) * NS_PER_S);
 }
 
+static void work_after_a_while(void *data)
+{
+	const struct timespec while_ns = { .tv_nsec = 400000000 };
+
+	(void)nanosleep(&while_ns, NULL);
+	work(data);
+}
+
+/* It need not rest for what it waited. */
+static void waiting_is_no_work(void)
+{
+	struct job j = { .done = eventfd(0, EFD_CLOEXEC), .is_owners_turn = true };
+	uint64_t since_ns;
+
+	j.relief = relief_new(work_after_a_while, &j);
+	CHECK_EQ(relief_start(j.relief, NULL, NULL), 0);
+	leave(&j);
+	await(&j);
+	since_ns = clock_now_ns();
+	await(&j);
+	CHECK(clock_now_ns() - since_ns < RELIEF_SHARE * UINT64_C(400000000));
+	come_back(&j);
+	end(&j);
+}
+
 static void without_a_thread_nothing_happens(void)
 {
 	struct job j = { .relief = relief_new(work, &j) };
@@ -185,4 +211,4 @@ static void without_a_thread_nothing_happens(void)
 
 TESTS(T(another_thread_works_while_the_owner_is_away), T(it_works_again_and_again),
       T(nobody_works_in_the_owners_turn), T(only_the_owner_can_leave), T(many_short_times_away),
-      T(the_end_waits_for_no_rest), T(without_a_thread_nothing_happens))
+      T(the_end_waits_for_no_rest), T(waiting_is_no_work), T(without_a_thread_nothing_happens))
