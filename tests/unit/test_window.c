@@ -70,22 +70,7 @@ static void times_mean_what_people_write(void)
 		  "2026-11-20 09:30:00 .. 2026-11-21 10:30:00 +0100" },
 		{ "@1795437015..@1795437020", "2026-11-23 13:30:15 .. 13:30:20 +0100" },
 		{ "13:00:30.250..13:00:31", "2026-11-23 13:00:30 .. 13:00:31 +0100" },
-		{ "13:00:30.2", "-" },
-		{ "13:00.250", "-" },
 		{ "..", ".." },
-		{ "", "-" },
-		{ "now", "-" },
-		{ "later", "-" },
-		{ "10m", "-" },
-		{ "-10", "-" },
-		{ "-10y", "-" },
-		{ "-99999999999999999999s", "-" },
-		{ "-9999999999999h", "-" },
-		{ "25:00", "-" },
-		{ "14:60", "-" },
-		{ "2026-13-01", "-" },
-		{ "2026-02-29", "-" },
-		{ "2026-04-31T14:00", "-" },
 		{ "2024-02-29", "2024-02-29 00:00:00 .. 2024-03-01 00:00:00 +0100" },
 		/* Over the end of daylight saving. */
 		{ "2026-10-24..2026-10-25",
@@ -101,17 +86,7 @@ static void times_mean_what_people_write(void)
 		{ "23:00Z..23:30Z", "2026-11-23 00:00:00 .. 00:30:00 +0100" },
 		{ "02:00+1400", "2026-11-23 13:00:00 .. 13:01:00 +0100" },
 		{ "23:00+0900..01:00", "2026-11-22 15:00:00 .. 17:00:00 +0100" },
-		{ "2026-11-20x", "-" },
-		{ "2026-11-20T", "-" },
-		{ "14:00+", "-" },
-		{ "14:00-14:05", "-" },
 		{ "2026-11-20T14:00-03:00", "2026-11-20 18:00:00 .. 18:01:00 +0100" },
-		{ "13:00/0s", "-" },
-		{ "-0s", "-" },
-		{ "14:00/", "-" },
-		{ "14:00/P5M", "-" }, /* five months */
-		{ "-1h..-2h", "-" },
-		{ "13:00..13:00:00..14:00", "-" },
 	};
 	size_t i;
 
@@ -120,6 +95,45 @@ static void times_mean_what_people_write(void)
 		_cleanup_free_ char *window = meaning(rows[i].text);
 
 		CHECK_STR(window, rows[i].window);
+	}
+}
+
+static void what_is_no_time_is_refused(void)
+{
+	static const char *const texts[] = {
+		"13:00:30.2",
+		"13:00.250",
+		"",
+		"now",
+		"later",
+		"10m",
+		"-10",
+		"-10y",
+		"-99999999999999999999s",
+		"-9999999999999h",
+		"25:00",
+		"14:60",
+		"2026-13-01",
+		"2026-02-29",
+		"2026-04-31T14:00",
+		"2026-11-20x",
+		"2026-11-20T",
+		"14:00+",
+		"14:00-14:05",
+		"13:00/0s",
+		"-0s",
+		"14:00/",
+		"14:00/P5M", /* five months */
+		"-1h..-2h",
+		"13:00..13:00:00..14:00",
+	};
+	size_t i;
+
+	use_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		_cleanup_free_ char *window = meaning(texts[i]);
+
+		CHECK_STR(window, "-");
 	}
 }
 
@@ -185,5 +199,5 @@ static void a_refusal_shows_the_forms(void)
 }
 
 TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
-      T(a_day_of_daylight_saving_has_its_own_length), T(yesterday_may_have_23_or_25_hours),
-      T(a_refusal_shows_the_forms))
+      T(what_is_no_time_is_refused), T(a_day_of_daylight_saving_has_its_own_length),
+      T(yesterday_may_have_23_or_25_hours), T(a_refusal_shows_the_forms))
