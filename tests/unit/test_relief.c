@@ -28,11 +28,16 @@ static void work(void *data)
 	CHECK_EQ(eventfd_write(j->done, 1), 0);
 }
 
-static void begin(struct job *j)
+static void begin_with(struct job *j, void (*what)(void *data))
 {
 	*j = (struct job){ .done = eventfd(0, EFD_CLOEXEC), .is_owners_turn = true };
-	j->relief = relief_new(work, j);
+	j->relief = relief_new(what, j);
 	CHECK_EQ(relief_start(j->relief, NULL, NULL), 0);
+}
+
+static void begin(struct job *j)
+{
+	begin_with(j, work);
 }
 
 static void end(struct job *j)
@@ -160,11 +165,10 @@ static void work_for_long(void *data)
 /* A drain that took long is followed by a longer rest, which does not hold up the end. */
 static void the_end_waits_for_no_rest(void)
 {
-	struct job j = { .done = eventfd(0, EFD_CLOEXEC), .is_owners_turn = true };
+	struct job j;
 	uint64_t since_ns;
 
-	j.relief = relief_new(work_for_long, &j);
-	CHECK_EQ(relief_start(j.relief, NULL, NULL), 0);
+	begin_with(&j, work_for_long);
 	leave(&j);
 	await(&j);
 	come_back(&j);
@@ -184,11 +188,10 @@ static void work_after_a_while(void *data)
 /* It need not rest for what it waited. */
 static void waiting_is_no_work(void)
 {
-	struct job j = { .done = eventfd(0, EFD_CLOEXEC), .is_owners_turn = true };
+	struct job j;
 	uint64_t since_ns;
 
-	j.relief = relief_new(work_after_a_while, &j);
-	CHECK_EQ(relief_start(j.relief, NULL, NULL), 0);
+	begin_with(&j, work_after_a_while);
 	leave(&j);
 	await(&j);
 	since_ns = clock_now_ns();
