@@ -34,9 +34,8 @@
 enum {
 	FILES_WANTED = 16384,
 	LARGE = 256 << 10, /* allocations this large are returned to the system at once */
-	EXIT_UNSAVED =
-		3, /* the exit status for SERVICE_UNSAVED and REPLAY_UNSAVED; oprofile.service
-			    * has it, too */
+	/* The exit status for SERVICE_UNSAVED and REPLAY_UNSAVED; oprofile.service has it, too. */
+	EXIT_UNSAVED = 3,
 };
 
 /* Makes room for all descriptors while this is the only thread. Later, who opens one for which

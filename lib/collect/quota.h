@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits on memory, disk and descriptors for recording samples. If one runs short, what is in
- * memory only for speed is freed; then work is shed level by level; the last level pauses sampling
- * until there is room. If there is room for some time, the levels are undone one by one. The time
- * doubles whenever one had to be shed again.
+ * Limits on memory, disk and descriptors for recording samples. If memory runs short, what is in
+ * it only for speed is freed. If that is not enough, or something else runs short, work is shed
+ * level by level; the last level pauses sampling until there is room. If there is room for some
+ * time, the levels are undone one by one. The time doubles whenever one had to be shed again.
  *
  *	struct quota *q = quota_new(&limits, session_dir, parser);
  *	quota_keep(q, record, ops, driver);	a few times a second, while it samples
