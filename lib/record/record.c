@@ -23,6 +23,7 @@
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/container_namer.h"
+#include "record/internal/sampled_names.h"
 #include "record/internal/thread_namer.h"
 #include "record/internal/transient.h"
 #include "sfile/session.h"
@@ -193,6 +194,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
 						config->cookies, rec->relief);
 	rec->sources = source_files_new(rec->samples);
+	rec->cgroups = sampled_names_new();
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
 		return r;
@@ -250,7 +252,7 @@ void record_free(struct record *rec)
 	feature_free(rec->feature);
 	container_namer_free(rec->containers);
 	thread_namer_free(rec->threads);
-	intern_done(&rec->cgroups);
+	sampled_names_free(rec->cgroups);
 	intern_done(&rec->comms);
 	stat_writer_free(rec->stat_writer);
 	free(rec->events);
@@ -401,9 +403,9 @@ static void forget_names(struct record *rec)
 	_cleanup_free_ char *cgroup = t->cgroup ? xstrdup(t->cgroup) : NULL;
 	_cleanup_free_ char *comm = t->comm ? xstrdup(t->comm) : NULL;
 
-	intern_done(&rec->cgroups);
+	sampled_names_forget(rec->cgroups);
 	intern_done(&rec->comms);
-	rec->trans.cgroup = intern(&rec->cgroups, cgroup);
+	rec->trans.cgroup = sampled_names_get(rec->cgroups, cgroup);
 	rec->trans.comm = intern(&rec->comms, comm);
 	rec->comm_count = comm != NULL;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The paths of cgroups as thousands of containers come and go. */
+#include "record_bench.h"
+
 #include "record/internal/sampled_names.h"
-
-#include "test.h"
-
-#include "base/mem.h"
+#include "record/internal/transient.h"
 
 static const char *numbered(struct sampled_names *t, int number)
 {
@@ -56,4 +55,50 @@ static void few_long_names_are_many(void)
 	sampled_names_free(t);
 }
 
-TESTS(T(names_unused_for_long_are_freed), T(few_long_names_are_many))
+/* Samples of @app under a cgroup. */
+static void sample_under(struct bench *b, const char *cgroup, uint64_t app)
+{
+	evbuf_context(b->buffer,
+		      &(struct evbuf_context){ .tgid = 7,
+					       .tid = 7,
+					       .app = app,
+					       .cgroup = cookie_cgroup(b->cookies, cgroup) });
+	evbuf_sample(b->buffer, app, 0x20, 0, 1);
+}
+
+/* Few of the samples are of an application that is selected, because files take time. Cgroups that
+ * come back count in the files that they had. */
+static void paths_of_cgroups_do_not_add_up(void)
+{
+	enum { CGROUPS = 30000, EVERY = 15000, MOST = 3 * 4096 };
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"),
+		 other = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/bin/o");
+	size_t most = 0;
+	int i;
+
+	b.config.separate = RECORD_SEPARATE_CGROUP;
+	b.config.images = "/bin/p";
+	bench_start(&b);
+	for (i = 0; i < CGROUPS; i++) {
+		_cleanup_free_ char *cgroup = xasprintf("/pod/%d", i);
+
+		if (i % 100 == 0)
+			sample_under(&b, "/stays", app);
+		sample_under(&b, cgroup, i % EVERY ? other : app);
+		if (i % 100)
+			continue;
+		CHECK_EQ(evbuf_flush(b.buffer), 0);
+		evbuf_restart(b.buffer);
+		record_sync(b.rec, false);
+		most = MAX(most, sampled_names_count(b.rec->cgroups));
+	}
+	CHECK(most <= MOST);
+	sample_under(&b, "/pod/0", app);
+#define FILE_OF "/{root}/bin/p/{dep}/{root}/bin/p/" T0
+	CHECK_LISTING(&b, "{cgroup}/stays" FILE_OF "20 300\n", "{cgroup}/pod/0" FILE_OF "20 2\n",
+		      "{cgroup}/pod/15000" FILE_OF "20 1\n");
+}
+
+TESTS(T(names_unused_for_long_are_freed), T(few_long_names_are_many),
+      T(paths_of_cgroups_do_not_add_up))

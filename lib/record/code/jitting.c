@@ -99,6 +99,21 @@ void jitting_use_images(const struct jitting *j)
 	}
 }
 
+void jitting_each_cgroup(const struct jitting *j, void (*use)(const char *cgroup, void *data),
+			 void *data)
+{
+	size_t i;
+
+	map_for_each (&j->makers, slot) {
+		const struct maker *m = slot->value;
+
+		for (i = 0; i < m->spot_count; i++)
+			use(m->spots[i].cgroup, data);
+		for (i = 0; i < m->waiting_count; i++)
+			use(m->waiting[i].key.task.cgroup, data);
+	}
+}
+
 void jitting_free(struct jitting *j)
 {
 	if (!j)

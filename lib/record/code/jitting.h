@@ -80,6 +80,9 @@ struct jitting_samples jitting_samples(const struct jitting *j);
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret);
 /* Keeps the images that samples and code wait for from being swept (sampled_image_sweep()). */
 void jitting_use_images(const struct jitting *j);
+/* Calls @use for each cgroup, or NULL, that samples and code wait for. */
+void jitting_each_cgroup(const struct jitting *j, void (*use)(const char *cgroup, void *data),
+			 void *data);
 /* Forgets all processes and their regions, because the session goes away. Waiting samples are
  * lost. */
 void jitting_forget(struct jitting *j);

@@ -113,11 +113,16 @@ static void await(struct container_namer *n)
 	n->last = 0;
 }
 
+void container_namer_let_go(struct container_namer *n)
+{
+	map_done(&n->seen);
+	intern_done(&n->ids);
+}
+
 void container_namer_forget(struct container_namer *n)
 {
 	await(n);
-	map_done(&n->seen);
-	intern_done(&n->ids);
+	container_namer_let_go(n);
 	n->is_told = false;
 }
 
@@ -127,8 +132,7 @@ void container_namer_free(struct container_namer *n)
 		return;
 	await(n);
 	errands_free(n->errands);
-	map_done(&n->seen);
-	intern_done(&n->ids);
+	container_namer_let_go(n);
 	free(n->root);
 	free(n->samples);
 	free(n);

@@ -15,9 +15,13 @@ struct container_namer;
 /* A namer for the session whose sample files are in @samples; both are copied. Caller frees. */
 struct container_namer *container_namer_new(const char *root, const char *samples);
 /* @cgroup has samples; for the first one of a container, begins to look for its name. Equal paths
- * are the same pointer, borrowed for good. The session's directory must exist. */
+ * are the same pointer, borrowed until the next call of a function that lets go of it. The
+ * session's directory must exist. */
 void container_namer_see(struct container_namer *n, const char *cgroup);
-/* Waits for the thread, but not long. All containers are new again: the session is another one. */
+/* Lets go of all cgroups: the names of those that are sampled again are looked for again, and
+ * written again, which they are once in thousands of containers. */
+void container_namer_let_go(struct container_namer *n);
+/* Waits for the thread, but not long, and lets go of all cgroups: the session is another one. */
 void container_namer_forget(struct container_namer *n);
 /* Waits for the thread, but not long. NULL is fine. */
 void container_namer_free(struct container_namer *n);

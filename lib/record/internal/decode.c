@@ -9,6 +9,7 @@
 #include "record/feature.h"
 #include "record/store/store.h"
 #include "record/internal/chain_recorder.h"
+#include "record/internal/sampled_names.h"
 #include "record/internal/transient.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ static void code_ctx_cgroup(struct record *rec, const uint64_t *words)
 	bool valid = cgroup && cgroup->kind == COOKIE_CGROUP;
 
 	end_trace_before(rec);
-	rec->trans.cgroup = intern(&rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
+	rec->trans.cgroup = sampled_names_get(rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
 }
 
 /* Threads choose their names: so many different ones have files of their own. */

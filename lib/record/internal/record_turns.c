@@ -7,7 +7,9 @@
 #include "record/code/jitting.h"
 #include "record/code/source_files.h"
 #include "record/internal/chain_recorder.h"
+#include "record/internal/container_namer.h"
 #include "record/internal/kernel_images.h"
+#include "record/internal/sampled_names.h"
 #include "record/internal/thread_namer.h"
 #include "record/internal/transient.h"
 #include "record/store/sampled_image.h"
@@ -59,6 +61,42 @@ static void sweep_images(struct record *rec, uint64_t until_ns)
 	source_files_sweep(rec->sources, is_known, rec->binaries);
 }
 
+static bool is_of_old_cgroup(const struct store_key *key, void *data)
+{
+	const struct record *rec = data;
+
+	return sampled_names_is_old(rec->cgroups, key->task.cgroup);
+}
+
+static void use_cgroup(const char *cgroup, void *data)
+{
+	struct record *rec = data;
+
+	sampled_names_use(rec->cgroups, cgroup);
+}
+
+/* Does the same with the paths of cgroups. */
+static void sweep_cgroups(struct record *rec, uint64_t until_ns)
+{
+	const struct store_choice choice = { .until_tick = UINT64_MAX,
+					     .leaves = is_of_old_cgroup,
+					     .data = rec,
+					     .until_ns = until_ns };
+
+	/* An incomplete chain refers to its cgroup. */
+	if (!sampled_names_are_many(rec->cgroups) || rec->trans.tracing != TRACE_OFF)
+		return;
+	use_cgroup(rec->trans.cgroup, rec);
+	if (rec->jitting)
+		jitting_each_cgroup(rec->jitting, use_cgroup, rec);
+	if (!store_leave(rec->store, &choice, true))
+		return;
+	chain_recorder_let_go(rec->trace);
+	if (rec->containers)
+		container_namer_let_go(rec->containers);
+	(void)sampled_names_sweep(rec->cgroups); /* none is lost */
+}
+
 bool record_tend_files(struct record *rec)
 {
 	struct store_choice choice = { .until_ns = clock_now_ns() + tend_ns };
@@ -106,6 +144,7 @@ static bool tend(struct record *rec)
 	is_left |= rec->jitting && jitting_tend(rec->jitting, clock_now_ns());
 	turn_stage(rec->turn, TURN_JIT);
 	sweep_images(rec, clock_now_ns() + tend_ns);
+	sweep_cgroups(rec, clock_now_ns() + tend_ns);
 	turn_stage(rec->turn, TURN_IMAGES);
 	return is_left;
 }

@@ -18,6 +18,7 @@ struct container_namer;
 struct thread_namer;
 struct sampled_image;
 struct feature;
+struct sampled_names;
 struct relief;
 struct store;
 struct store_file;
@@ -45,7 +46,7 @@ struct transient {
 	uint64_t trace_weight; /* of the current chain */
 	uint64_t chain_end;    /* why it ends (enum chain_end), if known */
 
-	const char *cgroup, *comm; /* interned; NULL: none */
+	const char *cgroup, *comm; /* in the record's tables; NULL: none */
 	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
@@ -83,7 +84,8 @@ struct record {
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
 	struct hot_code *hot; /* or NULL */
-	struct intern cgroups, comms;
+	struct sampled_names *cgroups;
+	struct intern comms;
 	struct container_namer *containers; /* NULL: cgroups are not separated */
 	struct thread_namer *threads;	    /* NULL: threads are not */
 	size_t comm_count;
