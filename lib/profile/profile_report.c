@@ -12,6 +12,7 @@
 #include "profile/rows/diff_match.h"
 #include "profile/rows/row_join.h"
 #include "profile/rows/row_places.h"
+#include "profile/rows/line_builds.h"
 #include "profile/rows/line_choice.h"
 #include "profile/rows/trend.h"
 #include "profile/rows/unresolved.h"
@@ -206,6 +207,18 @@ static void join_blocks(struct profile *p, struct container *rows)
 	classes_join_blocks(&p->classes);
 }
 
+/* Leaves the rows of one source line. */
+static int choose_line(struct profile_report *r, struct error *err)
+{
+	const struct profile *p = r->profile;
+	const struct line_source source = { p->gather, &p->classes, p->binaries };
+	const struct line_choice *line = r->view->rows.line;
+	_cleanup_free_ uint64_t *ages = line_builds_ages(&source, &r->rows);
+
+	line_builds_add(&source, line, &r->rows);
+	return line_choice_rows(line, ages, &r->rows, err);
+}
+
 static int collect_rows(struct profile_report *r, struct error *err)
 {
 	struct profile *p = r->profile;
@@ -222,7 +235,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		collect_calls(r, &job);
 	r->stats = job.stats;
 	if (r->rows.count == 0 && r->view->rows.line && r->stats.read)
-		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
+		return choose_line(r, err);
 	if (r->rows.count == 0 && r->view->rows.only && r->stats.read)
 		return error_set(err, -ENODATA,
 				 "%s: no function of this name was sampled; an image is "
@@ -243,7 +256,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 	if (report_form(r->view->form)->has_places)
 		row_places_find_all(&r->rows, p->gather, p->binaries);
 	if (r->view->rows.line)
-		return line_choice_rows(r->view->rows.line, p->classes.steps, &r->rows, err);
+		return choose_line(r, err);
 	if (r->view->timeline && r->view->rows.only)
 		container_choose_rows(&r->rows);
 	else if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)

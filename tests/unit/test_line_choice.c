@@ -52,6 +52,7 @@ static char *find(const struct sampled *all, unsigned int line)
 {
 	static const char *const how[] = { "text", "neighbour", "number" };
 	const struct line_choice choice = { (char *)"a.c", line };
+	const uint64_t ages[BUILDS] = { 1, 2, 3 };
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_(container_done) struct container c;
 	unsigned int build;
@@ -62,7 +63,7 @@ static char *find(const struct sampled *all, unsigned int line)
 		add_function(&c, build, "f", all);
 		add_function(&c, build, "g", all);
 	}
-	if (line_choice_rows(&choice, BUILDS, &c, NULL) < 0)
+	if (line_choice_rows(&choice, ages, &c, NULL) < 0)
 		return xstrdup("none");
 	for (i = 0; i < c.count; i++) {
 		const struct row *row = &c.rows[i];
@@ -140,6 +141,22 @@ static void lines_are_matched(void)
 		    { 1, 11, 40, 99 } },
 		  11,
 		  "0:f:8:neighbour:20 1:f:11:text:40" },
+		{ "no samples in the newest build",
+		  { { 0, 7, 10, 77 }, { 0, 9, 20, 88 }, { 1, 9, 0, 77 }, { 1, 11, 30, 88 } },
+		  9,
+		  "0:f:7:text:10 1:f:9:text:0" },
+		{ "no samples in the newest build, no texts",
+		  { { 0, 7, 10, 0 }, { 1, 7, 0, 77 }, { 1, 11, 30, 88 } },
+		  7,
+		  "0:f:7:number:10 1:f:7:text:0" },
+		{ "the function has no samples in the newest build",
+		  { { 0, 7, 10, 77, "g" }, { 1, 9, 0, 77, "g" }, { 1, 11, 30, 88 } },
+		  9,
+		  "0:g:7:text:10 1:g:9:text:0" },
+		{ "no build has samples in that of the newest one",
+		  { { 0, 7, 10, 77 }, { 1, 7, 0, 66 }, { 1, 11, 30, 77 } },
+		  7,
+		  "0:f:7:text:10 1:f:11:text:30" },
 		{ "not sampled", { { 0, 7, 10, 77 } }, 8, "none" },
 	};
 	size_t i;

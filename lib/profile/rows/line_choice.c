@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "profile/rows/container.h"
 #include "profile/rows/row_detail.h"
+#include "profile/select/gather.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,14 +19,14 @@ struct candidate {
 	int64_t distance; /* in lines from the start of the function, if that is known */
 	bool has_start;
 	uint64_t *counts;   /* one per class */
-	unsigned int first; /* line with samples in the row */
+	unsigned int first; /* known line of the row */
 };
 
 /* The candidates of all rows, those of a row next to each other. */
 struct candidates {
 	const struct line_choice *choice;
 	struct container *container;
-	size_t steps;
+	const uint64_t *ages; /* by image */
 	struct candidate *list;
 	size_t count, room;
 };
@@ -107,37 +108,25 @@ static void collect_row(struct candidates *all, size_t row)
 
 /* --- the line that is meant --- */
 
-/* The last step of time in which any event has a count. */
-static size_t last_step(const struct candidates *all, const uint64_t *counts)
+static uint32_t image_of(const struct candidates *all, const struct candidate *c)
 {
-	size_t last = 0, i;
-
-	for (i = 0; i < all->container->class_count; i++)
-		if (counts[i])
-			last = MAX(last, i % all->steps + 1);
-	return last;
+	return all->container->rows[c->row].image;
 }
 
-/* The line in the build that was sampled last; NULL: no build has it. */
-static const struct candidate *find_meant(const struct candidates *all)
+/* The newest build that has the line and is older than @age; GATHER_NONE: there is none. */
+static uint32_t next_build(const struct candidates *all, uint64_t age)
 {
-	const struct candidate *meant = NULL;
-	size_t newest = 0, i;
-	uint64_t most = 0;
+	uint32_t newest = GATHER_NONE;
+	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		const struct candidate *c = &all->list[i];
-		size_t at = last_step(all, all->container->rows[c->row].counts);
-		uint64_t sum = container_sum(c->counts, all->container->class_count);
+		uint32_t image = image_of(all, &all->list[i]);
 
-		if (c->place.line != all->choice->line || at < newest ||
-		    (at == newest && sum <= most))
-			continue;
-		meant = c;
-		newest = at;
-		most = sum;
+		if (all->list[i].place.line == all->choice->line && all->ages[image] < age &&
+		    (newest == GATHER_NONE || all->ages[image] > all->ages[newest]))
+			newest = image;
 	}
-	return meant;
+	return newest;
 }
 
 /* Whether both are in functions of the same name. */
@@ -152,21 +141,20 @@ static bool is_of_function(const struct candidates *all, const struct candidate 
 
 /* --- matching --- */
 
-/* The lines that are meant: that of the newest build in each of its functions. */
+/* The lines that are meant: that of one build in each of its functions. */
 struct meaning {
 	const struct candidate **list;
 	size_t count;
 	uint32_t image;
 };
 
-static struct meaning meaning_of(const struct candidates *all, const struct candidate *meant)
+static struct meaning meaning_of(const struct candidates *all, uint32_t image)
 {
-	struct meaning m = { xcalloc(all->count + 1, sizeof(*m.list)), 0,
-			     all->container->rows[meant->row].image };
+	struct meaning m = { xcalloc(all->count + 1, sizeof(*m.list)), 0, image };
 	size_t i;
 
 	for (i = 0; i < all->count; i++)
-		if (all->container->rows[all->list[i].row].image == m.image &&
+		if (image_of(all, &all->list[i]) == image &&
 		    all->list[i].place.line == all->choice->line)
 			m.list[m.count++] = &all->list[i];
 	return m;
@@ -187,10 +175,10 @@ static const struct candidate *meant_in(const struct candidates *all, const stru
 struct lines_of_row {
 	const struct candidate *list;
 	size_t count;
-	bool by_number; /* a function has no known start: by the first line with samples */
+	bool by_number; /* a function has no known start: by its first known line */
 };
 
-/* How far down a line is: from the start of its function, or from the first line with samples. */
+/* How far down a line is: from the start of its function, or from its first known line. */
 static int64_t depth(struct lines_of_row r, const struct candidate *c)
 {
 	return r.by_number ? (int64_t)c->place.line - (int64_t)c->first : c->distance;
@@ -265,7 +253,7 @@ static bool has_texts(struct lines_of_row r)
 	return false;
 }
 
-/* Finds the line in another build; NULL: it does not have the line, or no samples in it. */
+/* Finds the line in another build; NULL: it does not have the line. */
 static const struct candidate *match(const struct candidates *all, struct lines_of_row r,
 				     const struct candidate *meant, enum row_found *ret)
 {
@@ -313,35 +301,50 @@ static bool choose_row(const struct candidates *all, const struct meaning *m, st
 	return true;
 }
 
-int line_choice_rows(const struct line_choice *choice, size_t steps, struct container *c,
+/* Matches all rows with the line of one build. Whether any samples are there. */
+static bool choose_rows(const struct candidates *all, uint32_t image, bool *stays)
+{
+	struct container *c = all->container;
+	struct meaning m = meaning_of(all, image);
+	bool has_samples = false;
+	size_t i;
+
+	for (i = 0; i < all->count;) {
+		struct lines_of_row r = lines_of_row(all, all->list[i].row);
+		size_t row = r.list->row;
+
+		stays[row] = choose_row(all, &m, r);
+		has_samples |= stays[row] && container_sum(c->rows[row].counts, c->class_count) > 0;
+		i += r.count;
+	}
+	free(m.list);
+	return has_samples;
+}
+
+int line_choice_rows(const struct line_choice *choice, const uint64_t *ages, struct container *c,
 		     struct error *err)
 {
-	struct candidates all = { .choice = choice, .container = c, .steps = steps };
+	struct candidates all = { .choice = choice, .container = c, .ages = ages };
 	_cleanup_free_ bool *stays = xcalloc(c->count + 1, sizeof(*stays));
-	const struct candidate *meant;
-	struct meaning m = { 0 };
+	bool is_found = false;
 	size_t i, n = 0;
+	uint32_t image;
 
 	for (i = 0; i < c->count; i++)
 		collect_row(&all, i);
-	meant = find_meant(&all);
-	if (meant)
-		m = meaning_of(&all, meant);
-	for (i = 0; i < all.count && meant;) {
-		struct lines_of_row r = lines_of_row(&all, all.list[i].row);
-
-		stays[r.list->row] = choose_row(&all, &m, r);
-		i += r.count;
+	image = next_build(&all, UINT64_MAX);
+	while (image != GATHER_NONE && !is_found) {
+		is_found = choose_rows(&all, image, stays);
+		image = next_build(&all, ages[image]);
 	}
 	for (i = 0; i < c->count; i++)
 		if (stays[i])
 			c->rows[n++] = c->rows[i];
 	c->count = n;
-	free(m.list);
 	free(all.list);
-	return meant ? 0
-		     : error_set(err, -ENODATA,
-				 "%s:%u: no samples in this line; is there debug "
-				 "information (-g)?",
-				 choice->file, choice->line);
+	return is_found ? 0
+			: error_set(err, -ENODATA,
+				    "%s:%u: no samples in this line; is there debug "
+				    "information (-g)?",
+				    choice->file, choice->line);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One source line in all builds that a profile has: the newest build with samples in it says which
+ * One source line in all builds that a profile has: the newest build that has code of it says which
  * line it is; in the same functions of other builds, it is the line with the same text or, if that
- * is not known, with the same number from the function's start.
+ * is not known, with the same number from the function's start. If no build has samples there, the
+ * number is that of the next older build.
  *
  *	struct line_choice choice;
  *	if (line_choice_parse("src/a.c:7", &choice))
  *		...populate_images() with config->line = &choice...
- *	r = line_choice_rows(&choice, classes.steps, &container, err);
+ *	line_builds_add(&source, &choice, &container);
+ *	r = line_choice_rows(&choice, ages, &container, err);
  *	line_choice_done(&choice);
  */
 #pragma once
@@ -15,7 +17,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
 struct container;
 
@@ -31,7 +33,7 @@ void line_choice_done(struct line_choice *choice);
 /* Whether the source file at @path, or NULL, is meant. */
 bool line_choice_has(const struct line_choice *choice, const char *path);
 /* Leaves of the rows of @c, which are those of populate_images() for @choice, the functions that
- * have the line, with the counts and the place of the line only. Each event has @steps classes of
- * ascending times. 0, or -ENODATA if the line was not sampled. */
-int line_choice_rows(const struct line_choice *choice, size_t steps, struct container *c,
+ * have the line, with the counts and the place of the line only. @ages says of each image how new
+ * it is (line_builds.h). 0, or -ENODATA if the line was not sampled. */
+int line_choice_rows(const struct line_choice *choice, const uint64_t *ages, struct container *c,
 		     struct error *err);

@@ -161,8 +161,8 @@ static void print_line_note(const struct report *r, FILE *out)
 	if (line)
 		(void)fprintf(
 			out,
-			"Line %s:%u of the newest build with samples in it; of others, the line "
-			"with the same text in the same function\n"
+			"Line %s:%u of the newest build that has it; of others, the line with the "
+			"same text in the same function\n"
 			"*: there is none; the line as far from a line that both have\n"
 			"#: not certain, as texts are not known; the line as far from the "
 			"function's start\n",
