@@ -20,6 +20,11 @@ enum {
 	GENERATION_MS = 3600 * 1000,
 	/* Counts of one slice: ten seconds of a busy machine have some thousand. */
 	COUNTS_MAX = 1 << 20,
+	/* Memory for the names of a generation, which then ends, and for those of a slice: programs
+	 * make as many as they like. One takes as much as its path, and an entry of the tables. */
+	NAMES_BYTES = 4 << 20,
+	NAMES_IN_SLICE = 4 * NAMES_BYTES,
+	NAME_ENTRY = 96,
 };
 
 struct history_writer {
@@ -32,11 +37,13 @@ struct history_writer {
 	off_t names_length;
 	int64_t hour; /* in which it began */
 	uint32_t number;
+	uint32_t first; /* of that hour; 0: there was none yet */
 
 	struct map by_hash; /* of a name's path to its number */
 	struct keyed_hash hash;
 	char **paths; /* by number - 1 */
 	size_t count, room;
+	size_t bytes;	     /* of all names */
 	struct strbuf lines; /* of the names that are not written yet */
 
 	struct tally tally;
@@ -66,7 +73,7 @@ static void end_generation(struct history_writer *h)
 	h->names_fd = -1;
 	for (i = 0; i < h->count; i++)
 		free(h->paths[i]);
-	h->count = 0;
+	h->count = h->bytes = 0;
 	map_done(&h->by_hash);
 	strbuf_clear(&h->lines);
 	h->epoch++;
@@ -75,7 +82,7 @@ static void end_generation(struct history_writer *h)
 void history_writer_leave(struct history_writer *h)
 {
 	end_generation(h);
-	h->number = 0; /* the next one may be of another session */
+	h->number = h->first = 0; /* the next one may be of another session */
 	tally_done(&h->tally);
 }
 
@@ -105,6 +112,7 @@ uint32_t history_writer_file(struct history_writer *h, const struct history_name
 			number) if (!strcmp(h->paths[number - 1], path)) return (uint32_t)number;
 	generation_add_name(&h->lines, name, path);
 	array_grow(&h->paths, h->count + 1, &h->room);
+	h->bytes += strlen(path) + NAME_ENTRY;
 	h->paths[h->count++] = STEAL(path);
 	map_add(&h->by_hash, hash, (void *)(uintptr_t)h->count);
 	return (uint32_t)h->count;
@@ -112,7 +120,7 @@ uint32_t history_writer_file(struct history_writer *h, const struct history_name
 
 uint32_t history_writer_generation(const struct history_writer *h)
 {
-	return h->number;
+	return h->first;
 }
 
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count)
@@ -122,7 +130,7 @@ void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key,
 
 bool history_writer_is_full(const struct history_writer *h)
 {
-	return h->tally.used >= COUNTS_MAX;
+	return h->tally.used >= COUNTS_MAX || h->bytes >= NAMES_IN_SLICE;
 }
 
 /* --- slices --- */
@@ -156,6 +164,7 @@ static void encode(struct strbuf *out, const struct history_count *entries, size
 static int open_generation(struct history_writer *h, int64_t now_ms, struct error *err)
 {
 	_cleanup_free_ char *names = NULL, *slices = NULL;
+	const int64_t hour = now_ms / GENERATION_MS;
 	int r = path_make_dirs(h->dir, 0755, err);
 
 	if (r == 0)
@@ -169,7 +178,9 @@ static int open_generation(struct history_writer *h, int64_t now_ms, struct erro
 	h->names_fd = open_regular_new(names, O_WRONLY | O_APPEND, 0644);
 	if (h->names_fd < 0)
 		return error_set(err, h->names_fd, "%s: %s", names, open_regular_why(h->names_fd));
-	h->hour = now_ms / GENERATION_MS;
+	if (!h->first || hour != h->hour)
+		h->first = h->number;
+	h->hour = hour;
 	return slice_file_open(slices, &h->slices, err);
 }
 
@@ -211,13 +222,13 @@ int history_writer_end(struct history_writer *h, struct slice *slice, struct err
 	encode(&numbers, entries, count);
 	if (r == 0)
 		r = slice_file_add(h->slices, slice, numbers.text, numbers.length, err);
-	if (r < 0 || slice->span.end_ms / GENERATION_MS != h->hour || slice_file_is_full(h->slices))
+	if (r < 0 || slice->span.end_ms / GENERATION_MS != h->hour || h->bytes >= NAMES_BYTES ||
+	    slice_file_is_full(h->slices))
 		end_generation(h);
 	return r;
 }
 
 size_t history_writer_memory(const struct history_writer *h)
 {
-	return (h->tally.slots ? h->tally.mask + 1 : 0) * sizeof(*h->tally.slots) +
-	       h->by_hash.room * sizeof(*h->by_hash.slots) + h->room * sizeof(*h->paths);
+	return (h->tally.slots ? h->tally.mask + 1 : 0) * sizeof(*h->tally.slots) + h->bytes;
 }

@@ -10,8 +10,8 @@
  *	history_writer_free(h);
  *
  * The files are in generations, each with its own numbers for the names of sample files, so that
- * old ones can be rolled up and deleted (history/upkeep.h). A new one begins with the first slice
- * and each full hour.
+ * old ones can be rolled up and deleted (history/upkeep.h). A new one begins with the first slice,
+ * with each full hour, and after one whose names take 4 MiB of memory.
  */
 #pragma once
 
@@ -37,8 +37,8 @@ DEFINE_CLEANUP(struct history_writer *, history_writer_free);
 uint32_t history_writer_file(struct history_writer *h, const struct history_name *name);
 /* Changes when the numbers of files become invalid. Never 0. */
 uint32_t history_writer_epoch(const struct history_writer *h);
-/* The number of the generation that was begun last; 0: none. Those before it do not change any
- * more. */
+/* The number of the first generation of the hour, or of the writer; 0: none. Those before it do not
+ * change any more. */
 uint32_t history_writer_generation(const struct history_writer *h);
 /* Adds @count at @key of the sample file with number @file. */
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count);

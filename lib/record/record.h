@@ -109,7 +109,7 @@ bool record_slice_is_full(const struct record *rec);
 /* Ends a slice of the history: what was counted since the last call. Nothing if there is no
  * history. 0 or -errno. */
 int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
-/* The generation of the history that was begun last (history_writer.h); 0: none. */
+/* The first generation of the history in this hour (history_writer.h); 0: none. */
 uint32_t record_generation(const struct record *rec);
 /* Begins to note which images are used. record_drop_images() keeps these, even if nothing in the
  * session referred to them when the keeper looked. */

@@ -242,6 +242,47 @@ static void generations_have_their_own_numbers(void)
 	CHECK_EQ(history_files(later), 1);
 }
 
+/* Counts in 30,000 other files: their names take more than 4 MiB. */
+static void count_names(struct history_writer *h, int slice)
+{
+	for (int i = 0; i < 30000; i++) {
+		_cleanup_free_ char *path = xasprintf("/tmp/a/directory/conftest%d.%d", slice, i);
+
+		count(h, path, 1, 1);
+	}
+	count(h, "/usr/bin/a", 1, 1);
+}
+
+/* Programs that run once do not fill the memory until the hour ends. */
+static void the_names_of_a_generation_are_limited(void)
+{
+	enum { SLICES = 6 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL;
+	struct history_writer *h = history_writer_new(dir);
+	uint32_t epoch = history_writer_epoch(h);
+	int i;
+
+	for (i = 0; i < SLICES; i++) {
+		int64_t begin_ms = 10 * HOUR_MS + i * 10000;
+
+		count_names(h, i);
+		CHECK(!history_writer_is_full(h) && history_writer_memory(h) < 16 << 20);
+		end(h, begin_ms, begin_ms + 10000);
+		CHECK_EQ(history_writer_epoch(h), ++epoch);
+		CHECK_EQ(history_writer_generation(h), 1); /* of the hour */
+	}
+	for (i = 0; !history_writer_is_full(h) && i < 10; i++)
+		count_names(h, SLICES + i);
+	CHECK(i > 1 && i < 10);
+	end(h, 11 * HOUR_MS, 11 * HOUR_MS + 10000);
+	CHECK_EQ(history_writer_generation(h), SLICES + 1);
+	history_writer_free(h);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 1), (uint64_t)SLICES + (uint64_t)i);
+	CHECK_EQ(count_at(all, "/tmp/a/directory/conftest5.29999", 1), 1);
+}
+
 static void a_clock_that_is_set_back_makes_no_slice_overlap(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -408,7 +449,7 @@ static void steps_add_up_to_the_window(void)
 TESTS(T(a_window_has_the_slices_that_it_meets), T(counts_without_keys_are_added_up),
       T(programs_that_are_not_at_the_top_are_added_up), T(a_part_is_copied),
       T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
-      T(a_clock_that_is_set_back_makes_no_slice_overlap), T(what_was_not_ended_is_in_no_slice),
-      T(damage_is_skipped_and_counted), T(steps_are_round_and_fit),
-      T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
-      T(steps_add_up_to_the_window))
+      T(the_names_of_a_generation_are_limited), T(a_clock_that_is_set_back_makes_no_slice_overlap),
+      T(what_was_not_ended_is_in_no_slice), T(damage_is_skipped_and_counted),
+      T(steps_are_round_and_fit), T(steps_are_whole_slices_and_not_too_many),
+      T(lengths_are_written_as_they_are_read), T(steps_add_up_to_the_window))

@@ -29,7 +29,7 @@ bool past_is_full(const struct past *p);
 /* Writes what was counted since the last slice. 0 or -errno: then it is in no slice. *@slice may be
  * moved, as by history_writer_end(). */
 int past_end_slice(struct past *p, struct slice *slice, struct error *err);
-/* The generation that was begun last, as history_writer_generation(). */
+/* The first generation of the hour, as history_writer_generation(). */
 uint32_t past_generation(const struct past *p);
 /* Closes the files, as history_writer_leave(). */
 void past_leave(struct past *p);
