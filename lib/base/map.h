@@ -76,6 +76,12 @@ static inline struct map_slot *map_next(const struct map *m, const struct map_sl
 	return map_seek(m, slot->key, (size_t)(slot - m->slots) + 1);
 }
 
+/* Bytes of the slots. */
+static inline size_t map_memory(const struct map *m)
+{
+	return m->room * sizeof(*m->slots);
+}
+
 /* The value of @key, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
 /* Sets the value of @key, which must not be NULL; returns the value that was there, or NULL. */

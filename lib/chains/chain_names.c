@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -50,7 +51,8 @@ struct chain_names {
 	size_t context_count, context_room;
 	struct map image_by_hash, context_by_hash; /* to index + 1 */
 	struct arena strings;
-	size_t length; /* valid length of the file */
+	struct intern words; /* of contexts, many of which have the same */
+	size_t length;	     /* valid length of the file */
 	size_t damaged;
 };
 
@@ -92,12 +94,10 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 	array_grow(&n->contexts, n->context_count + 1, &n->context_room);
 	own = &n->contexts[n->context_count++];
 	*own = *context;
-	own->event = arena_strdup(&n->strings, context->event);
-	own->end = arena_strdup(&n->strings, context->end);
-	if (context->task.cgroup)
-		own->task.cgroup = arena_strdup(&n->strings, context->task.cgroup);
-	if (context->task.comm)
-		own->task.comm = arena_strdup(&n->strings, context->task.comm);
+	own->event = intern(&n->words, context->event);
+	own->end = intern(&n->words, context->end);
+	own->task.cgroup = intern(&n->words, context->task.cgroup);
+	own->task.comm = intern(&n->words, context->task.comm);
 	map_add(&n->context_by_hash, context_hash(own), (void *)(uintptr_t)n->context_count);
 }
 
@@ -286,7 +286,15 @@ void chain_names_close(struct chain_names *n)
 	map_done(&n->image_by_hash);
 	map_done(&n->context_by_hash);
 	arena_done(&n->strings);
+	intern_done(&n->words);
 	free(n);
+}
+
+size_t chain_names_memory(const struct chain_names *n)
+{
+	return n->image_room * sizeof(*n->images) + n->context_room * sizeof(*n->contexts) +
+	       n->strings.bytes + n->words.strings.bytes + map_memory(&n->image_by_hash) +
+	       map_memory(&n->context_by_hash) + map_memory(&n->words.by_hash);
 }
 
 /* --- adding --- */
@@ -479,20 +487,4 @@ const struct chain_context *chain_names_context_at(const struct chain_names *n, 
 size_t chain_names_damaged(const struct chain_names *n)
 {
 	return n->damaged;
-}
-
-bool chain_event_split(char *text, struct sname *ret)
-{
-	char *mask = strrchr(text, '.'), *count;
-
-	if (!mask)
-		return false;
-	*mask++ = '\0';
-	count = strrchr(text, '.');
-	if (!count)
-		return false;
-	*count++ = '\0';
-	ret->event = text;
-	return parse_i64(count, INT64_MIN, INT64_MAX, &ret->count) == 0 &&
-	       parse_i64(mask, INT64_MIN, INT64_MAX, &ret->unit_mask) == 0;
 }

@@ -54,6 +54,8 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, bo
 int chain_names_context(struct chain_names *n, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
 
+/* Bytes of memory. */
+size_t chain_names_memory(const struct chain_names *n);
 /* Returns the number of images; they are numbered from 1. */
 uint32_t chain_names_images(const struct chain_names *n);
 /* Returns the number of contexts; they are numbered from 1. */

@@ -22,6 +22,9 @@ enum { NODES_MAX = 750000 };
 /* Number of images at which a pair is full: then those of another chain still have numbers. */
 enum { IMAGES_FULL = CHAIN_IMAGES_MAX - CHAIN_FRAMES_MAX - 1 };
 
+/* Memory for names at which a pair is full: tasks that are kept apart have a context each. */
+enum { NAMES_BYTES = 8 << 20 };
+
 enum { AHEAD = 16 }; /* prefetch distance in records */
 
 /* How long a pair of files is added to in a session with a history. */
@@ -534,7 +537,8 @@ uint32_t chain_store_live(const struct chain_store *s)
 bool chain_store_is_full(const struct chain_store *s)
 {
 	return s->nodes.count >= NODES_MAX || s->is_over ||
-	       (s->names && chain_names_images(s->names) >= IMAGES_FULL);
+	       (s->names && (chain_names_images(s->names) >= IMAGES_FULL ||
+			     chain_names_memory(s->names) >= NAMES_BYTES));
 }
 
 size_t chain_store_memory(const struct chain_store *s)
@@ -542,5 +546,5 @@ size_t chain_store_memory(const struct chain_store *s)
 	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
 
 	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t) +
-	       chain_slicer_memory(&s->slicer);
+	       chain_slicer_memory(&s->slicer) + (s->names ? chain_names_memory(s->names) : 0);
 }
