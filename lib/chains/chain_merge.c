@@ -201,6 +201,8 @@ static int copy_rest(const char *from, const char *to, struct error *err)
 	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
 	int status = chain_reader_open_unsummed(from, NULL, &r, err);
 
+	if (status == -ENOENT)
+		return 0; /* all that is left is in the sum */
 	if (status == 0)
 		status = chain_store_open(to, &s, err);
 	if (status < 0)

@@ -368,7 +368,9 @@ static bool may_be_damaged(const struct chain_generation *g)
 
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 {
-	struct chain_skipped sum = { .bytes = r->damaged, .pairs = r->timeless };
+	struct chain_skipped sum = { .bytes = r->damaged,
+				     .pairs = r->timeless,
+				     .lost = r->lost.samples };
 	struct chain_damage damage = { 0 };
 	size_t i;
 
@@ -382,7 +384,8 @@ struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
 	}
 	sum.invalid = damage.samples;
 	/* Not if only bytes of names are: a writer may be about to finish one. */
-	sum.is_damaged = damage.nodes || damage.emptied || damage.missing || damage.absent;
+	sum.is_damaged =
+		damage.nodes || damage.emptied || damage.missing || damage.absent || r->lost.pairs;
 	return sum;
 }
 
@@ -390,7 +393,10 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 {
 	size_t i;
 
-	*ret = (struct chain_damage){ 0 };
+	*ret = (struct chain_damage){ .absent = r->lost.pairs,
+				      .absent_name = "nodes",
+				      .absent_number = r->lost.first,
+				      .lost = r->lost.samples };
 	for (i = 0; i < r->count; i++) {
 		if (r->generations[i].segment) /* history_check() does it */
 			continue;

@@ -110,6 +110,7 @@ struct chain_skipped {
 	size_t bytes;	  /* of slices, that are no whole one */
 	uint64_t samples; /* that a slice in the window has, but no node */
 	size_t pairs;	  /* without slices, whose chains are in no window */
+	uint64_t lost;	  /* samples in the window of pairs without nodes; there may be more */
 };
 struct chain_skipped chain_reader_skipped(const struct chain_reader *r);
 /* The samples whose chains were too rare to be kept: they end in a frame with the offset
@@ -128,9 +129,10 @@ struct chain_damage {
 	uint64_t samples;	 /* samples of those nodes */
 	uint64_t emptied;	 /* files of nodes without any, although there were some */
 	uint32_t emptied_number; /* of the first of them: 0 for nodes.0 */
-	uint64_t absent;	 /* files that are not there, although nodes refer to them */
+	uint64_t absent;	 /* files that are not there, although others refer to them */
 	const char *absent_name; /* of the first of them, without its number: "places" */
 	uint32_t absent_number;
+	uint64_t lost;	  /* samples in slices whose nodes are absent; there may be more */
 	uint64_t missing; /* tables with fewer records than their headers count */
 	uint64_t bytes;	  /* of names that are invalid */
 	bool any;

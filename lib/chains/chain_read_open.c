@@ -10,6 +10,7 @@
 #include "history/history_source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -317,6 +318,17 @@ static int open_once(const char *dir, const struct window *window, opener *open_
 	return status;
 }
 
+/* Nothing can be read. Returns -EBADMSG if there was something, else -ENOENT. */
+static int refuse_empty(const char *samples, const struct window *window,
+			const struct chain_reader *r, struct error *err)
+{
+	if (!r->lost.pairs)
+		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
+				 window && r->has_sources ? " in this time" : "");
+	return error_set(err, -EBADMSG, "%s/nodes.%" PRIu32 " is missing: its call chains are lost",
+			 r->dir, r->lost.first);
+}
+
 static int reader_open(const char *samples, const struct window *window, opener *open_sources,
 		       struct chain_reader **ret, struct error *err)
 {
@@ -328,11 +340,12 @@ static int reader_open(const char *samples, const struct window *window, opener 
 	 * directory was read. */
 	for (i = 0; i < SOURCES_TRIES_MAX && status == -ENOENT; i++)
 		status = open_once(dir, window, open_sources, &r, err);
+	if (status == 0 && open_sources != open_unsummed)
+		status = chain_lost_find(dir, window, &r->lost, err);
 	if (status < 0)
 		return status;
 	if (!r->count)
-		return error_set(err, -ENOENT, "%s: no call chains were recorded%s", samples,
-				 window && r->has_sources ? " in this time" : "");
+		return refuse_empty(samples, window, r, err);
 	*ret = STEAL(r);
 	return 0;
 }

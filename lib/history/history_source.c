@@ -330,9 +330,102 @@ void sources_remove_sums(const char *dir, uint32_t last)
 
 /* --- generations --- */
 
+/* Whether @entry is a file of a generation before @live, but not its first one. */
+static bool is_further(const char *entry, const struct history_kind *kind, uint32_t live,
+		       uint32_t *ret)
+{
+	size_t i;
+
+	for (i = 1; i < HISTORY_KIND_FILES; i++)
+		if (is_file(entry, &kind->files[i], ret))
+			return *ret < live;
+	return false;
+}
+
+static bool is_there(const char *dir, const struct history_kind *kind, uint32_t generation)
+{
+	_cleanup_free_ char *first = file_path(dir, &kind->files[0], generation);
+	struct stat st;
+
+	return lstat(first, &st) == 0 || errno != ENOENT;
+}
+
+/* Whether a segment or the sum has a generation. */
+static bool is_elsewhere(const struct history_source *list, size_t count, uint32_t generation)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (list[i].is_segment && list[i].first <= generation && generation <= list[i].last)
+			return true;
+	return false;
+}
+
+static int compare_numbers(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Lists the generations without their first file, each once. */
+static int list_headless(const char *dir, const struct history_kind *kind, uint32_t **ret,
+			 size_t *ret_count, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	_cleanup_close_ int fd = open_list(dir, &names, err);
+	uint32_t *list = NULL, number;
+	size_t count = 0, room = 0, at = 0, n = 0, i;
+	const char *name;
+
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	while ((name = dirtree_next_name(&names, &at))) {
+		if (!is_further(name, kind, UINT32_MAX, &number) || is_there(dir, kind, number))
+			continue;
+		array_grow(&list, count + 1, &room);
+		list[count++] = number;
+	}
+	if (count)
+		qsort(list, count, sizeof(*list), compare_numbers);
+	for (i = 0; i < count; i++)
+		if (!i || list[i] != list[i - 1])
+			list[n++] = list[i];
+	*ret = list;
+	*ret_count = n;
+	return 0;
+}
+
+int sources_lost(const char *dir, const struct history_kind *kind, uint32_t **ret,
+		 size_t *ret_count, struct error *err)
+{
+	_cleanup_free_ struct history_source *list = NULL;
+	_cleanup_free_ uint32_t *lost = NULL;
+	size_t headless, count, n = 0, i;
+	uint32_t last = 0;
+	int has_sum, r = list_headless(dir, kind, &lost, &headless, err);
+
+	*ret = NULL;
+	*ret_count = 0;
+	if (r < 0 || !headless)
+		return r;
+	/* After that: what was removed meanwhile has got into a sum before. */
+	r = sources_list(dir, kind, &list, &count, err);
+	has_sum = r < 0 ? r : sources_sum(dir, &last, err);
+	if (has_sum < 0)
+		return has_sum;
+	for (i = 0; i < headless; i++)
+		if (!(has_sum && lost[i] <= last) && !is_elsewhere(list, count, lost[i]))
+			lost[n++] = lost[i];
+	*ret = STEAL(lost);
+	*ret_count = n;
+	return 0;
+}
+
 int sources_next(const char *dir, const struct history_kind *kind, uint32_t *ret, struct error *err)
 {
 	_cleanup_free_ struct history_source *list = NULL;
+	_cleanup_free_ uint32_t *lost = NULL;
 	uint32_t last, next = 0;
 	size_t count, i;
 	int r = sources_list(dir, kind, &list, &count, err);
@@ -346,8 +439,11 @@ int sources_next(const char *dir, const struct history_kind *kind, uint32_t *ret
 		next = last + 1;
 	for (i = 0; i < count; i++)
 		next = MAX(next, list[i].last + 1);
+	r = kind->to_sum ? sources_lost(dir, kind, &lost, &count, err) : 0;
+	if (r == 0 && lost && count)
+		next = MAX(next, lost[count - 1] + 1);
 	*ret = next;
-	return 0;
+	return MIN(r, 0);
 }
 
 void source_remove(const char *dir, const struct history_source *s)
@@ -365,18 +461,6 @@ void source_remove(const char *dir, const struct history_source *s)
 	}
 }
 
-/* Whether @entry is a file of a generation before @live, but not its first one. */
-static bool is_further(const char *entry, const struct history_kind *kind, uint32_t live,
-		       uint32_t *ret)
-{
-	size_t i;
-
-	for (i = 1; i < HISTORY_KIND_FILES; i++)
-		if (is_file(entry, &kind->files[i], ret))
-			return *ret < live;
-	return false;
-}
-
 void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t live)
 {
 	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
@@ -386,13 +470,7 @@ void sources_tidy(const char *dir, const struct history_kind *kind, uint32_t liv
 	size_t at = 0;
 
 	while (fd >= 0 && (name = dirtree_next_name(&names, &at))) {
-		_cleanup_free_ char *first = NULL;
-		struct stat st;
-
-		if (!is_further(name, kind, live, &number))
-			continue;
-		first = file_path(dir, &kind->files[0], number);
-		if (lstat(first, &st) < 0 && errno == ENOENT)
+		if (is_further(name, kind, live, &number) && !is_there(dir, kind, number))
 			(void)dirtree_remove(fd, name, NULL);
 	}
 }

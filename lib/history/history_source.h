@@ -60,8 +60,14 @@ unsigned int sources_level(const struct history_source *list, size_t count, cons
 struct history_source *sources_inside(const char *dir, const struct history_source *list,
 				      size_t count, unsigned int level, const struct window *w,
 				      size_t *ret_count);
-/* Finds the number of the next generation: greater than that of any source, or sum, in @dir; 0 if
- * there is none. Returns 0 or -errno. */
+/* Finds the generations of @dir whose first file is gone although others of it are there, and which
+ * neither a segment nor a sum has, of a kind with sums: what is removed is in a sum before, and its
+ * first file goes first. So these were not removed, unless their writer was killed while it made
+ * them. Their numbers ascend; the caller frees. Returns 0 or -errno. */
+int sources_lost(const char *dir, const struct history_kind *kind, uint32_t **ret,
+		 size_t *ret_count, struct error *err);
+/* Finds the number of the next generation: greater than that of any source, or sum, in @dir, also
+ * of those that were lost; 0 if there is none. Returns 0 or -errno. */
 int sources_next(const char *dir, const struct history_kind *kind, uint32_t *ret,
 		 struct error *err);
 /* Finds the sum of all generations up to the largest number, whose files may be gone. 1, 0 if there

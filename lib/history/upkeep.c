@@ -441,6 +441,20 @@ static void roll_all(struct job *j)
 	delete_excess(j, j->how->bytes_max);
 }
 
+/* Says which generations are lost, before they are in a sum, without what they had. */
+static void note_lost(struct job *j, const struct branch *b)
+{
+	_cleanup_free_ uint32_t *lost = NULL;
+	size_t count, i;
+
+	if (!b->kind->to_sum || sources_lost(b->dir, b->kind, &lost, &count, NULL) < 0)
+		return;
+	for (i = 0; i < count; i++)
+		if (lost[i] < b->live)
+			strbuf_addf(j->log, "%s%" PRIu32 "%s is missing: what it had is lost\n",
+				    b->kind->files[0].before, lost[i], b->kind->files[0].after);
+}
+
 int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
 {
 	struct job j = { .how = how, .log = log };
@@ -450,8 +464,10 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 	if (how->chains)
 		add_branch(&j, samples, how->chains, how->chains_live);
 	/* In case no roll-up comes to an end: then nothing is deleted after it, either. */
-	for (i = 0; i < j.branch_count; i++)
+	for (i = 0; i < j.branch_count; i++) {
 		j.branches[i].summed = j.branches[i].kind->to_sum ? 0 : UINT32_MAX;
+		note_lost(&j, &j.branches[i]);
+	}
 	list_sources(&j);
 	delete_old(&j);
 	delete_excess(&j, 2 * how->bytes_max);

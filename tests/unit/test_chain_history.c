@@ -122,6 +122,85 @@ static void a_segment_does_not_span_pairs_that_another_one_has(void)
 	CHECK_EQ(read_whole(dir, &WINDOW_ALL), p.all);
 }
 
+/* --- loss --- */
+
+/* The samples of pairs whose nodes are missing; 0: there are none. */
+static uint64_t lost(const struct past *p, const struct window *window, bool *ret_damaged)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct chain_skipped skipped;
+	struct chain_damage damage;
+
+	CHECK_EQ(chain_reader_open(p->dir, window, &r, NULL), 0);
+	skipped = chain_reader_skipped(r);
+	chain_reader_check(r, &damage);
+	CHECK_EQ(damage.any, skipped.is_damaged);
+	CHECK_EQ(damage.lost, skipped.lost);
+	*ret_damaged = damage.any;
+	return damage.lost;
+}
+
+static void remove_file(const struct past *p, const char *name, unsigned int pair)
+{
+	_cleanup_free_ char *path = xasprintf("%s/chains/%s.%u", p->dir, name, pair);
+
+	CHECK_EQ(unlink(path), 0);
+}
+
+static void a_pair_without_nodes_is_lost(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	const unsigned int first = chain_history_next(dir);
+	const struct window hour = { BEGIN_MS, BEGIN_MS + HOUR };
+	const struct window next = { BEGIN_MS + HOUR, BEGIN_MS + 2 * HOUR };
+	struct upkeep how = { .chains = &history_chains, .chains_live = first + 2 };
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	uint64_t before;
+	bool is_damaged;
+
+	write_hour(&p, MINUTE);
+	before = p.all;
+	write_hour(&p, MINUTE);
+	CHECK_EQ(lost(&p, NULL, &is_damaged), 0);
+	CHECK(!is_damaged);
+	remove_file(&p, "nodes", first);
+	CHECK_EQ(lost(&p, NULL, &is_damaged), before);
+	CHECK(is_damaged);
+	CHECK_EQ(lost(&p, &next, &is_damaged), 0);
+	CHECK(!is_damaged);
+	CHECK_EQ(chain_reader_open(dir, &hour, &(struct chain_reader *){ NULL }, NULL), -EBADMSG);
+	how.now_ms = p.now_ms;
+	how.live = p.generation + 1;
+	CHECK(history_upkeep(dir, &how, &log) >= 0);
+	CHECK(strstr(strbuf_text(&log), " is missing: what it had is lost\n"));
+	CHECK_EQ(lost(&p, NULL, &is_damaged), 0);
+	write_hour(&p, MINUTE);
+	write_hour(&p, MINUTE);
+	remove_file(&p, "nodes", first + 2);
+	/* Its number is not used again: the slices would be those of other nodes. */
+	remove_file(&p, "nodes", first + 3);
+	CHECK_EQ(chain_history_next(dir), first + 4);
+}
+
+static void an_interrupted_removal_is_no_loss(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	const unsigned int first = chain_history_next(dir);
+	bool is_damaged;
+
+	write_hour(&p, MINUTE);
+	write_hour(&p, MINUTE);
+	(void)upkeep(&p, 0, 0);
+	CHECK_EQ(files_of(&p, "sum."), 1);
+	CHECK_EQ(files_of(&p, "nodes."), 2);
+	remove_file(&p, "nodes", first);
+	CHECK_EQ(lost(&p, NULL, &is_damaged), 0);
+	CHECK(!is_damaged);
+	CHECK_EQ(read_chains(dir, NULL, NULL).all, p.all);
+}
+
 /* --- folding --- */
 
 static void what_is_rare_is_folded_and_counted(void)
@@ -261,7 +340,8 @@ static void lines_say_all_about_a_name(void)
 
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(many_pairs_become_one_file_with_the_same_slices),
-      T(a_segment_does_not_span_pairs_that_another_one_has), T(what_is_rare_is_folded_and_counted),
+      T(a_segment_does_not_span_pairs_that_another_one_has), T(a_pair_without_nodes_is_lost),
+      T(an_interrupted_removal_is_no_loss), T(what_is_rare_is_folded_and_counted),
       T(what_is_rare_is_counted_for_its_function_if_that_is_not),
       T(old_files_are_deleted_but_not_their_sum), T(the_largest_history_has_all_kinds),
       T(lines_say_all_about_a_name))

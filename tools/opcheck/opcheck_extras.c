@@ -69,6 +69,9 @@ static char *describe(const struct chain_damage *d)
 		strbuf_addf(&b, "nodes.%" PRIu32 " is empty, ", d->emptied_number);
 	if (d->absent)
 		strbuf_addf(&b, "%s.%" PRIu32 " is missing, ", d->absent_name, d->absent_number);
+	if (d->lost)
+		strbuf_addf(&b, "call chains of at least %" PRIu64 " sample%s lost, ", d->lost,
+			    text_plural(d->lost));
 	if (d->missing)
 		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing,
 			    text_plural(d->missing));

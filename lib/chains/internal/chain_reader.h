@@ -8,6 +8,7 @@
 #pragma once
 
 #include "chains/internal/chain_generation.h"
+#include "chains/internal/chain_lost.h"
 
 struct chain_reader {
 	char *dir;
@@ -17,6 +18,7 @@ struct chain_reader {
 	bool has_sources; /* in any window */
 	size_t damaged;	  /* bytes of segments that cannot be read */
 	size_t timeless;  /* pairs whose slices are missing */
+	struct chain_lost lost;
 	uint32_t last_pair;
 	/* The generation that a node was read of last, its nodes, and those of the ones before. */
 	size_t last;

@@ -216,7 +216,11 @@ void gather_warn_skipped(const struct gather_session *s, const struct chain_skip
 		log_warn("%s/%s: damaged: call chains of %" PRIu64 " samples are left out; see "
 			 "opcheck",
 			 s->samples, CHAIN_DIRECTORY, skipped->invalid);
-	else if (skipped->is_damaged)
+	if (skipped->lost)
+		log_warn("%s/%s: damaged: call chains of at least %" PRIu64
+			 " samples are missing; see opcheck",
+			 s->samples, CHAIN_DIRECTORY, skipped->lost);
+	else if (skipped->is_damaged && !skipped->invalid)
 		log_warn("%s/%s: damaged: call chains are missing; see opcheck", s->samples,
 			 CHAIN_DIRECTORY);
 	if (skipped->bytes)
