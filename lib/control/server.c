@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-enum { EVENTS_A_RUN = 16, RETRY_MS = 10, ANSWER_KEPT = 64 << 10 /* bytes of a free slot */ };
+enum { EVENTS_A_RUN = 16, ANSWER_KEPT = 64 << 10 /* bytes of a free slot */ };
 
 struct client {
 	int fd; /* -1: free slot */
@@ -382,29 +381,14 @@ static void add_client(struct control_server *server, int fd)
 				 .deadline_ms = clock_now_ms() + server->client_time_ms };
 }
 
-/* Accepts a connection with the spare descriptor and hangs up, or the listener would stay readable.
- * Waits if another thread took the spare one. */
-static void refuse_without_descriptor(struct control_server *server)
-{
-	int fd;
-
-	(void)close(server->spare);
-	fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0)
-		(void)poll(NULL, 0, RETRY_MS);
-	else if (close(fd) == 0)
-		say(server, LOG_LEVEL_WARNING, "control: no descriptor, a connection was refused");
-	server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 static void accept_client(struct control_server *server)
 {
-	int fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = control_accept(server->listener, &server->spare);
 
 	if (fd >= 0)
 		add_client(server, fd);
-	else if (errno == EMFILE || errno == ENFILE)
-		refuse_without_descriptor(server);
+	else if (fd == -ENFILE)
+		say(server, LOG_LEVEL_WARNING, "control: no descriptor, a connection was refused");
 }
 
 void control_server_run(struct control_server *server)

@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { BACKLOG = 16 };
+enum { BACKLOG = 16, RETRY_MS = 10 };
 
 int control_directory(const char *session_dir, struct error *err)
 {
@@ -99,6 +100,30 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 		return r;
 	}
 	return STEAL_FD(fd);
+}
+
+/* Waits if another thread took the spare descriptor. */
+static int refuse_without_descriptor(int listener, int *spare)
+{
+	bool is_refused;
+	int fd;
+
+	(void)close(*spare);
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	is_refused = fd >= 0 && close(fd) == 0;
+	if (!is_refused)
+		(void)poll(NULL, 0, RETRY_MS);
+	*spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return is_refused ? -ENFILE : -EAGAIN;
+}
+
+int control_accept(int listener, int *spare)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return refuse_without_descriptor(listener, spare);
+	return fd < 0 ? -errno : fd;
 }
 
 int control_connect(const char *session_dir, int timeout_ms, struct error *err)

@@ -17,6 +17,10 @@ int control_directory(const char *session_dir, struct error *err);
  * holds the session's lock, so nobody else listens there. Only the owner may connect, and the
  * members of @group (a name, or NULL). Returns a descriptor or -errno. */
 int control_listen(int directory, const char *session_dir, const char *group, struct error *err);
+/* Accepts a connection, non-blocking. Without a descriptor, closes *@spare for a moment, which is
+ * of /dev/null, to hang up: the listener would stay readable. Returns a descriptor; -ENFILE if it
+ * hung up; or -errno. */
+int control_accept(int listener, int *spare);
 /* Removes the socket that control_listen() bound. */
 void control_unlisten(int directory);
 /* Connects to the daemon, waiting at most @timeout_ms. Returns a descriptor or -errno: -ENOENT if
