@@ -11,6 +11,7 @@
 #include "node_host.h"
 #include "notify.h"
 #include "reader.h"
+#include "socket_again.h"
 #include "daemon_options.h"
 #include "peek.h"
 #include "status.h"
@@ -623,6 +624,7 @@ int service_run(struct service *s, struct error *err)
 			sources[event.data.u32](s);
 		if (count > 0 || is_left)
 			is_left = collector_tend(s->collector);
+		socket_again(s->collector, s->control, s->options->settings.session_dir);
 		if (count > 0 && view_is_due(s, event.data.u32))
 			show(s);
 		is_held = control_thread_answer(s->control);

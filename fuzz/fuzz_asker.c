@@ -31,7 +31,7 @@ static void set_up(void)
 		abort();
 	(void)atexit(tidy);
 	at = control_directory(dir, NULL);
-	listener = at < 0 ? at : control_listen(at, dir, NULL, NULL);
+	listener = at < 0 ? at : control_listen(at, dir, (gid_t)-1, NULL);
 	if (listener < 0)
 		abort();
 }

@@ -130,6 +130,9 @@ size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* Prints the statistics section of the log. */
 void collector_print_stats(const struct collector *c, FILE *out);
 
+/* Whether the session directory was removed and made again since the last call, with nothing in it
+ * but what the collector keeps there. */
+bool collector_made_again(struct collector *c);
 /* Whether a session was removed while it was written; *@ret_samples are lost with it. */
 bool collector_was_removed(const struct collector *c, uint64_t *ret_samples);
 /* Deletes the samples of the current session and starts an empty one. Returns 0 or -errno. */

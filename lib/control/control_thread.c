@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "control/socket.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -61,6 +62,9 @@ struct control_thread {
 	size_t adopted_count;
 	struct line lines[LINES_MAX];
 	size_t line_count, lines_dropped;
+	struct {
+		int directory, listener; /* -1: none */
+	} renewed;			 /* socket, to listen on from now on */
 };
 
 static void lock(struct control_thread *t)
@@ -161,6 +165,19 @@ static void keep_to_windows(void *data)
 	t->window_cpu_ns = cpu_ns;
 }
 
+/* Listens on another socket, if there is one. */
+static void move_server(struct control_thread *t)
+{
+	int directory, listener;
+
+	lock(t);
+	directory = STEAL_FD(t->renewed.directory);
+	listener = STEAL_FD(t->renewed.listener);
+	unlock(t);
+	if (listener >= 0)
+		control_server_move(t->server, directory, listener);
+}
+
 /* Sends the answers that are there. Returns whether the thread goes on. */
 static bool send_answers(struct control_thread *t)
 {
@@ -171,6 +188,7 @@ static bool send_answers(struct control_thread *t)
 	lock(t);
 	ends = t->ends;
 	unlock(t);
+	move_server(t);
 	for (i = 0; i < CONTROL_CLIENTS_MAX; i++) {
 		struct request *request = &t->requests[i];
 
@@ -297,6 +315,25 @@ void control_thread_run(struct control_thread *t)
 	(void)control_thread_answer(t);
 }
 
+int control_thread_renew(struct control_thread *t, const char *session_dir, struct error *err)
+{
+	_cleanup_close_ int directory = control_directory(session_dir, err), listener = -1;
+
+	if (directory >= 0)
+		listener = control_listen(directory, session_dir, control_server_group(t->server),
+					  err);
+	if (listener < 0)
+		return directory < 0 ? directory : listener;
+	lock(t);
+	cleanup_closep(&t->renewed.directory);
+	cleanup_closep(&t->renewed.listener);
+	t->renewed.directory = STEAL_FD(directory);
+	t->renewed.listener = STEAL_FD(listener);
+	unlock(t);
+	notify(t->wake);
+	return 0;
+}
+
 int control_thread_fd(const struct control_thread *t)
 {
 	return t->due;
@@ -348,6 +385,7 @@ int control_thread_new(const struct control_thread_config *config, struct contro
 	int r;
 
 	t->config = *config;
+	t->renewed.directory = t->renewed.listener = -1;
 	init_lock(&t->lock);
 	(void)sem_init(&t->entered, 0, 0);
 	t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -50,6 +50,9 @@ int control_thread_new(const struct control_thread_config *config, struct contro
 void control_thread_free(struct control_thread *t);
 DEFINE_CLEANUP(struct control_thread *, control_thread_free);
 
+/* Listens on the socket of @session_dir again, which was removed and made again: the caller holds
+ * its lock. Connections stay. 0 or -errno. */
+int control_thread_renew(struct control_thread *t, const char *session_dir, struct error *err);
 /* A descriptor, owned by the thread, that polls readable when the owner has work to do. */
 int control_thread_fd(const struct control_thread *t);
 /* Runs the commands that are waiting, and sends the answers that may be sent. */

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -442,17 +441,19 @@ int control_server_new(const struct control_server_config *config, struct contro
 	*server = (struct control_server){ .config = *config,
 					   .client_time_ms =
 						   config->client_time_ms ?: CONTROL_CLIENT_TIME_MS,
-					   .group = peer_group(config->group),
+					   .group = (gid_t)-1,
 					   .listener = -1,
 					   .epoll = -1,
 					   .timer = -1,
 					   .spare = -1 };
 	for (i = 0; i < CONTROL_CLIENTS_MAX; i++)
 		server->clients[i].fd = -1;
-	r = server->directory = control_directory(config->session_dir, err);
+	r = control_group(config->group, &server->group, err);
+	if (r == 0)
+		r = server->directory = control_directory(config->session_dir, err);
 	if (r >= 0)
 		r = server->listener =
-			control_listen(server->directory, config->session_dir, config->group, err);
+			control_listen(server->directory, config->session_dir, server->group, err);
 	if (r >= 0)
 		r = open_descriptors(server, err);
 	if (r < 0) {
@@ -461,6 +462,21 @@ int control_server_new(const struct control_server_config *config, struct contro
 	}
 	*ret = server;
 	return 0;
+}
+
+gid_t control_server_group(const struct control_server *server)
+{
+	return server->group;
+}
+
+void control_server_move(struct control_server *server, int directory, int listener)
+{
+	cleanup_closep(&server->directory);
+	cleanup_closep(&server->listener);
+	server->directory = directory;
+	server->listener = listener;
+	if (watch(server, listener, EPOLLIN, EVENT_LISTENER) < 0)
+		say(server, LOG_LEVEL_ERROR, "control: cannot watch the new control socket");
 }
 
 void control_server_free(struct control_server *server)

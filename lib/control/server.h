@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
 	CONTROL_LINE_MAX = 1024,       /* bytes of a request */
@@ -76,6 +77,11 @@ int control_server_new(const struct control_server_config *config, struct contro
 /* Closes all connections and removes the socket; accepts NULL. */
 void control_server_free(struct control_server *server);
 
+/* The group whose members may connect; (gid_t)-1: none. */
+gid_t control_server_group(const struct control_server *server);
+/* Listens on @listener, of control_listen(), instead, in another @directory; takes both.
+ * Connections stay. */
+void control_server_move(struct control_server *server, int directory, int listener);
 /* A descriptor, owned by the server, that polls readable when there is work to do. */
 int control_server_fd(const struct control_server *server);
 /* Does all pending work: accepts clients, runs commands that have arrived, sends answers. */

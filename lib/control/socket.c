@@ -54,16 +54,22 @@ static int remove_stale(int directory, const char *session_dir, struct error *er
 	return 0;
 }
 
-static int give_to_group(int directory, const char *name, struct error *err)
+int control_group(const char *name, gid_t *ret, struct error *err)
 {
-	const struct group *group = getgrnam(name);
+	const struct group *group = name ? getgrnam(name) : NULL;
 
-	if (!group)
+	if (name && !group)
 		return error_set(err, -ENOENT, "no group '%s' for the control socket", name);
-	if (fchownat(directory, CONTROL_SOCKET, (uid_t)-1, group->gr_gid, AT_SYMLINK_NOFOLLOW) <
-		    0 ||
+	*ret = group ? group->gr_gid : (gid_t)-1;
+	return 0;
+}
+
+static int give_to_group(int directory, gid_t group, struct error *err)
+{
+	if (fchownat(directory, CONTROL_SOCKET, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    fchmodat(directory, CONTROL_SOCKET, 0660, 0) < 0)
-		return error_errno(err, -errno, "cannot give the control socket to group %s", name);
+		return error_errno(err, -errno, "cannot give the control socket to group %u",
+				   group);
 	return 0;
 }
 
@@ -72,7 +78,7 @@ void control_unlisten(int directory)
 	(void)unlinkat(directory, CONTROL_SOCKET, 0);
 }
 
-int control_listen(int directory, const char *session_dir, const char *group, struct error *err)
+int control_listen(int directory, const char *session_dir, gid_t group, struct error *err)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address;
@@ -92,7 +98,7 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 		return error_errno(err, -errno,
 				   "cannot create the control socket %s/" CONTROL_SOCKET,
 				   session_dir);
-	r = group ? give_to_group(directory, group, err) : 0;
+	r = group != (gid_t)-1 ? give_to_group(directory, group, err) : 0;
 	if (r == 0 && listen(fd, BACKLOG) < 0)
 		r = error_errno(err, -errno, "cannot listen on %s/" CONTROL_SOCKET, session_dir);
 	if (r < 0) {

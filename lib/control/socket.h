@@ -8,15 +8,19 @@
 
 #include "base/error.h"
 
+#include <sys/types.h>
+
 #define CONTROL_SOCKET "control"
 
 /* Opens the session directory. Returns a descriptor, to be passed to control_listen(), or
  * -errno. */
 int control_directory(const char *session_dir, struct error *err);
+/* Finds the number of a group; (gid_t)-1 if @name is NULL. 0 or -errno. */
+int control_group(const char *name, gid_t *ret, struct error *err);
 /* Binds the socket and listens, non-blocking. Replaces a socket left by a dead daemon: the caller
  * holds the session's lock, so nobody else listens there. Only the owner may connect, and the
- * members of @group (a name, or NULL). Returns a descriptor or -errno. */
-int control_listen(int directory, const char *session_dir, const char *group, struct error *err);
+ * members of @group, unless it is (gid_t)-1. Returns a descriptor or -errno. */
+int control_listen(int directory, const char *session_dir, gid_t group, struct error *err);
 /* Accepts a connection, non-blocking. Without a descriptor, closes *@spare for a moment, which is
  * of /dev/null, to hang up: the listener would stay readable. Returns a descriptor; -ENFILE if it
  * hung up; or -errno. */

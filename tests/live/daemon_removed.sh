@@ -55,14 +55,18 @@ for driver in bpf perf; do
 	for what in "$session/samples/current" "$session"; do
 		: >"$dir/stderr"
 		ok "$driver: it samples" start
-		mode=$(stat -c %a "$session")
+		mode=$(stat -c %a "$session") socket=$(stat -c %a:%u:%g "$session/control")
 		remove "$what"
 		ok "${what#"$dir/"} is removed: it says how many samples are lost" wait_for says_so
 		ok "  the next session says what is sampled" wait_for test -s "$session/samples/current/setup"
 		fails "  no other daemon writes it" 1 oprofiled --session-dir="$session" --foreground
 		has "    because this one does" "is already being written by pid $daemon"
-		[ "$what" = "$session" ] ||
-			ok "  samples come" wait_for received_more_than $(($(status_number samples_received) + 100))
+		if [ "$what" = "$session" ]; then
+			ok "  the control socket is made again" wait_for test -S "$session/control"
+			is "    for the same users" "$(stat -c %a:%u:%g "$session/control")" "$socket"
+			ok "    the log says so" wait_for grep -q 'it and the control socket were made again' "$dir/stderr"
+		fi
+		ok "  samples come" wait_for received_more_than $(($(status_number samples_received) + 100))
 		ends "  SIGTERM ends it, with a status that says so"
 		is "  the directory has the mode of the old one" "$(stat -c %a "$session")" "$mode"
 		is "  every sample has a file, or a name for its loss" "$(accounted)" "$(counter sample_received)"

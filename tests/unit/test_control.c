@@ -378,7 +378,7 @@ static void socket_is_private_replaced_and_removed(void)
 	int directory = control_directory(dir, &err), stale;
 
 	umask(0);
-	stale = control_listen(directory, dir, NULL, &err);
+	stale = control_listen(directory, dir, (gid_t)-1, &err);
 	CHECK(stale >= 0);
 	(void)close(stale); /* as a killed daemon leaves it */
 	CHECK_EQ(control_connect(dir, 100, &err), -ENOENT);

@@ -7,10 +7,12 @@
 #include "base/strbuf.h"
 #include "control/control_thread.h"
 #include "control/socket.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 enum { PATIENCE_MS = 20000, BURN_MS = 5 };
 
@@ -275,6 +277,31 @@ static void requests_cannot_take_the_cpu(void)
 	      TIMES * BURN_MS / CONTROL_THREAD_BUSY_MS / 2 * CONTROL_THREAD_WINDOW_MS);
 }
 
+/* The session directory was removed, and another one made in its place. */
+static void a_socket_that_was_removed_is_made_again(void)
+{
+	FIXTURE(f);
+	_cleanup_free_ char *path = path_join(f.dir, CONTROL_SOCKET);
+	_cleanup_close_ int old = connected(&f), new = -1;
+	struct stat st;
+
+	request(old, "work on\n"); /* it is accepted */
+	check_answer(old, &f, "work 1 on\n.\n");
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(rmdir(f.dir), 0);
+	CHECK_EQ(mkdir(f.dir, 0700), 0);
+	CHECK_EQ(control_connect(f.dir, PATIENCE_MS, NULL), -ENOENT);
+	CHECK_EQ(control_thread_renew(f.thread, f.dir, NULL), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0600);
+	new = connected(&f);
+	request(new, "work on\n");
+	check_answer(new, &f, "work 2 on\n.\n");
+	request(old, "work on\n");
+	check_answer(old, &f, "work 3 on\n.\n");
+}
+
 TESTS(T(lookers_do_not_wait_for_the_owner), T(answers_and_errors_come_in_order),
       T(answers_are_held_until_all_is_settled), T(clients_may_leave_before_their_answer),
-      T(owner_gets_adopted_connections), T(requests_cannot_take_the_cpu))
+      T(owner_gets_adopted_connections), T(requests_cannot_take_the_cpu),
+      T(a_socket_that_was_removed_is_made_again))

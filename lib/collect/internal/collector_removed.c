@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void collector_watch_session(struct collector *c)
 {
@@ -55,11 +56,12 @@ int collector_note_mode(struct collector *c, struct error *err)
 	if (directory < 0 || fstat(directory, &st) < 0)
 		return error_errno(err, -errno, "%s", c->session_dir);
 	c->mode = st.st_mode & 07777;
+	c->group = st.st_gid;
 	return 0;
 }
 
-/* If the session directory was removed, too, locks the one that was made since, which has the mode
- * of the old one. 0; -EBUSY if another profiler was faster; or -errno. */
+/* If the session directory was removed, too, locks the one that was made since, and gives it the
+ * group and the mode of the old one. 0; -EBUSY if another profiler was faster; or -errno. */
 static int lock_again(struct collector *c, struct error *err)
 {
 	_cleanup_close_ int directory = -1;
@@ -73,10 +75,21 @@ static int lock_again(struct collector *c, struct error *err)
 		return fd;
 	(void)close(c->lock);
 	c->lock = fd;
+	c->is_made_again = true;
 	directory = open(c->session_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Without the group, its members only see less. */
+	(void)!fchown(directory, (uid_t)-1, c->group);
 	return directory < 0 || fchmod(directory, c->mode) < 0
 		       ? error_errno(err, -errno, "%s", c->session_dir)
 		       : 0;
+}
+
+bool collector_made_again(struct collector *c)
+{
+	bool is_made_again = c->is_made_again;
+
+	c->is_made_again = false;
+	return is_made_again;
 }
 
 int collector_renew_session(struct collector *c, struct error *err)

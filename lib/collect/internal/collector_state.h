@@ -50,7 +50,9 @@ struct collector {
 	uint64_t removed; /* with so many samples */
 	char *session_dir, *session_name, *samples;
 	int lock;
-	mode_t mode; /* of the session directory */
+	mode_t mode;	    /* of the session directory */
+	gid_t group;	    /* the same */
+	bool is_made_again; /* as collector_made_again() */
 	bool running;
 	bool has_drained;      /* since collector_tend() was called last */
 	bool is_behind;	       /* that call left all to the next one */

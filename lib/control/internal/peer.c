@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/internal/peer.h"
 
-#include <grp.h>
 #include <stddef.h>
 
 enum { GROUPS_MAX = 1024 };
-
-gid_t peer_group(const char *name)
-{
-	const struct group *group = name ? getgrnam(name) : NULL;
-
-	return group ? group->gr_gid : (gid_t)-1;
-}
 
 bool peer_in_group(int fd, const struct ucred *peer, gid_t group)
 {
