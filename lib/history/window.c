@@ -37,6 +37,7 @@ struct context {
 	int64_t now_ms;
 	int64_t day_ms; /* in that day */
 	struct zone zone;
+	bool is_end; /* of a window */
 };
 
 static const struct unit {
@@ -100,25 +101,44 @@ static struct tm local_of(int64_t ms)
 	return tm;
 }
 
-/* The instant of local time @tm, @days later; with daylight saving as on that day. */
-static int64_t ms_of(struct tm tm, int days)
+/* Whether clocks show the same at both instants. */
+static bool is_same_clock(int64_t ms, int64_t other_ms)
 {
+	struct tm a = local_of(ms), b = local_of(other_ms);
+
+	return a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour && a.tm_min == b.tm_min;
+}
+
+/* The instant of local time @tm, @days later; with daylight saving as on that day. When clocks are
+ * set back, they show some times twice: a window begins at the first one, and ends at the second,
+ * so that it is all that the clocks showed. */
+static int64_t ms_of(struct tm tm, int days, bool is_end)
+{
+	static const int set_back_s[] = { 3600, 1800, 7200 };
+	const int64_t sign = is_end ? 1 : -1;
+	int64_t ms;
+	size_t i;
+
 	tm.tm_mday += days;
 	tm.tm_isdst = -1;
-	return (int64_t)mktime(&tm) * MS_PER_S;
+	ms = (int64_t)mktime(&tm) * MS_PER_S;
+	for (i = 0; i < ARRAY_SIZE(set_back_s); i++)
+		if (is_same_clock(ms, ms + sign * set_back_s[i] * MS_PER_S))
+			return ms + sign * set_back_s[i] * MS_PER_S;
+	return ms;
 }
 
 /* The same time of day, @days later. */
-static int64_t days_later(int64_t ms, int days)
+static int64_t days_later(int64_t ms, int days, bool is_end)
 {
-	return ms_of(local_of(ms), days) + ms % MS_PER_S;
+	return ms_of(local_of(ms), days, is_end) + ms % MS_PER_S;
 }
 
 static struct instant day_of(struct tm tm, int days)
 {
 	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	return (struct instant){ .begin_ms = ms_of(tm, days),
-				 .end_ms = ms_of(tm, days + 1),
+	return (struct instant){ .begin_ms = ms_of(tm, days, false),
+				 .end_ms = ms_of(tm, days + 1, false),
 				 .is_day = true };
 }
 
@@ -200,9 +220,9 @@ static int parse_zone(const char *s, struct zone *ret)
 }
 
 /* The instant of the time @tm in a zone. */
-static int64_t ms_in_zone(struct tm tm, struct zone zone)
+static int64_t ms_in_zone(struct tm tm, struct zone zone, bool is_end)
 {
-	return zone.is_given ? ((int64_t)timegm(&tm) - zone.east) * MS_PER_S : ms_of(tm, 0);
+	return zone.is_given ? ((int64_t)timegm(&tm) - zone.east) * MS_PER_S : ms_of(tm, 0, is_end);
 }
 
 /* The date in a zone at an instant. */
@@ -242,7 +262,7 @@ static int parse_calendar(const char *s, const struct context *c, struct instant
 	tm.tm_min = clock.tm_min;
 	tm.tm_sec = clock.tm_sec;
 	ret->has_clock = !has_date;
-	ret->begin_ms = ms_in_zone(tm, ret->zone) + fine.begin_ms;
+	ret->begin_ms = ms_in_zone(tm, ret->zone, c->is_end) + fine.begin_ms;
 	ret->end_ms = ret->begin_ms + fine.length_ms;
 	return 0;
 }
@@ -278,21 +298,23 @@ static int parse_instant(const char *s, const struct context *c, struct instant 
 }
 
 /* The same time of day in the zone of @at, @days later. */
-static int64_t days_after(const struct instant *at, int64_t ms, int days)
+static int64_t days_after(const struct instant *at, int64_t ms, int days, bool is_end)
 {
-	return at->zone.is_given ? ms + days * INT64_C(86400) * MS_PER_S : days_later(ms, days);
+	return at->zone.is_given ? ms + days * INT64_C(86400) * MS_PER_S
+				 : days_later(ms, days, is_end);
 }
 
-/* Parses the time that a window begins at: a clock without a date is the last time that it was so
- * late. */
-static int parse_begin(const char *s, int64_t now_ms, struct instant *ret)
+/* Parses a time, with which a window begins or ends: a clock without a date is the last time that
+ * it was so late. */
+static int parse_last(const char *s, int64_t now_ms, bool is_end, struct instant *ret)
 {
-	int r = parse_instant(s, &(struct context){ .now_ms = now_ms, .day_ms = now_ms }, ret);
+	const struct context c = { .now_ms = now_ms, .day_ms = now_ms, .is_end = is_end };
+	int r = parse_instant(s, &c, ret);
 	int64_t length = ret->end_ms - ret->begin_ms;
 
 	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
 		return r;
-	ret->begin_ms = days_after(ret, ret->begin_ms, -1);
+	ret->begin_ms = days_after(ret, ret->begin_ms, -1, is_end);
 	ret->end_ms = ret->begin_ms + length;
 	return 0;
 }
@@ -335,15 +357,16 @@ static int parse_end(const char *s, int64_t now_ms, const struct instant *begin,
 {
 	const struct context c = { .now_ms = now_ms,
 				   .day_ms = begin ? begin->begin_ms : now_ms,
-				   .zone = begin ? begin->zone : (struct zone){ 0 } };
+				   .zone = begin ? begin->zone : (struct zone){ 0 },
+				   .is_end = true };
 	struct instant at;
 
-	if ((begin ? parse_instant(s, &c, &at) : parse_begin(s, now_ms, &at)) < 0)
+	if ((begin ? parse_instant(s, &c, &at) : parse_last(s, now_ms, true, &at)) < 0)
 		return -EINVAL;
 	*ret = at.is_day ? at.end_ms : at.begin_ms;
 	if (!at.has_clock || !begin || *ret > begin->begin_ms)
 		return 0;
-	*ret = days_after(&at, *ret, 1);
+	*ret = days_after(&at, *ret, 1, true);
 	if (*ret > now_ms)
 		warn_future(s, *ret);
 	return 0;
@@ -357,7 +380,7 @@ static int parse_range(char *from, char *to, int64_t now_ms, struct window *ret)
 	struct instant begin = { .begin_ms = INT64_MIN };
 
 	*ret = WINDOW_ALL;
-	if (*from && parse_begin(from, now_ms, &begin) < 0)
+	if (*from && parse_last(from, now_ms, false, &begin) < 0)
 		return -EINVAL;
 	ret->begin_ms = begin.begin_ms;
 	return *to ? parse_end(to, now_ms, *from ? &begin : NULL, &ret->end_ms) : 0;
@@ -375,7 +398,7 @@ static int parse_parts(char *text, int64_t now_ms, struct window *ret)
 	}
 	if (slash)
 		*slash = '\0';
-	if (parse_begin(text, now_ms, &at) < 0 ||
+	if (parse_last(text, now_ms, false, &at) < 0 ||
 	    (slash && window_duration(slash + 1, &length) < 0))
 		return -EINVAL;
 	ret->begin_ms = at.begin_ms;

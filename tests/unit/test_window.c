@@ -187,6 +187,40 @@ static void yesterday_may_have_23_or_25_hours(void)
 	}
 }
 
+static void what_clocks_show_twice_is_twice_as_long(void)
+{
+	static const struct {
+		const char *text, *expected;
+	} rows[] = {
+		{ "02:00..03:00", "2026-10-25 02:00:00 +0200 .. 2026-10-25 03:00:00 +0100" },
+		{ "2026-10-25T02:00..2026-10-25T03:00",
+		  "2026-10-25 02:00:00 +0200 .. 2026-10-25 03:00:00 +0100" },
+		{ "2026-10-25T02:30..02:45",
+		  "2026-10-25 02:30:00 +0200 .. 2026-10-25 02:45:00 +0100" },
+		{ "01:30..02:30", "2026-10-25 01:30:00 +0200 .. 2026-10-25 02:30:00 +0100" },
+		{ "02:30..03:30", "2026-10-25 02:30:00 +0200 .. 2026-10-25 03:30:00 +0100" },
+		{ "..02:30", ".. 2026-10-25 02:30:00 +0100" },
+		{ "02:30/10m", "2026-10-25 02:30:00 .. 02:40:00 +0200" },
+		{ "2026-10-24T23:00..02:30",
+		  "2026-10-24 23:00:00 +0200 .. 2026-10-25 02:30:00 +0100" },
+		/* A zone says which one is meant. */
+		{ "02:00+0200..03:00", "2026-10-25 02:00:00 +0200 .. 2026-10-25 02:00:00 +0100" },
+		{ "02:00+0100..03:00", "2026-10-25 02:00:00 .. 03:00:00 +0100" },
+		{ "01:00..02:00+0200", "2026-10-25 01:00:00 .. 02:00:00 +0200" },
+	};
+	size_t i;
+
+	use_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct window w;
+
+		CHECK_EQ(window_parse(rows[i].text, INT64_C(1792926000000), &w, NULL), 0);
+		text = window_text(&w);
+		CHECK_STR(text, rows[i].expected);
+	}
+}
+
 static void a_refusal_shows_the_forms(void)
 {
 	struct error err = ERROR_INIT;
@@ -200,4 +234,5 @@ static void a_refusal_shows_the_forms(void)
 
 TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
       T(what_is_no_time_is_refused), T(a_day_of_daylight_saving_has_its_own_length),
-      T(yesterday_may_have_23_or_25_hours), T(a_refusal_shows_the_forms))
+      T(yesterday_may_have_23_or_25_hours), T(what_clocks_show_twice_is_twice_as_long),
+      T(a_refusal_shows_the_forms))
