@@ -118,7 +118,9 @@ static int make_room(const struct gather *g, const struct archive_config *config
 
 	for (i = 0; i < g->file_count; i++)
 		n += g->files[i].past || (g->files[i].arcs && !only_chains);
-	if ((n == 0 && !config->narrowed) || options.list)
+	if (options.list)
+		n = 0;
+	if (n == 0 && !config->narrowed)
 		return 0;
 	n = n * SAMPLE_FILE_SIZE + (config->narrowed ? PART_SIZE : 0);
 	return options.profile.scratch_dir
@@ -223,7 +225,8 @@ static int archive(int argc, char **argv, struct error *err)
 	_cleanup_(archive_done) struct archive a = { 0 };
 	_cleanup_free_ bool *chained = NULL;
 	struct archive_config config = { .exclude_dependent = options.exclude_dependent,
-					 .compact = options.compact };
+					 .compact = options.compact,
+					 .is_list = options.list };
 	int r;
 
 	options.profile.binaries.code = options.compact;

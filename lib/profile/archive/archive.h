@@ -33,6 +33,7 @@ struct archive_config {
 	bool exclude_dependent; /* only samples in the applications' own images */
 	const bool *chained;	/* by image: needed for call chains, too (chains_images()); or
 	 * NULL */
+	bool is_list;	  /* nothing is written: what is made only says which files belong to it */
 	const char *made; /* directory for files that are made for the archive: call graph files
 	 * derived from chains, and what is of a part of a session; NULL: none are made */
 	const struct spec *narrowed; /* only this part of the sessions; NULL: all of them */

@@ -299,7 +299,8 @@ static void add_sample_files(struct plan *p)
 		p->session = &g->sessions[f->session];
 		if (f->path)
 			plan_add_of_session(p, f->path, below_session(p, f->path));
-		else if (p->config->made && !f->end && !(f->arcs && has_chains))
+		else if (p->config->made && !p->config->is_list && !f->end &&
+			 !(f->arcs && has_chains))
 			add_made(p, f);
 		add_jit(p, f);
 		add_image_of(p, f);

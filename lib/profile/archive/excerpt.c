@@ -117,9 +117,10 @@ void excerpt_write(const struct excerpt_config *config, uint32_t session, const 
 		log_warn("%s; the archive is incomplete", err.text);
 		return;
 	}
-	write_history(config, s, directory);
+	if (!config->chains_only)
+		write_history(config, s, directory);
 	write_chains(config, s, directory);
-	if (!s->history)
+	if (!s->history || config->chains_only)
 		return;
 	write_setup(s, directory);
 	write_counters(s, directory);

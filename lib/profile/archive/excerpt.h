@@ -20,6 +20,7 @@ struct excerpt_config {
 	const struct gather *gather;
 	const struct spec *spec; /* what was gathered */
 	bool exclude_dependent;	 /* only samples in the applications' own images */
+	bool chains_only;	 /* write only the chains, for excerpt_chained() */
 };
 
 /* Writes the history and the chains of session number @session of the gather below @directory, for

@@ -89,7 +89,7 @@ static void add_session_directory(struct plan *p, const char *samples)
 static struct excerpt_config excerpt_of(const struct plan *p)
 {
 	return (struct excerpt_config){ p->gather, p->config->narrowed,
-					p->config->exclude_dependent };
+					p->config->exclude_dependent, p->config->is_list };
 }
 
 static bool is_region(const struct plan *p, uint32_t image, uint32_t tgid)
@@ -189,7 +189,8 @@ void plan_add_sessions(struct plan *p)
 		add_session_directory(p, p->session->samples);
 		if (session_walk_rest(p->session->samples, add_unless_replaced, p, &err) < 0)
 			log_warn("%s", err.text);
-		if (made && session_walk_rest(made, add_made_file, p, &err) < 0)
+		if (made && !p->config->is_list &&
+		    session_walk_rest(made, add_made_file, p, &err) < 0)
 			log_warn("%s", err.text);
 	}
 }
