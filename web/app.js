@@ -13,6 +13,7 @@ import { cgroupName, differenceKey, eventName, frameChange, frameDifference, fra
 	showFunctions, showMissing, showOverview, showQuality, swatch } from './views.js';
 import { isServed, load, loadApplications, loadFiles, loadSecond, loadSource, loadSources } from './provider.js';
 import { joinFiles, joinProfiles } from './second.js';
+import { withBuilds } from './builds.js';
 import { splitByGroup, withGroups } from './rooted.js';
 import { Outline } from './outline.js';
 import { Source } from './source.js';
@@ -28,6 +29,8 @@ const $ = id => /** @type {any} */ (document.getElementById(id));
 let page = null;
 /** The profile that it is compared with, or null; what is known of it: the session, and why it cannot be shown. */
 let second = /** @type {any} */ (null), secondOf = { session: '', trouble: '', isReading: false };
+/** The profile that was loaded; profile is the one that is shown: the same, or one in which the builds of two windows are one. */
+let loaded;
 let profile, timeline, annotations = [], series, isComparing = false, match = -1;
 const graphs = {}, reshaped = new Map();
 /** @type {any} */
@@ -226,7 +229,23 @@ function momentsIn(p, shown, window) {
 	return i => shown?.self[at[i]] > 0 && (!window || (step[i] >= window[0] && step[i] < window[1])) && (!shown.mask || shown.mask[task[i]]);
 }
 
+/** Shows a profile in the place of another one with the same samples. */
+function chooseProfile(wanted) {
+	if (wanted === profile) return;
+	profile = wanted;
+	series = null;
+	remembered.clear();
+	reshaped.clear();
+}
+
+/** Shows the profile in which the two windows, if there are two of it, can be compared. */
+function chooseBuilds() {
+	const isCompared = ['diff', 'source'].includes(state.v) && state.b && !second, other = isCompared ? parseWindow(state.b, loaded) : null;
+	chooseProfile(other ? withBuilds(loaded, state.a ? parseWindow(state.a, loaded) : null, other) : loaded);
+}
+
 function compute() {
+	chooseBuilds();
 	makeSeries();
 	const chosen = filters().map(f => ({ ...f, ...findKey(profile, f.key) })).filter(f => f.f !== undefined), frames = withFrames(profile, framesShown());
 	const window = state.a ? parseWindow(state.a) : null, shown = viewOf(profile, window, chosen), other = state.b ? parseWindow(state.b, second ?? profile) : null;
@@ -639,7 +658,7 @@ function hottest() {
 
 /** Whose source is shown: { isB, profile, view (the samples of its window), window, words (that select it) }. */
 function sideOfSource() {
-	const isB = Boolean(page.B) && state.side === 'B', p = isB && second ? second : profile;
+	const isB = Boolean(page.B) && state.side === 'B', p = (isB ? second : profile.before) ?? profile;
 	return { isB, profile: p, view: isB ? page.B : page, window: isB ? page.other : page.window };
 }
 
@@ -781,6 +800,7 @@ async function chooseSecond() {
 		if (own !== secondOf) return;
 		if (!found) throw new Error('this page does not have it');
 		if (found.head.event !== profile.head.event) throw new Error(`its samples are of another event: ${found.head.event}`);
+		chooseProfile(loaded);
 		second = joinProfiles(profile, found);
 		series = null;
 		remembered.clear();
@@ -795,7 +815,7 @@ async function chooseSecond() {
 
 /** Asks the server for the source files of functions, if something depends on them, and shows them. */
 async function chooseFiles() {
-	const own = filesOf, p = profile, b = second, session = secondOf.session;
+	const own = filesOf, p = loaded, b = second, session = secondOf.session;
 	if (p.files || p.head.applications_only || !needsFiles() || own.isReading || own.trouble) return;
 	own.isReading = true;
 	try {
@@ -805,8 +825,9 @@ async function chooseFiles() {
 	} catch (e) {
 		own.trouble = `The source files of functions cannot be shown: ${visible(e.message.trim())}`;
 	}
-	if (p !== profile || own !== filesOf) return;
+	if (p !== loaded || own !== filesOf) return;
 	own.isReading = false;
+	delete p.late.builds; // it has no files
 	if (b !== second) p.files = null; // another profile to compare with has other functions
 	render();
 }
@@ -1258,7 +1279,7 @@ function makeEvents() {
 
 /** Shows a profile, which takes the place of what was known of it. */
 function open(found) {
-	profile = found;
+	profile = loaded = found;
 	series = timeline = second = null;
 	filesOf = { isReading: false, trouble: '' };
 	secondOf = { session: '', trouble: '', isReading: false };

@@ -465,10 +465,10 @@ export class Profile {
 
 	/** A tree without the functions in hidden: callers call their callees directly. With mergeRecursion,
 	 * a function that calls itself is one node. With groups, of functions, these are called instead, and functions of one that
-	 * call each other are one node. */
-	reshape(hidden, mergeRecursion, groups = null) {
+	 * call each other are one node, unless they are not to be merged. */
+	reshape(hidden, mergeRecursion, groups = null, mergeGroups = true) {
 		const t = this.base, b = new Builder(t.func[0]), to = new Uint32Array(t.n);
-		const whole = this.columns.self, isMerged = mergeRecursion || groups;
+		const whole = this.columns.self, isMerged = mergeRecursion || (groups && mergeGroups);
 		for (let i = 0; i < t.n; i++) {
 			const up = i ? to[t.parent[i]] : 0, f = groups ? groups[t.func[i]] : t.func[i];
 			const skip = !i || hidden.has(t.func[i]) || (isMerged && b.func[up] === f);

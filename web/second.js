@@ -4,7 +4,7 @@ import { KIND_APPLICATION } from './color.js';
 import { orderOf, Tree } from './model.js';
 
 /** Numbers of a list, by key. */
-function numbersBy(list, keyOf) {
+export function numbersBy(list, keyOf) {
 	const found = new Map();
 	for (const i of list) {
 		const key = keyOf(i), known = found.get(key);
@@ -17,7 +17,7 @@ function numbersBy(list, keyOf) {
 /** The image of a that each image of b is, as opreport finds it: the one with the same path; of those that have no such
  * partner, other builds of one path, in their order; then the only one with the same last part of the path. New ones are
  * added to a. */
-function joinImages(a, b) {
+export function joinImages(a, b) {
 	const of = image => `${image.path}\n${image.name ?? ''}`, plain = image => image.path.replace(/#[0-9a-f]{8}$/, ''), last = image => image.name ?? plain(image).split('/').pop();
 	const known = new Map(), to = b.map(() => 0), taken = new Set();
 	a.forEach((image, i) => { if (image && !known.has(of(image))) known.set(of(image), i); });
@@ -101,7 +101,7 @@ function moved(self, to, n) {
 }
 
 /** Gives a profile the nodes of the joined tree. */
-function moveInto(p, tree, to) {
+export function moveInto(p, tree, to) {
 	const { at, step, count, task } = p.columns, nodes = at.map(node => to[node]), order = orderOf(nodes, tree.n);
 	const sorted = list => list.map((_, i) => list[order[i]]); // moments are in the order of nodes
 	p.columns = { ...p.columns, at: sorted(nodes), step: sorted(step), count: sorted(count), task: sorted(task), self: moved(p.columns.self, to, tree.n) };
@@ -110,7 +110,7 @@ function moveInto(p, tree, to) {
 }
 
 /** The numbers of all functions by those of b, as numbers by the joined functions. */
-function movedFunctions({ self, total }, to, count) {
+export function movedFunctions({ self, total }, to, count) {
 	const out = { self: new Float64Array(count), total: new Float64Array(count) };
 	to.forEach((f, i) => {
 		out.self[f] += self[i];

@@ -1311,6 +1311,7 @@ def make_rebuilt():
         f.write(text)
     windows = [w for s in ("00", "10") for w in ("{", f"time:2026-11-23T14:00:{s}Z/PT10S", "}")]
     run(f"{BUILD}/tools/opreport", "--session-dir=rebuilt", "--html=rebuilt.html", *windows)
+    run(f"{BUILD}/tools/opreport", "--session-dir=rebuilt", "--html=windows.html")
 
 
 def make_newer():
@@ -1511,6 +1512,21 @@ def builds_of_a_path_are_compared(b, where):
     b.until(lambda: b.js("return document.body.dataset.second"))
     shown, command = shown_differences(b), b.text("command")
     return len(shown) == 2 and sorted(shown.values()) == sorted(differences_of(command).values()) and shown[("marked_first", "lib.so")][:2] == ("40.0", "70.0") or print(f"# {shown}")
+
+
+def builds_of_two_windows_are_compared(b, where):
+    """In a page of one profile: its functions are those of each window again when one is shown."""
+    windows = "a=2026-11-23T14:00:00Z..2026-11-23T14:00:10Z&b=2026-11-23T14:00:10Z..2026-11-23T14:00:20Z"
+    b.open(f"{where}/windows.html", "v=diff&" + windows)
+    shown, command = shown_differences(b), b.text("command")
+    b.js("window.drawn = []; const write = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = "
+         "function(text, ...rest) { drawn.push(text); write.call(this, text, ...rest); }; document.getElementById('theme').click();")
+    b.until(lambda: b.js("return drawn.includes('all')"))
+    drawn = [text for text in b.js("return drawn") if "tool" in text or "marked" in text]
+    b.open(f"{where}/windows.html", "v=functions&" + windows)
+    own = {(row[4], row[5]): int(row[3]) for row in table(b, "functions")}
+    return (sorted(shown.values()) == sorted(differences_of(command).values()) and len(shown) == 2 and shown[("marked_first", "lib.so")][:2] == ("40.0", "70.0") and len(drawn) == len(set(drawn)) and
+            sorted(own.values()) == [40, 60] and all("#" not in image for _, image in own)) or print(f"# {shown} {differences_of(command)} {drawn} {own}")
 
 
 def rare_functions_are_added_up(b, where):
@@ -1717,6 +1733,7 @@ def check_files(attempt, wide, narrow, work):
     attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
     attempt(a_build_that_is_gone_has_its_lines, wide, f"file://{work}/gone.html")
     attempt(builds_of_a_path_are_compared, wide, f"file://{work}")
+    attempt(builds_of_two_windows_are_compared, wide, f"file://{work}")
 
 
 def main():
