@@ -143,6 +143,7 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	answer_quota(status, answer);
 	control_answer(answer, "open_files", "%zu", files);
 	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);
+	control_answer(answer, "hour_kib", "%zu", collector_hour_memory(status->collector) / 1024);
 }
 
 static void answer_history(const struct status *status, struct strbuf *answer)

@@ -474,6 +474,11 @@ const struct cookie_table *collector_cookies(const struct collector *c)
 	return c->cookies;
 }
 
+size_t collector_hour_memory(const struct collector *c)
+{
+	return record_hour_memory(c->record);
+}
+
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped)
 {
 	return record_open_files(c->record, ret_mapped);

@@ -125,6 +125,8 @@ void collector_history_trouble(const struct collector *c, struct strbuf *out);
 void collector_quota(const struct collector *c, struct quota_reading *ret);
 /* Returns the size of the functions kept in the session directory, in bytes. */
 uint64_t collector_functions(const struct collector *c);
+/* As record_hour_memory(). */
+size_t collector_hour_memory(const struct collector *c);
 /* Returns the number of open sample files; *@ret_mapped: the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* Prints the statistics section of the log. */

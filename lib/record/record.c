@@ -447,9 +447,11 @@ int record_close_files(struct record *rec, struct error *err)
 	return r;
 }
 
-static size_t history_memory(const struct record *rec)
+size_t record_hour_memory(const struct record *rec)
 {
-	return store_past(rec->store) ? past_memory(store_past(rec->store)) : 0;
+	const struct past *past = store_past(rec->store);
+
+	return chain_recorder_memory(rec->trace) + (past ? past_memory(past) : 0);
 }
 
 size_t record_open_files(const struct record *rec, size_t *ret_mapped)
@@ -457,6 +459,6 @@ size_t record_open_files(const struct record *rec, size_t *ret_mapped)
 	size_t mapped, files = store_open_files(rec->store, &mapped);
 
 	if (ret_mapped)
-		*ret_mapped = mapped + chain_recorder_memory(rec->trace) + history_memory(rec);
+		*ret_mapped = mapped + record_hour_memory(rec);
 	return files;
 }

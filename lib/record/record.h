@@ -177,5 +177,9 @@ void record_begin_session(struct record *rec);
 uint64_t record_lose_session(struct record *rec);
 /* Prints @totals for the log, and then the statistics of the extended feature. */
 void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out);
-/* Returns the number of open sample files; *@ret_mapped: the bytes that they map. */
+/* Bytes of memory for what is counted in this hour, besides sample files: the history and call
+ * chains. */
+size_t record_hour_memory(const struct record *rec);
+/* Returns the number of open sample files; *@ret_mapped: the bytes that they map, and that
+ * memory. */
 size_t record_open_files(const struct record *rec, size_t *ret_mapped);

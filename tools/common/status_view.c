@@ -437,6 +437,7 @@ static const struct {
 	{ "shed_text", JSON_TEXT },
 	{ "open_files", JSON_NUMBER },
 	{ "mapped_kib", JSON_NUMBER },
+	{ "hour_kib", JSON_NUMBER },
 	{ "config", JSON_TEXT },
 	{ "counter", JSON_COUNTERS, "counters" },
 };
