@@ -23,7 +23,8 @@ static const uint64_t settle = 3 * NS_PER_S; /* time to wait for the effect of a
  * ample, it takes CALM_LONGER times as long: there may never be more. */
 static const uint64_t calm_min = 60 * NS_PER_S, calm_max = 3600 * NS_PER_S;
 enum { CALM_LONGER = 10 };
-/* Before anything is shed, what is kept only for speed is freed; again after this time. */
+/* Before anything is shed, what is kept only for speed is freed; again after this time. Memory that
+ * is free already is looked for as seldom. */
 static const uint64_t relieve_every = 60 * NS_PER_S;
 /* The least memory of a parser is that of one or two of these. */
 static const uint64_t parser_span = 5 * NS_PER_S;
@@ -58,7 +59,7 @@ struct quota {
 	struct parser *parser;
 	enum quota_level level, shed; /* ->shed ignores a pause */
 	const char *what;
-	uint64_t looked_ns, stepped_ns, relieved_ns;
+	uint64_t looked_ns, stepped_ns, relieved_ns, trimmed_ns;
 	uint64_t room_since_ns, calm_since_ns; /* there is room, or ample room, since then; 0: there
 						* is not */
 	uint64_t calm_ns;		       /* so long before a level is undone */
@@ -383,18 +384,28 @@ static unsigned int useful_levels(const struct record *rec)
 	       (spares & RECORD_SHED_THREADS ? 1u << QUOTA_THREADS : 0u);
 }
 
-/* Frees what is in memory only for speed. */
-static void relieve(struct record *rec)
+bool quota_trims(struct quota *q, bool is_freed, uint64_t now_ns)
+{
+	if (!is_freed && q->trimmed_ns && now_ns - q->trimmed_ns < relieve_every)
+		return false;
+	q->trimmed_ns = now_ns;
+	return true;
+}
+
+/* Frees what is in memory only for speed. As long as memory is short, that is little each time, and
+ * malloc_trim() walks through all that is free. */
+static void relieve(struct quota *q, struct record *rec, bool is_freed)
 {
 	record_yield_files(rec);
 	record_end_pair(rec);
-	(void)malloc_trim(0);
+	if (quota_trims(q, is_freed, q->looked_ns))
+		(void)malloc_trim(0);
 }
 
-/* The same if nothing is shed. */
-static void relieve_and_say(const struct quota *q, struct record *rec)
+/* The same if nothing is shed, or nothing more can be. */
+static void relieve_and_say(struct quota *q, struct record *rec)
 {
-	relieve(rec);
+	relieve(q, rec, false);
 	log_debug("%" PRIu64 " MiB of memory and %" PRIu64 " descriptors were in use: what is in "
 		  "memory only for speed was freed",
 		  q->use.memory >> 20, q->use.files);
@@ -413,7 +424,7 @@ static void act(struct quota *q, enum quota_level was, struct record *rec,
 	if (q->level < was && was != QUOTA_PAUSED)
 		record_count_undone(rec);
 	record_shed(rec, shed_bits(q->shed));
-	relieve(rec);
+	relieve(q, rec, true);
 	if (was == QUOTA_PAUSED && q->level != QUOTA_PAUSED && ops->start(driver, &err) < 0)
 		log_error("%s", err.text);
 	say(q, was);

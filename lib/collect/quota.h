@@ -78,6 +78,9 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
  * seconds. What it uses for one file, which a process of anybody chooses, is limited by itself and
  * given back, and shedding would not reduce it. */
 uint64_t quota_parser_memory(struct quota *q, uint64_t bytes, uint64_t now_ns);
+/* Whether free memory is given back to the system now; @is_freed: a kind of data was shed. Without
+ * that it is seldom, because it takes time. */
+bool quota_trims(struct quota *q, bool is_freed, uint64_t now_ns);
 /* Ends all shedding after the session was emptied or reconfigured. A pause continues. */
 void quota_reset(struct quota *q);
 /* Reads limits, use and level. */

@@ -307,7 +307,22 @@ static void it_walks_often_only_where_disk_space_may_run_short(void)
 	CHECK_EQ(quota_walk_share(q, use.free, use.free), soon);
 }
 
-TESTS(T(it_walks_often_only_where_disk_space_may_run_short), T(with_room_nothing_is_left_out),
+/* Memory may stay short when all is shed that can be. */
+static void free_memory_is_given_back_seldom_while_nothing_is_shed(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/", NULL);
+	unsigned int i, trims = 0;
+
+	for (i = 1; i <= 600; i += 3)
+		trims += quota_trims(q, false, i * second);
+	CHECK_EQ(trims, 10);
+	CHECK(quota_trims(q, true, i * second));
+	CHECK(!quota_trims(q, false, (i + 59) * second));
+	CHECK(quota_trims(q, false, (i + 60) * second));
+}
+
+TESTS(T(it_walks_often_only_where_disk_space_may_run_short),
+      T(free_memory_is_given_back_seldom_while_nothing_is_shed), T(with_room_nothing_is_left_out),
       T(things_are_left_out_one_after_the_other), T(what_spares_nothing_is_passed_over),
       T(at_the_limit_sampling_pauses_until_there_is_room), T(inodes_run_short_like_space),
       T(after_a_pause_it_goes_on_with_less), T(a_pause_that_frees_too_little_ends_too),
