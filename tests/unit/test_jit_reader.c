@@ -11,6 +11,7 @@
 #include "record/code/jit_reader.h"
 
 #include <fcntl.h>
+#include <poll.h>
 
 enum {
 	MB = 1 << 20,
@@ -298,6 +299,7 @@ static void an_opener_finds_and_reads_while_nobody_waits(void)
 	_cleanup_(jit_reader_freep) struct jit_reader *r = NULL;
 	_cleanup_(jit_process_freep) struct jit_process *p = NULL;
 	size_t i;
+	int root;
 
 	for (i = 0; i < COUNT; i++)
 		strbuf_addf(&text, "%08zx 00000010 f_%011zu\n", 0x1000 + i * 16, i);
@@ -322,6 +324,12 @@ static void an_opener_finds_and_reads_while_nobody_waits(void)
 	CHECK_EQ(p->dropped, 0);
 	jit_reader_sync(r, parser, i, true);
 	CHECK(p->known == i && !p->unread);
+	root = jit_files_root(p->files);
+	jit_process_free(STEAL(p));
+	/* A thread closes them, which may take as long as it likes. */
+	for (i = 0; fcntl(root, F_GETFD) >= 0 && i < 10000; i++)
+		(void)poll(NULL, 0, 1);
+	CHECK(fcntl(root, F_GETFD) < 0);
 }
 
 static void work(void *data _unused_)

@@ -29,12 +29,29 @@ static void run(struct errand *errand)
 
 	if (e->source) {
 		e->code = opener_jit_read(e->opener, &e->from, &e->bytes, &e->size);
-		return;
+	} else {
+		r = e->is_root ? opener_jit_root(e->opener, &e->query)
+			       : opener_jit_find(e->opener, e->from.fd, &e->query, &e->path);
+		e->code = MIN(r, 0);
+		e->found = MAX(r, -1);
 	}
-	r = e->is_root ? opener_jit_root(e->opener, &e->query)
-		       : opener_jit_find(e->opener, e->from.fd, &e->query, &e->path);
-	e->code = MIN(r, 0);
-	e->found = MAX(r, -1);
+	cleanup_closep(&e->from.fd); /* here: see jit_reader_close() */
+	e->from.fd = -1;
+}
+
+static void close_all(struct errand *errand)
+{
+	struct jit_errand *e = (struct jit_errand *)errand;
+
+	cleanup_closep(&e->from.fd);
+	cleanup_closep(&e->found);
+	e->from.fd = e->found = -1;
+}
+
+struct errand *jit_errand_closing(struct jit_errand *e)
+{
+	e->errand.run = close_all;
+	return &e->errand;
 }
 
 /* A question about what @fd refers to; -1: nothing yet. */

@@ -42,6 +42,8 @@ struct errand *jit_errand_find(struct opener *o, uint64_t serial, const struct j
 /* Reads a portion of @source; caller frees. */
 struct errand *jit_errand_read(struct opener *o, uint64_t serial, const struct jit_files *files,
 			       const struct jit_source *source, uint64_t now);
+/* Returns an errand that closes what @e has open, and frees it when it is dropped. */
+struct errand *jit_errand_closing(struct jit_errand *e);
 /* NULL is fine. */
 void jit_errand_free(struct jit_errand *e);
 DEFINE_CLEANUP(struct jit_errand *, jit_errand_free);

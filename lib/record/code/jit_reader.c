@@ -47,6 +47,7 @@ void jit_reader_free(struct jit_reader *r)
 	if (!r)
 		return;
 	errands_free(r->errands);
+	errands_leave(r->closing);
 	map_done(&r->users);
 	map_done(&r->processes);
 	free(r->root);
@@ -115,18 +116,50 @@ static void count_dropped(struct jit_process *p)
 	p->dropped = dropped;
 }
 
+/* Files that are not needed any more. */
+struct leaving {
+	struct errand errand;
+	struct jit_files *files; /* or NULL */
+	struct jit_source *sources[JIT_FILES_MAX];
+	size_t count;
+};
+
+static void close_files(struct errand *e)
+{
+	struct leaving *l = (struct leaving *)e;
+
+	while (l->count)
+		jit_source_free(l->sources[--l->count]);
+	jit_files_free(STEAL(l->files));
+}
+
+static void drop_files(struct errand *e)
+{
+	close_files(e); /* if it was not run */
+	free(e);
+}
+
+/* Has sources closed from number @from on, and @files (may be NULL). */
+static void leave_files(struct jit_process *p, size_t from, struct jit_files *files)
+{
+	struct leaving *l = xcalloc(1, sizeof(*l));
+
+	*l = (struct leaving){ .errand = { .run = close_files, .drop = drop_files },
+			       .files = files,
+			       .count = p->source_count - from };
+	memcpy(l->sources, p->sources + from, l->count * sizeof(*p->sources));
+	p->source_count = from;
+	jit_reader_close(p->reader, &l->errand);
+}
+
 void jit_process_free(struct jit_process *p)
 {
-	size_t i;
-
 	if (!p)
 		return;
 	count_bytes(p, 0);
 	leave_user(p);
 	(void)map_remove(&p->reader->processes, p->tgid);
-	for (i = 0; i < p->source_count; i++)
-		jit_source_free(p->sources[i]);
-	jit_files_free(p->files);
+	leave_files(p, 0, STEAL(p->files));
 	jit_free(p->found_early);
 	jit_free(p->jit);
 	free(p);
@@ -217,12 +250,16 @@ static struct jit_process *next_process(struct jit_reader *r)
  * or negative. Returns the number of bytes. */
 static uint64_t note_read(struct jit_process *p, size_t i, int64_t n, const struct error *why)
 {
+	struct jit_source *failed;
+
 	if (n < 0) {
 		if (may_complain(p, &p->reader->of_sources))
 			log_warn("%s: code of process %u after this point has no names", why->text,
 				 p->tgid);
-		jit_source_free(p->sources[i]);
-		p->sources[i] = p->sources[--p->source_count];
+		failed = p->sources[i];
+		p->sources[i] = p->sources[p->source_count - 1];
+		p->sources[p->source_count - 1] = failed;
+		leave_files(p, p->source_count - 1, NULL);
 	} else if (n == 0) {
 		p->at = i + 1;
 	}
@@ -301,8 +338,8 @@ static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
 		r->taken++;
 		r->reading = r->reading && !e->source;
 		if (!p || p->serial != e->serial)
-			continue;
-		if (e->source)
+			jit_reader_close(r, jit_errand_closing(STEAL(e)));
+		else if (e->source)
 			bytes += take_portion(p, parser, e);
 		else
 			jit_process_take_search(p, e);

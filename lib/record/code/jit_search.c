@@ -23,6 +23,20 @@ bool jit_reader_send(struct jit_reader *r, struct errand *e)
 	return number != 0;
 }
 
+void jit_reader_close(struct jit_reader *r, struct errand *e)
+{
+	struct errand *closed;
+
+	if (!r->opener || (!r->closing && errands_new(ERRANDS_OUTSIDE, &r->closing, NULL) < 0)) {
+		e->run(e);
+		e->drop(e);
+		return;
+	}
+	while ((closed = errands_take(r->closing)))
+		closed->drop(closed);
+	(void)errands_add(r->closing, e);
+}
+
 /* Asks for a file or, before the first one, for the root directory. */
 static void ask(struct jit_process *p)
 {

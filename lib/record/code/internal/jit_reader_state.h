@@ -31,6 +31,7 @@ struct jit_reader {
 	struct attacher *attacher; /* or NULL */
 	struct relief *relief;	   /* or NULL */
 	struct errands *errands;   /* NULL: nothing was asked yet */
+	struct errands *closing;   /* of descriptors; NULL: nothing was closed yet */
 	uint64_t asked;		   /* the last errand's number */
 	uint64_t asked_before;	   /* that of the last one before this call */
 	uint64_t taken;		   /* answers */
@@ -44,6 +45,9 @@ struct jit_reader {
 
 /* Hands a question to the thread that asks them; returns whether it will be answered. */
 bool jit_reader_send(struct jit_reader *r, struct errand *e);
+/* Has a thread run @e, which closes descriptors, and drop it: their files may be on a file system
+ * that hangs, or that goes away with the last one of them. */
+void jit_reader_close(struct jit_reader *r, struct errand *e);
 /* Opens the root directory of a new process, or has it opened. */
 void jit_process_begin_search(struct jit_process *p);
 /* Takes the answer to a question for files of a process, and asks on. */
