@@ -525,6 +525,36 @@ static void images_unused_for_long_are_freed(void)
 	cookie_table_free(cookies);
 }
 
+/* The list of the images in use is for somebody who asks for it each hour. */
+static void images_in_use_are_noted_for_an_hour(void)
+{
+	enum { MOST = 1 << 18 };
+	struct cookie_table *cookies = cookie_table_new();
+	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies, NULL);
+	uint64_t i;
+
+	CHECK(numbered_image(t, cookies, 1) && !sampled_image_has_noted(t));
+	CHECK(!sampled_image_was_used(t, "/a/1"));
+	sampled_image_note_used(t);
+	CHECK(numbered_image(t, cookies, 2) && sampled_image_has_noted(t));
+	CHECK(sampled_image_was_used(t, "/a/1") && sampled_image_was_used(t, "/a/2"));
+	for (i = 3; i < MOST; i++) {
+		(void)numbered_image(t, cookies, i);
+		if (!sampled_image_are_many(t, 0))
+			continue;
+		(void)sampled_image_sweep(t, 0);
+		(void)cookie_sweep(cookies, NULL);
+	}
+	CHECK(sampled_image_has_noted(t));
+	(void)numbered_image(t, cookies, i);
+	(void)numbered_image(t, cookies, i + 1);
+	CHECK(!sampled_image_has_noted(t));
+	sampled_image_note_used(t);
+	CHECK(sampled_image_has_noted(t) && !sampled_image_was_used(t, "/a/1"));
+	sampled_image_table_free(t);
+	cookie_table_free(cookies);
+}
+
 static struct sampled_image *numbered_source(struct sampled_images *t, struct cookie_table *cookies,
 					     int number)
 {
@@ -578,4 +608,5 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(source_files_get_images_as_others_are_left), T(weights_count_and_saturate),
       T(a_session_moved_away_starts_again), T(a_session_has_so_many_names_of_threads),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
-      T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))
+      T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed),
+      T(images_in_use_are_noted_for_an_hour))

@@ -22,8 +22,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* The number of images after which those unused for long are swept. */
-enum { MANY = 4096 };
+/* The number of images after which those unused for long are swept, and of names in a list. */
+enum { MANY = 4096, NOTED_MAX = 1 << 18 };
 /* The number of source files that have an image of their own, and after how many of them those
  * unused for long are swept: not more often than this, as a program can invent names. */
 enum { SOURCES_MAX = 4096, SOURCES_MANY = SOURCES_MAX / 4 * 3 };
@@ -142,18 +142,20 @@ static uint64_t hash_of(const struct sampled_images *t, const char *name)
 
 static void note_used(struct sampled_images *t, const char *name)
 {
-	(void)map_set(&t->used, hash_of(t, name), t);
+	t->has_noted = t->has_noted && t->used.count < NOTED_MAX;
+	if (t->has_noted)
+		(void)map_set(&t->used, hash_of(t, name), t);
 }
 
 void sampled_image_note_used(struct sampled_images *t)
 {
 	map_done(&t->used);
+	t->has_noted = true;
 	map_for_each (&t->by_name, slot) {
 		const struct sampled_image *b = slot->value;
 
 		note_used(t, b->image.name);
 	}
-	t->has_noted = true;
 }
 
 bool sampled_image_has_noted(const struct sampled_images *t)

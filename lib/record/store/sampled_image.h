@@ -65,8 +65,7 @@ void sampled_image_forget(struct sampled_images *t);
 void sampled_image_note_used(struct sampled_images *t);
 /* Whether the image called @name is in that list. */
 bool sampled_image_was_used(const struct sampled_images *t, const char *name);
-/* Whether sampled_image_note_used() was called since sampled_image_forget(), which forgets what was
- * used. */
+/* Whether there is such a list: sampled_image_forget(), and more than 250,000 names, end it. */
 bool sampled_image_has_noted(const struct sampled_images *t);
 /* Opens the manifest, which somebody has replaced. 0 or -errno. */
 int sampled_image_reopen_manifest(struct sampled_images *t, struct error *err);
