@@ -378,12 +378,15 @@ static void keep_related(const struct cookie_table *t, const struct cookie_entry
 		(void)cookie_table_use(t, related);
 }
 
-/* Whether @e is to be forgotten. The kernel's code may be in a queue. */
+/* Whether @e is to be forgotten. The kernel's code may be in a queue, but not for as long as from
+ * one sweep to the next. */
 static bool is_old(const struct cookie_table *t, const struct cookie_entry *e)
 {
 	if (e->image.kind == COOKIE_FILE && !e->image.identified)
 		return true;
-	return e->age != t->age && e->image.kind != COOKIE_CODE && e->image.kind != COOKIE_VDSO;
+	if (e->image.kind == COOKIE_CODE)
+		return t->age - e->age > 1;
+	return e->age != t->age && e->image.kind != COOKIE_VDSO;
 }
 
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)

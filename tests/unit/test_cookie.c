@@ -161,6 +161,20 @@ static void images_nobody_asks_for_are_swept(void)
 	CHECK(cookie_cgroup(t, "/old") > region);
 }
 
+/* Code of the kernel may be in a queue while others are swept. */
+static void code_that_is_gone_is_swept_later(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t code = cookie_code(t, "bpf_prog_1"), used = cookie_code(t, "bpf_prog_2");
+
+	cookie_age(t);
+	CHECK_EQ(cookie_sweep(t, NULL), 0);
+	CHECK(cookie_lookup(t, used));
+	cookie_age(t);
+	CHECK_EQ(cookie_sweep(t, NULL), 1);
+	CHECK(!cookie_lookup(t, code) && cookie_lookup(t, used));
+}
+
 /* The test program itself is a file with a build-id that is there to be read. */
 static void file_that_was_mapped_is_identified(void)
 {
@@ -325,5 +339,5 @@ TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),
       T(anonymous_region_that_grows_keeps_its_cookie),
       T(kernel_threads_share_the_part_before_the_slash), T(recorded_cookies_keep_their_numbers),
       T(many_files_are_all_found), T(images_nobody_asks_for_are_swept),
-      T(file_that_was_mapped_is_identified), T(another_file_under_that_path_is_not_taken),
-      T(file_that_was_renamed_is_found_by_its_inode))
+      T(code_that_is_gone_is_swept_later), T(file_that_was_mapped_is_identified),
+      T(another_file_under_that_path_is_not_taken), T(file_that_was_renamed_is_found_by_its_inode))
