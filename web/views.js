@@ -81,7 +81,7 @@ function missingText({ profile: { head }, isPart }, alsoWhole = '') {
 /** What is said of rare functions that have no rows of their own. */
 function othersText({ profile: { head }, isPart }) {
 	const { others } = head;
-	return others && !isPart ? `; ${int(others.functions)} more, each in less than ${amount(head, others.below)}, are added up by image` : '';
+	return others && !isPart ? `; ${int(others.functions)} more, each in less than ${amount(head, others.below)}, are added up` : '';
 }
 
 /** An event, by its key, as people write it. */

@@ -1539,7 +1539,7 @@ def rare_functions_are_added_up(b, where):
     b.until(lambda: b.js("return document.body.dataset.second"))
     shown = shown_differences(b)
     b.open(f"{where}/crowded.html", "v=quality")
-    return "; 7 more, each in less than 4 samples, are added up by image" in note and len(rows) == 5 and actions == 0 and \
+    return "; 7 more, each in less than 4 samples, are added up" in note and len(rows) == 5 and actions == 0 and \
         shown[("marked_first", "lib.so")] == ("<0.40", "10.0", "▲ more") and "without a name: 7 functions, each in less than 4 samples100 %" in b.text("v-quality")
 
 

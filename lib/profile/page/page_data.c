@@ -146,13 +146,12 @@ static void add_rows_moments(struct page *p)
 		add_row_moments(p, r->classes, &r->container->rows[i], row_node(p, i));
 }
 
-/* Numbers the applications and marks of the tree. */
-static void number_extras(struct page *p)
+static void note_programs(struct page *p)
 {
 	uint32_t i;
 
 	for (i = 1; i < p->tree.calls->count; i++)
-		(void)page_functions_number(&p->functions, p->tree.calls->nodes[i].what);
+		page_functions_note(&p->functions, p->tree.calls->nodes[i].what);
 }
 
 static struct page *begin(const struct report *r, size_t nodes, bool is_repeated)
@@ -170,7 +169,7 @@ static struct page *begin(const struct report *r, size_t nodes, bool is_repeated
 	};
 	if (!r->view->chains)
 		add_rows(p);
-	number_extras(p);
+	note_programs(p);
 	page_tree_begin(&p->tree);
 	if (r->view->chains)
 		add_moments(p);
@@ -223,6 +222,17 @@ static bool arrange(struct page *p, size_t nodes)
 }
 
 /* --- functions --- */
+
+/* Numbers the applications and marks that are shown. */
+static void number_extras(struct page *p)
+{
+	size_t i;
+
+	page_functions_forget(&p->functions);
+	for (i = 1; i < p->tree.shown; i++)
+		if (p->tree.items[i].what != PAGE_TREE_REST)
+			(void)page_functions_number(&p->functions, p->tree.items[i].what);
+}
 
 /* The samples in each function itself, by its place on the page or, without places, by row; caller
  * frees. */
@@ -427,6 +437,8 @@ void page_print(struct page *p, struct page_most most, FILE *out)
 	_cleanup_free_ char *head = NULL;
 	const bool has_others = arrange(p, most.nodes);
 
+	if (has_others)
+		number_extras(p);
 	choose_functions(p, most.functions);
 	if (has_others)
 		page_nodes_depths(&p->columns, &p->tree);

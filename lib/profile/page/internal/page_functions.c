@@ -23,9 +23,9 @@ struct page_extra {
 	uint32_t end;	/* of a mark */
 };
 
-/* The rows of one kind in one image that are left out. */
+/* The rows of one kind in one image that are left out, or in all images that are not listed. */
 struct page_other {
-	uint32_t image;
+	uint32_t image; /* GATHER_NONE: these */
 	enum page_kind kind;
 	size_t functions;
 };
@@ -53,7 +53,9 @@ void page_functions_init(struct page_functions *f, const struct report *r, bool 
 				      .order = xcalloc(count + 1, sizeof(*f->order)),
 				      .rows = xcalloc(count + 1, sizeof(*f->rows)),
 				      .row_count = count,
-				      .numbers = xcalloc(count + 1, sizeof(*f->numbers)) };
+				      .numbers = xcalloc(count + 1, sizeof(*f->numbers)),
+				      .is_program = xcalloc(r->gather->image_count + 1,
+							    sizeof(*f->is_program)) };
 	for (i = 0; i < count; i++)
 		f->order[i] = i;
 	if (by_name)
@@ -70,9 +72,23 @@ void page_functions_done(struct page_functions *f)
 	free(f->rows);
 	free(f->others);
 	free(f->numbers);
+	free(f->is_program);
 	free(f->extras);
 	map_done(&f->by_app);
 	map_done(&f->by_end);
+}
+
+void page_functions_note(struct page_functions *f, uint32_t what)
+{
+	if (what & CHAINS_NODE_APP)
+		f->is_program[what & ~CHAINS_NODE_APP] = true;
+}
+
+void page_functions_forget(struct page_functions *f)
+{
+	map_done(&f->by_app);
+	map_done(&f->by_end);
+	f->count = 0;
 }
 
 static uint32_t number_of(struct page_functions *f, struct map *known, uint32_t key,
@@ -142,12 +158,6 @@ static bool is_kernel(const struct report *r, uint32_t image)
 	       (r->chains && r->chains->is_kernel && r->chains->is_kernel[image]);
 }
 
-/* Whether the image is a program that was run, not a library. */
-static bool is_program(const struct page_functions *f, uint32_t image)
-{
-	return map_get(&f->by_app, image) != NULL;
-}
-
 static enum page_kind kind_of(const struct page_functions *f, const struct row *row)
 {
 	static const enum page_kind kinds[CODE_KIND_COUNT_] = {
@@ -161,21 +171,36 @@ static enum page_kind kind_of(const struct page_functions *f, const struct row *
 		return PAGE_NO_SYMBOL;
 	if (is_kernel(f->report, row->image))
 		return PAGE_KERNEL;
-	return kind == PAGE_PROGRAM && !is_program(f, row->image) ? PAGE_LIBRARY : kind;
+	return kind == PAGE_PROGRAM && !f->is_program[row->image] ? PAGE_LIBRARY : kind;
 }
 
 /* --- what is left out --- */
 
-/* Counts a row for the others of its kind in its image; returns their place. */
-static uint32_t add_other(struct page_functions *f, struct map *known, const struct row *row)
+/* Finds the images that anything else than others is in; caller frees. */
+static bool *listed_images(const struct page_functions *f)
+{
+	bool *listed = xcalloc(f->report->gather->image_count + 1, sizeof(*listed));
+	size_t i;
+
+	for (i = 0; i < f->row_count; i++)
+		listed[page_functions_row(f, i)->image] = true;
+	for (i = 0; i < f->count; i++)
+		if (f->extras[i].image != GATHER_NONE)
+			listed[f->extras[i].image] = true;
+	return listed;
+}
+
+/* Counts a row for the others of its kind in an image; returns their place. */
+static uint32_t add_other(struct page_functions *f, struct map *known, const struct row *row,
+			  uint32_t image)
 {
 	enum page_kind kind = kind_of(f, row);
-	uint64_t key = (uint64_t)kind << 32 | row->image;
+	uint64_t key = (uint64_t)kind << 32 | image;
 	uintptr_t number = (uintptr_t)map_get(known, key);
 
 	if (!number) {
 		array_grow(&f->others, f->other_count + 1, &f->other_room);
-		f->others[f->other_count++] = (struct page_other){ row->image, kind, 0 };
+		f->others[f->other_count++] = (struct page_other){ image, kind, 0 };
 		number = f->other_count;
 		(void)map_set(known, key, (void *)number);
 	}
@@ -186,6 +211,7 @@ static uint32_t add_other(struct page_functions *f, struct map *known, const str
 void page_functions_leave_out(struct page_functions *f, const bool *kept)
 {
 	const struct row *rows = f->report->container->rows;
+	_cleanup_free_ bool *listed = NULL;
 	struct map known = { 0 };
 	size_t count = f->report->container->count, i;
 
@@ -196,10 +222,16 @@ void page_functions_leave_out(struct page_functions *f, const bool *kept)
 		f->numbers[f->order[i]] = (uint32_t)f->row_count;
 		f->rows[f->row_count++] = f->order[i];
 	}
-	for (i = 0; i < count; i++)
+	listed = listed_images(f);
+	for (i = 0; i < count; i++) {
+		const struct row *row = &rows[f->order[i]];
+
 		if (!kept[f->order[i]])
 			f->numbers[f->order[i]] =
-				(uint32_t)f->row_count + add_other(f, &known, &rows[f->order[i]]);
+				(uint32_t)f->row_count +
+				add_other(f, &known, row,
+					  listed[row->image] ? row->image : GATHER_NONE);
+	}
 	map_done(&known);
 }
 
@@ -314,7 +346,12 @@ static void write_marks(const struct page_functions *f, struct json *j)
 	json_close(j, ']');
 }
 
-/* Writes a number of ->images, from 1; 0 for functions in none. */
+static uint32_t number_in(const uint32_t *numbers, uint32_t image)
+{
+	return image == GATHER_NONE ? 0 : numbers[image];
+}
+
+/* Writes a number of ->images, from 1; 0 for functions in none, or in several. */
 static void write_image_numbers(const struct page_functions *f, const uint32_t *numbers,
 				struct json *j)
 {
@@ -325,10 +362,9 @@ static void write_image_numbers(const struct page_functions *f, const uint32_t *
 	for (i = 0; i < f->row_count; i++)
 		json_u64(j, NULL, numbers[page_functions_row(f, i)->image]);
 	for (i = 0; i < f->other_count; i++)
-		json_u64(j, NULL, numbers[f->others[i].image]);
+		json_u64(j, NULL, number_in(numbers, f->others[i].image));
 	for (i = 0; i < f->count; i++)
-		json_u64(j, NULL,
-			 f->extras[i].image == GATHER_NONE ? 0 : numbers[f->extras[i].image]);
+		json_u64(j, NULL, number_in(numbers, f->extras[i].image));
 	json_u64(j, NULL, 0);
 	json_close(j, ']');
 }
@@ -355,19 +391,14 @@ static void write_image(const struct report *r, uint32_t image, struct json *j)
 static uint32_t *write_images(const struct page_functions *f, struct json *j)
 {
 	const struct report *r = f->report;
+	_cleanup_free_ bool *listed = listed_images(f);
 	uint32_t *numbers = xcalloc(r->gather->image_count + 1, sizeof(*numbers));
 	uint32_t i, n = 0;
-	size_t k;
 
-	for (k = 0; k < r->container->count; k++)
-		numbers[r->container->rows[k].image] = 1;
-	for (k = 0; k < f->count; k++)
-		if (f->extras[k].image != GATHER_NONE)
-			numbers[f->extras[k].image] = 1;
 	json_open(j, "images", '[');
 	json_string(j, NULL, NULL);
 	for (i = 0; i < r->gather->image_count; i++) {
-		if (!numbers[i])
+		if (!listed[i])
 			continue;
 		write_image(r, i, j);
 		numbers[i] = ++n;

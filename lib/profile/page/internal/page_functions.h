@@ -2,12 +2,13 @@
 /*
  * The functions of a page's tree, each with its name, kind and image. The numbers are: 0 for the
  * whole profile; the rows of the report from PAGE_ROWS on; then, of the rows that are left out, one
- * for each kind in each image; then the applications and the marks of chains that end early, in the
- * order in which they were asked for; then one for what is too small to show. The report is
- * borrowed.
+ * for each kind in each image that is listed for others, and in all other images together; then the
+ * applications and the marks of chains that end early, in the order in which they were asked for;
+ * then one for what is too small to show. The report is borrowed.
  *
  *	struct page_functions f;
  *	page_functions_init(&f, report, true);
+ *	page_functions_note(&f, CHAINS_NODE_APP | 7);
  *	function = page_functions_number(&f, CHAINS_NODE_APP | 7);
  *	rest = page_functions_rest(&f);		the last one
  *	page_functions_write(&f, &json);
@@ -50,6 +51,7 @@ struct page_functions {
 	struct page_other *others; /* what is left out */
 	size_t other_count, other_room;
 	uint32_t *numbers;	   /* of each index: its place in the rows and the others */
+	bool *is_program;	   /* by image: it was run; else it is a library */
 	struct page_extra *extras; /* applications and marks */
 	size_t count, room;
 	struct map by_app; /* by image: index + 1 */
@@ -60,7 +62,12 @@ struct page_functions {
  * much in common are next to each other then, so that a page is compressed to two thirds. */
 void page_functions_init(struct page_functions *f, const struct report *r, bool by_name);
 void page_functions_done(struct page_functions *f);
-/* Leaves out the rows that are not @kept, by their indexes. May be called again. */
+/* Notes what a node of the whole tree is (profile/rows/chains.h): applications are programs. */
+void page_functions_note(struct page_functions *f, uint32_t what);
+/* Forgets the numbers of applications and marks. */
+void page_functions_forget(struct page_functions *f);
+/* Leaves out the rows that are not @kept, by their indexes; after the applications
+ * were numbered. May be called again. */
 void page_functions_leave_out(struct page_functions *f, const bool *kept);
 /* How many numbers from PAGE_ROWS on are of rows, and of what is left out. */
 size_t page_functions_listed(const struct page_functions *f);
@@ -69,7 +76,7 @@ size_t page_functions_listed(const struct page_functions *f);
 void page_functions_write_others(const struct page_functions *f, uint64_t below, struct json *j);
 /* The row of the @i-th number from PAGE_ROWS on. */
 const struct row *page_functions_row(const struct page_functions *f, size_t i);
-/* Number of what a node of the tree is (profile/rows/chains.h); a new one for an application, or
+/* Number of what a node of the tree is; a new one for an application, or
  * the mark of an end, that was not asked for before. */
 uint32_t page_functions_number(struct page_functions *f, uint32_t what);
 /* The same of what was asked for. */
