@@ -161,23 +161,40 @@ void json_head(const struct report *r, struct json *j)
 	json_close(j, '}');
 }
 
-void json_chain_ends(const struct report *r, const char *name, struct json *j)
+/* Writes chains that end for one reason; in an image that is GATHER_NONE, in other images. */
+static void write_chain_end(const struct report *r, const struct chains_quality *q, struct json *j)
 {
 	const struct chains *c = r->chains;
+
+	json_open(j, NULL, '{');
+	json_string(j, "end", c->ends[q->end].name);
+	json_string(j, "meaning", c->ends[q->end].meaning);
+	json_string(j, "image",
+		    q->image == GATHER_NONE ? "(other images)"
+					    : gather_image_name(r->gather, q->image, true));
+	json_bool(j, "complete", c->ends[q->end].mark == NULL);
+	json_u64(j, "samples", q->samples);
+	json_double(j, "percent", container_share(q->samples, c->samples));
+	json_close(j, '}');
+}
+
+void json_chain_ends(const struct report *r, const char *name, size_t most, struct json *j)
+{
+	const struct chains *c = r->chains;
+	_cleanup_free_ size_t *listed = xcalloc(c->end_count + 1, sizeof(*listed));
+	_cleanup_free_ uint64_t *others = xcalloc(c->end_count + 1, sizeof(*others));
 	size_t i;
 
 	json_open(j, name, '[');
-	for (i = 0; i < c->quality_count; i++) {
-		const struct chains_quality *q = &c->quality[i];
-
-		json_open(j, NULL, '{');
-		json_string(j, "end", c->ends[q->end].name);
-		json_string(j, "meaning", c->ends[q->end].meaning);
-		json_string(j, "image", gather_image_name(r->gather, q->image, true));
-		json_bool(j, "complete", c->ends[q->end].mark == NULL);
-		json_u64(j, "samples", q->samples);
-		json_double(j, "percent", container_share(q->samples, c->samples));
-		json_close(j, '}');
-	}
+	for (i = 0; i < c->quality_count; i++)
+		if (listed[c->quality[i].end]++ < most)
+			write_chain_end(r, &c->quality[i], j);
+		else
+			others[c->quality[i].end] += c->quality[i].samples;
+	for (i = 0; i < c->end_count; i++)
+		if (others[i])
+			write_chain_end(
+				r, &(struct chains_quality){ GATHER_NONE, (uint32_t)i, others[i] },
+				j);
 	json_close(j, ']');
 }

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 struct gather;
 struct json;
 struct losses;
@@ -19,5 +21,6 @@ void json_head(const struct report *r, struct json *j);
 void json_sessions(const struct gather *g, const char *name, struct json *j);
 /* Writes the losses as the member @name. */
 void json_losses(const struct losses *l, const char *name, struct json *j);
-/* Writes where and why the chains of r->chains end as the member @name. */
-void json_chain_ends(const struct report *r, const char *name, struct json *j);
+/* Writes where and why the chains of r->chains end as the member @name: of each reason, the @most
+ * images with the most samples, and what is in all others together. */
+void json_chain_ends(const struct report *r, const char *name, size_t most, struct json *j);

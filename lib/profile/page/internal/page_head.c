@@ -21,6 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A month can have a hundred thousand images, of which the page shows the first ones: how many it
+ * has of each reason why chains end, and of those without symbols. */
+enum { ENDS_LISTED = 20, UNRESOLVED_LISTED = 50 };
+
 static uint64_t samples_of(const struct report *r)
 {
 	return r->view->chains ? r->chains->samples
@@ -138,7 +142,7 @@ static void write_unresolved(const struct report *r, struct json *j)
 		own.class_count = 1;
 	unresolved_collect(&own, r->gather, &u);
 	json_open(j, "unresolved", '[');
-	for (i = 0; i < u.count; i++) {
+	for (i = 0; i < u.count && i < UNRESOLVED_LISTED; i++) {
 		json_open(j, NULL, '{');
 		json_bytes(j, "image", gather_image_name(r->gather, u.images[i].image, true));
 		json_u64(j, "samples", u.images[i].samples);
@@ -242,7 +246,7 @@ void page_head_write(const struct report *r, const struct page_times *times, str
 	json_u64(j, "skipped_files", r->skipped);
 	json_line(j);
 	if (r->view->chains)
-		json_chain_ends(r, "ends", j);
+		json_chain_ends(r, "ends", ENDS_LISTED, j);
 	write_unresolved(r, j);
 	json_line(j);
 	page_times_write(r, times, j);

@@ -196,7 +196,7 @@ void report_chains_json(const struct report *r, FILE *out)
 		json_u64(&j, "function_samples", c->of_functions);
 	if (r->gone)
 		json_u64(&j, "gone_files", r->gone);
-	json_chain_ends(r, "quality", &j);
+	json_chain_ends(r, "quality", SIZE_MAX, &j);
 	if (r->before)
 		json_comparison(r, &j);
 	switch (r->view->chains) {
