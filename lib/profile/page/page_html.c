@@ -98,13 +98,14 @@ static char *pack_data(struct page *p, struct page_most most, size_t room, size_
 /* How many nodes and functions there are if not all fit, before the others of them go. */
 enum { NODES_MANY = PAGE_NODES_MAX / 16, FUNCTIONS_MANY = 1000 };
 
-/* About how many bytes a function takes, with its names and places. */
-enum { FUNCTION_USUAL = 16 };
+/* About how many bytes a function takes, with its names and places, and a rare one of many. */
+enum { FUNCTION_USUAL = 16, FUNCTION_RARE = 8 };
 
 /* Data that are packed until they fit. */
 struct fitting {
 	struct page *page;
 	struct page_most most;
+	size_t functions;  /* that there are */
 	size_t room, size; /* bytes; ->size: of ->packed */
 	char *packed;
 };
@@ -138,7 +139,7 @@ static size_t guess_functions(const struct fitting *f, size_t fits, size_t each,
  * by how much the data are too large, so it begins with few. */
 static void add_functions(struct fitting *f, size_t too_many)
 {
-	size_t each = FUNCTION_USUAL;
+	size_t each = f->most.functions > FUNCTIONS_MANY ? FUNCTION_RARE : FUNCTION_USUAL;
 
 	while (f->room - f->size > f->room / 16 &&
 	       too_many - f->most.functions > too_many / 16 + 1) {
@@ -163,20 +164,25 @@ static void add_functions(struct fitting *f, size_t too_many)
 /* Leaves out functions, but not the first @least: about as few as possible. */
 static void leave_out_functions(struct fitting *f, size_t least)
 {
-	const size_t too_many = f->most.functions;
+	size_t too_many = f->functions;
 
-	if (f->size <= f->room || too_many <= least)
-		return;
-	f->most.functions = least;
-	pack(f);
-	if (f->size <= f->room)
+	if (f->size > f->room && f->most.functions > least) {
+		too_many = f->most.functions;
+		f->most.functions = least;
+		pack(f);
+	}
+	if (f->size <= f->room && f->most.functions < too_many)
 		add_functions(f, too_many);
 }
 
-/* Begins with so many nodes, and all functions. */
+/* Begins with so many nodes, and all functions; of more than can fit, with half of those that
+ * usually do. */
 static void begin(struct fitting *f, const struct report *r, size_t nodes)
 {
-	f->most = (struct page_most){ nodes, r->container->count };
+	f->functions = r->container->count;
+	f->most = (struct page_most){ nodes, f->functions };
+	if (f->functions > f->room / FUNCTION_RARE)
+		f->most.functions = f->room / FUNCTION_USUAL / 2;
 	f->page = page_begin(r, nodes);
 	pack(f);
 }
@@ -195,7 +201,7 @@ static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_
 	struct fitting f = { .room = room };
 
 	begin(&f, r, is_large(r) ? NODES_MANY : PAGE_NODES_MAX);
-	if (f.most.nodes == NODES_MANY && f.size <= f.room) {
+	if (f.most.nodes == NODES_MANY && f.most.functions == f.functions && f.size <= f.room) {
 		page_end(f.page);
 		begin(&f, r, PAGE_NODES_MAX);
 	}
