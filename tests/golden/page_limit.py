@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""page_limit.py OPREPORT MKCHAINS CC: a page whose tree and names would not fit into 2 MB (opreport --html) is made to fit:
+"""page_limit.py OPREPORT MKCHAINS MKSESSION CC: a page whose tree and names would not fit into 2 MB (opreport --html) is made to fit:
 it says what its tree leaves out, the samples of its functions are those of opreport --children, and those of the rarest ones,
-which it adds up, those of opreport --folded. Prints TAP."""
+which it adds up, those of opreport --folded. So is one of more programs than it can name. Prints TAP."""
+import base64
 import hashlib
 import json
 import os
@@ -12,8 +13,8 @@ import tempfile
 
 from page import read_page
 
-OPREPORT, MKCHAINS, CC = sys.argv[1], sys.argv[2], sys.argv[3].split()
-BYTES_MAX, FUNCTIONS, CHAINS = 2000000, 60000, 130000
+OPREPORT, MKCHAINS, MKSESSION, CC = *sys.argv[1:4], sys.argv[4].split()
+BYTES_MAX, FUNCTIONS, CHAINS, PROGRAMS = 2000000, 60000, 130000, 8000
 
 
 def make_library(path):
@@ -38,6 +39,18 @@ def sums_of(names, stacks):
     return own, everywhere
 
 
+def make_programs(session):
+    """A session of many programs that are gone, some with many samples; returns all samples."""
+    event, lines, samples = "CPU_CLK_UNHALTED.100000.0.all.all.all", [], 0
+    for i in range(PROGRAMS):
+        name = "/gone/" + base64.urlsafe_b64encode(hashlib.shake_256(str(i).encode()).digest(180)).decode()
+        count = PROGRAMS // (i + 1) + 1
+        lines += [f"file {name} {name} {event}", f"0x10 {count}", f"chain {name} {event} complete {count} {name} 0x10 {name} 0x900"]
+        samples += count
+    subprocess.run([MKSESSION, session], check=True, input="\n".join(lines) + "\n", text=True)
+    return samples
+
+
 def main():
     number = failed = 0
 
@@ -46,6 +59,17 @@ def main():
         number += 1
         failed += not ok
         print(f"{'ok' if ok else 'not ok'} {number} - {name}{'' if ok else f' # {said}'}", flush=True)
+
+    def check_programs(work):
+        page, samples = f"{work}/programs.html", make_programs(f"{work}/programs")
+        subprocess.run([OPREPORT, f"--session-dir={work}/programs", f"--html={page}"], check=True, stderr=subprocess.DEVNULL)
+        head, columns = read_page(page)
+        ends, others = head["ends"], head.get("others", {"functions": 0})
+        report("many_programs_fit", os.path.getsize(page) <= BYTES_MAX, os.path.getsize(page))
+        report("those_with_most_samples_are_drawn", len(columns["func"]) > 2000, len(columns["func"]))
+        report("samples_of_all_programs_are_there", sum(columns["self"]) == sum(e["samples"] for e in ends) == head["samples"] == samples,
+               (sum(columns["self"]), sum(e["samples"] for e in ends), head["samples"], samples))
+        report("images_without_functions_of_their_own_are_together", len(head["images"]) < PROGRAMS and others["functions"] > 1000 and others["count"] == 1, others)
 
     with tempfile.TemporaryDirectory() as work:
         os.environ["OPROFILE_SYMBOL_CACHE"] = "no"
@@ -69,6 +93,7 @@ def main():
         report("rare_functions_are_added_up", added_up == {f"{len(rare)} other functions": sums_of(rare, stacks)} and others.get("functions") == len(rare),
                (added_up, others, sums_of(rare, stacks)))
         report("all_of_them_are_rare", max(expected[name][1] for name in rare) == others.get("below", 0) - 1, others)
+        check_programs(work)
     print(f"1..{number}")
     return 1 if failed else 0
 
