@@ -195,6 +195,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 						config->cookies, rec->relief);
 	rec->sources = source_files_new(rec->samples);
 	rec->cgroups = sampled_names_new();
+	rec->comms = sampled_names_new();
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
 		return r;
@@ -253,7 +254,7 @@ void record_free(struct record *rec)
 	container_namer_free(rec->containers);
 	thread_namer_free(rec->threads);
 	sampled_names_free(rec->cgroups);
-	intern_done(&rec->comms);
+	sampled_names_free(rec->comms);
 	stat_writer_free(rec->stat_writer);
 	free(rec->events);
 	free(rec->root);
@@ -404,10 +405,9 @@ static void forget_names(struct record *rec)
 	_cleanup_free_ char *comm = t->comm ? xstrdup(t->comm) : NULL;
 
 	sampled_names_forget(rec->cgroups);
-	intern_done(&rec->comms);
+	sampled_names_forget(rec->comms);
 	rec->trans.cgroup = sampled_names_get(rec->cgroups, cgroup);
-	rec->trans.comm = intern(&rec->comms, comm);
-	rec->comm_count = comm != NULL;
+	rec->trans.comm = sampled_names_get(rec->comms, comm);
 }
 
 /* Forgets what belongs to the session, and closes what is still open. */

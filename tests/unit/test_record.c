@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "elf/vdso.h"
 #include "record/store/sampled_image.h"
+#include "record/internal/transient.h"
 
 static void separations_are_parsed(void)
 {
@@ -428,6 +429,33 @@ static void a_session_has_so_many_names_of_threads(void)
 	CHECK_STR(next, "{comm}/new/" P "{root}/bin/p/" T0 "10 1\n");
 }
 
+/* Names that are not sampled any more make way for others, but only once in a while. */
+static void names_of_threads_make_way_for_others(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	_cleanup_free_ char *text = NULL;
+	char name[16];
+
+	b.config.separate = RECORD_SEPARATE_COMM;
+	bench_start(&b);
+	for (int i = 0; i < 4096 + 200; i++) {
+		(void)snprintf(name, sizeof(name), "t%d", i);
+		sample_of(&b, app, name);
+		if (i != 3100 && i != 3500)
+			continue;
+		sample_of(&b, app, "stays");
+		CHECK_EQ(evbuf_flush(b.buffer), 0);
+		evbuf_restart(b.buffer);
+		for (b.rec->comms_swept_ns = 0; !b.rec->comms_swept_ns;) /* an hour ago */
+			record_sync(b.rec, false);
+	}
+	sample_of(&b, app, "stays");
+	text = listing(&b, "current");
+	CHECK(strstr(text, "{comm}/t4295/") && !strstr(text, "{comm}/(other names)/"));
+	CHECK(strstr(text, "{comm}/stays/" P "{root}/bin/p/" T0 "10 3\n"));
+}
+
 static void a_sample_file_that_fails_is_counted_and_tried_again(void)
 {
 	BENCH(b);
@@ -607,6 +635,7 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(what_is_filtered_is_not_lost), T(losses_have_their_own_counters),
       T(source_files_get_images_as_others_are_left), T(weights_count_and_saturate),
       T(a_session_moved_away_starts_again), T(a_session_has_so_many_names_of_threads),
+      T(names_of_threads_make_way_for_others),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed),
       T(images_in_use_are_noted_for_an_hour))

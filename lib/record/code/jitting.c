@@ -99,8 +99,8 @@ void jitting_use_images(const struct jitting *j)
 	}
 }
 
-void jitting_each_cgroup(const struct jitting *j, void (*use)(const char *cgroup, void *data),
-			 void *data)
+void jitting_each_name(const struct jitting *j,
+		       void (*use)(const char *cgroup, const char *comm, void *data), void *data)
 {
 	size_t i;
 
@@ -108,9 +108,9 @@ void jitting_each_cgroup(const struct jitting *j, void (*use)(const char *cgroup
 		const struct maker *m = slot->value;
 
 		for (i = 0; i < m->spot_count; i++)
-			use(m->spots[i].cgroup, data);
+			use(m->spots[i].cgroup, m->spots[i].comm, data);
 		for (i = 0; i < m->waiting_count; i++)
-			use(m->waiting[i].key.task.cgroup, data);
+			use(m->waiting[i].key.task.cgroup, m->waiting[i].key.task.comm, data);
 	}
 }
 

@@ -80,9 +80,9 @@ struct jitting_samples jitting_samples(const struct jitting *j);
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret);
 /* Keeps the images that samples and code wait for from being swept (sampled_image_sweep()). */
 void jitting_use_images(const struct jitting *j);
-/* Calls @use for each cgroup, or NULL, that samples and code wait for. */
-void jitting_each_cgroup(const struct jitting *j, void (*use)(const char *cgroup, void *data),
-			 void *data);
+/* Calls @use for each cgroup and name of a thread (NULL: none) that samples and code wait for. */
+void jitting_each_name(const struct jitting *j,
+		       void (*use)(const char *cgroup, const char *comm, void *data), void *data);
 /* Forgets all processes and their regions, because the session goes away. Waiting samples are
  * lost. */
 void jitting_forget(struct jitting *j);

@@ -64,23 +64,17 @@ static void code_ctx_cgroup(struct record *rec, const uint64_t *words)
 	rec->trans.cgroup = sampled_names_get(rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
 }
 
-/* Threads choose their names: so many different ones have files of their own. */
-enum { COMMS_MAX = 4096 };
-
 static void code_ctx_comm(struct record *rec, const uint64_t *words)
 {
 	const struct cookie_image *comm = cookie_lookup(rec->cookies, words[0]);
 	bool valid = comm && comm->kind == COOKIE_THREAD;
 	_cleanup_free_ char *name = sname_comm(valid ? comm->path : "(unknown)");
-	bool is_known = intern_has(&rec->comms, name);
+	bool has_room = sampled_names_count(rec->comms) < COMMS_MAX;
 
 	end_trace_before(rec);
-	if (!is_known && rec->comm_count == COMMS_MAX) {
-		rec->trans.comm = intern(&rec->comms, "(other names)");
-		return;
-	}
-	rec->comm_count += !is_known;
-	rec->trans.comm = intern(&rec->comms, name);
+	rec->trans.comm = has_room || sampled_names_has(rec->comms, name)
+				  ? sampled_names_get(rec->comms, name)
+				  : sampled_names_get(rec->comms, "(other names)");
 }
 
 static void code_cpu_switch(struct record *rec, const uint64_t *words)

@@ -20,6 +20,8 @@
 static const uint64_t tend_ns = 5000000;
 /* In how many turns after a sync descriptions of JIT code are read, as long as there are more. */
 enum { CODE_TURNS = 12 };
+/* How often names of threads are swept at most, if no cgroups are. */
+static const uint64_t comms_every_ns = 3600 * NS_PER_S;
 /* How long a dump reads descriptions of JIT code at most. */
 static const uint64_t dump_read_ns = 2 * NS_PER_S;
 
@@ -61,40 +63,54 @@ static void sweep_images(struct record *rec, uint64_t until_ns)
 	source_files_sweep(rec->sources, is_known, rec->binaries);
 }
 
-static bool is_of_old_cgroup(const struct store_key *key, void *data)
+static bool is_of_old_name(const struct store_key *key, void *data)
 {
 	const struct record *rec = data;
 
-	return sampled_names_is_old(rec->cgroups, key->task.cgroup);
+	return sampled_names_is_old(rec->cgroups, key->task.cgroup) ||
+	       sampled_names_is_old(rec->comms, key->task.comm);
 }
 
-static void use_cgroup(const char *cgroup, void *data)
+static void use_names(const char *cgroup, const char *comm, void *data)
 {
 	struct record *rec = data;
 
 	sampled_names_use(rec->cgroups, cgroup);
+	sampled_names_use(rec->comms, comm);
 }
 
-/* Does the same with the paths of cgroups. */
-static void sweep_cgroups(struct record *rec, uint64_t until_ns)
+/* Whether names of threads make way for others: not often, as a program can invent names. */
+static bool are_comms_due(const struct record *rec, uint64_t now_ns)
+{
+	return sampled_names_count(rec->comms) >= COMMS_MAX / 4 * 3 &&
+	       (!rec->comms_swept_ns || now_ns - rec->comms_swept_ns >= comms_every_ns);
+}
+
+/* Does the same with the paths of cgroups and the names of threads. */
+static void sweep_names(struct record *rec, uint64_t now_ns)
 {
 	const struct store_choice choice = { .until_tick = UINT64_MAX,
-					     .leaves = is_of_old_cgroup,
+					     .leaves = is_of_old_name,
 					     .data = rec,
-					     .until_ns = until_ns };
+					     .until_ns = now_ns + tend_ns };
 
-	/* An incomplete chain refers to its cgroup. */
-	if (!sampled_names_are_many(rec->cgroups) || rec->trans.tracing != TRACE_OFF)
+	/* An incomplete chain refers to its names. */
+	if ((!sampled_names_are_many(rec->cgroups) && !are_comms_due(rec, now_ns)) ||
+	    rec->trans.tracing != TRACE_OFF)
 		return;
-	use_cgroup(rec->trans.cgroup, rec);
+	use_names(rec->trans.cgroup, rec->trans.comm, rec);
 	if (rec->jitting)
-		jitting_each_cgroup(rec->jitting, use_cgroup, rec);
+		jitting_each_name(rec->jitting, use_names, rec);
 	if (!store_leave(rec->store, &choice, true))
 		return;
 	chain_recorder_let_go(rec->trace);
 	if (rec->containers)
 		container_namer_let_go(rec->containers);
+	if (rec->threads)
+		thread_namer_let_go(rec->threads);
 	(void)sampled_names_sweep(rec->cgroups); /* none is lost */
+	(void)sampled_names_sweep(rec->comms);
+	rec->comms_swept_ns = now_ns;
 }
 
 bool record_tend_files(struct record *rec)
@@ -144,7 +160,7 @@ static bool tend(struct record *rec)
 	is_left |= rec->jitting && jitting_tend(rec->jitting, clock_now_ns());
 	turn_stage(rec->turn, TURN_JIT);
 	sweep_images(rec, clock_now_ns() + tend_ns);
-	sweep_cgroups(rec, clock_now_ns() + tend_ns);
+	sweep_names(rec, clock_now_ns());
 	turn_stage(rec->turn, TURN_IMAGES);
 	return is_left;
 }

@@ -61,6 +61,19 @@ void sampled_names_free(struct sampled_names *t)
 	free(t);
 }
 
+static struct sampled_name *find(const struct sampled_names *t, const char *name, uint64_t hash)
+{
+	struct sampled_name *n;
+
+	map_for_each_of(&t->by_hash, hash, n) if (!strcmp(n->text, name)) return n;
+	return NULL;
+}
+
+bool sampled_names_has(const struct sampled_names *t, const char *name)
+{
+	return find(t, name, keyed_hash_of(&t->hash, name, strlen(name))) != NULL;
+}
+
 const char *sampled_names_get(struct sampled_names *t, const char *name)
 {
 	size_t length = name ? strlen(name) : 0;
@@ -70,18 +83,14 @@ const char *sampled_names_get(struct sampled_names *t, const char *name)
 	if (!name)
 		return NULL;
 	hash = keyed_hash_of(&t->hash, name, length);
-	map_for_each_of(&t->by_hash, hash, n)
-	{
-		if (strcmp(n->text, name))
-			continue;
-		n->age = t->age;
-		return n->text;
+	n = find(t, name, hash);
+	if (!n) {
+		n = xmalloc(sizeof(*n) + length + 1);
+		memcpy(n->text, name, length + 1);
+		map_add(&t->by_hash, hash, n);
+		t->bytes += size_of(n);
 	}
-	n = xmalloc(sizeof(*n) + length + 1);
 	n->age = t->age;
-	memcpy(n->text, name, length + 1);
-	map_add(&t->by_hash, hash, n);
-	t->bytes += size_of(n);
 	return n->text;
 }
 

@@ -73,7 +73,7 @@ struct thread_namer *thread_namer_new(const char *samples)
 	return n;
 }
 
-static void forget_all(struct thread_namer *n)
+void thread_namer_let_go(struct thread_namer *n)
 {
 	map_done(&n->seen);
 	arena_done(&n->arena);
@@ -109,7 +109,7 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 		return;
 	if (!t) {
 		if (n->seen.count >= THREADS_MAX)
-			forget_all(n);
+			thread_namer_let_go(n);
 		t = arena_alloc(&n->arena, sizeof(*t));
 		*t = (struct thread){ 0 };
 		(void)map_set(&n->seen, key, t);
@@ -128,7 +128,7 @@ void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const
 static void take_back(struct thread_namer *n, struct job *j)
 {
 	if (j->result > 0)
-		forget_all(n);
+		thread_namer_let_go(n);
 	if (j->result < 0)
 		complain(n, j->why.text);
 	drop(&j->errand);
@@ -188,7 +188,7 @@ void thread_namer_finish(struct thread_namer *n)
 void thread_namer_forget(struct thread_namer *n)
 {
 	thread_namer_finish(n);
-	forget_all(n);
+	thread_namer_let_go(n);
 	n->is_told = false;
 }
 
@@ -198,7 +198,7 @@ void thread_namer_free(struct thread_namer *n)
 		return;
 	await(n);
 	errands_free(n->errands);
-	forget_all(n);
+	thread_namer_let_go(n);
 	strbuf_done(&n->lines);
 	free(n->samples);
 	free(n);

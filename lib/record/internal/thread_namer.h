@@ -18,8 +18,9 @@ struct thread_namer;
 
 /* A namer for the session whose sample files are in @samples, which is copied. Caller frees. */
 struct thread_namer *thread_namer_new(const char *samples);
-/* The thread has samples, with the name @comm: equal names are the same pointer, borrowed for good.
- * That it is "(unknown)", as in a thread that just ended, replaces no name. */
+/* The thread has samples, with the name @comm: equal names are the same pointer, borrowed until the
+ * next call of a function that lets go of it. That it is "(unknown)", as in a thread that just
+ * ended, replaces no name. */
 void thread_namer_see(struct thread_namer *n, uint32_t tgid, uint32_t tid, const char *comm);
 /* Begins to write the names that are new, unless it still writes those of before. The session's
  * directory must exist. */
@@ -28,6 +29,8 @@ void thread_namer_write(struct thread_namer *n);
 bool thread_namer_is_busy(const struct thread_namer *n);
 /* Writes all that are new, and waits for it. */
 void thread_namer_finish(struct thread_namer *n);
+/* Lets go of all names: those of threads that are sampled again are written again. */
+void thread_namer_let_go(struct thread_namer *n);
 /* As thread_namer_finish(); then all threads are new again: the session becomes another one. */
 void thread_namer_forget(struct thread_namer *n);
 /* Waits for what is being written. NULL is fine. */

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/intern.h"
 #include "base/strbuf.h"
 #include "identity/hot_code.h"
 #include "stream/evbuf.h"
@@ -56,6 +55,9 @@ struct transient {
 	uint64_t counter, low, size, base;
 };
 
+/* Threads choose their names: so many different ones have files of their own. */
+enum { COMMS_MAX = 4096 };
+
 /* Longest record: escape, code, and the words of IBS_OP with a branch target. */
 enum { RECORD_WORDS_LONGEST = 2 + 14, RECORD_CODES = 64 };
 
@@ -84,13 +86,12 @@ struct record {
 	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
 	struct hot_code *hot; /* or NULL */
-	struct sampled_names *cgroups;
-	struct intern comms;
+	struct sampled_names *cgroups, *comms;
+	uint64_t comms_swept_ns;	    /* the last time; 0: not yet */
 	struct container_namer *containers; /* NULL: cgroups are not separated */
 	struct thread_namer *threads;	    /* NULL: threads are not */
-	size_t comm_count;
-	struct event *events; /* events of the configuration, then of the feature */
-	size_t derived_count; /* the latter */
+	struct event *events;		    /* events of the configuration, then of the feature */
+	size_t derived_count;		    /* the latter */
 	char *root, *session_dir, *session_name, *samples;
 	char *command; /* or NULL */
 	struct stat_writer *stat_writer;
