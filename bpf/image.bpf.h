@@ -41,9 +41,22 @@ static __always_inline void wake_for_image(struct run *run)
 
 	if (now_ns - run->scratch->woke_ns < WAKE_EVERY_NS) {
 		run->totals->wakes_held++;
+		run->scratch->is_held = 1;
 		return;
 	}
 	run->scratch->woke_ns = now_ns;
+	run->scratch->is_held = 0;
+	wake(run);
+}
+
+/* Wakes user space at a later sample for files for which it was too early: their processes may
+ * still run. */
+static __always_inline void wake_late(struct run *run, __u64 now_ns)
+{
+	if (!run->scratch->is_held || now_ns < run->scratch->woke_ns + WAKE_EVERY_NS)
+		return;
+	run->scratch->woke_ns = now_ns;
+	run->scratch->is_held = 0;
 	wake(run);
 }
 

@@ -166,6 +166,7 @@ struct scratch {
 	__u32 tables;  /* control.tables, read before the gate */
 	__u32 busy;    /* in SAMPLE_SLOT_PROCESS: in use, by a program that was preempted */
 	__u64 woke_ns; /* when user space was woken for a file last */
+	__u32 is_held; /* whether it is still to be woken for another one */
 	struct mappings mappings;
 	struct maple_node node;
 	struct path_walk walk;

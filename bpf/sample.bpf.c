@@ -70,6 +70,7 @@ int take_sample(struct perf_event_context *context)
 	run.weight = run.loss = weigh(run.gate);
 	pass_gate(&run);
 	take(context, &run);
+	wake_late(&run, since_ns);
 	pass_gate(&run);
 	run.totals->run_ns += bpf_ktime_get_ns() - since_ns;
 	return config.pass_on;

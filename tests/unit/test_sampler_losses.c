@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -217,6 +219,37 @@ static void files_wake_the_reader_now_and_then(void)
 	}
 	CHECK(totals(&f).wakes_held > 0);
 	CHECK(totals(&f).wakes_held < i + 8); /* the files, and this process's own */
+}
+
+/* It is too early to wake the reader for a file that is new; the next sample on that CPU does. */
+static void the_reader_is_woken_late_for_files(void)
+{
+	_cleanup_directory_ char *top = test_directory();
+	_cleanup_close_ int dir = open_directory(top);
+	_cleanup_(faults_done) struct faults f;
+	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
+	struct pollfd due;
+	struct seen seen;
+	cpu_set_t one;
+	unsigned int i;
+
+	if (why)
+		SKIP(why);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+	due = (struct pollfd){ .fd = sampler_fd(f.s), .events = POLLIN };
+	for (i = 0; i < 500 && !totals(&f).wakes_held; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "file%u", i);
+		sample_in(&f, dir, name);
+		drain(&f, &seen);
+	}
+	CHECK(totals(&f).wakes_held > 0);
+	CHECK_EQ(usleep(25000), 0); /* WAKE_EVERY_NS */
+	sample_in(&f, dir, "file0");
+	CHECK_EQ(poll(&due, 1, 0), 1);
 }
 
 /* Nobody takes the paths out of the ring, until one has no room. Its sample is still counted, and
@@ -501,6 +534,7 @@ static void times_off_the_cpu_without_a_place_are_counted(void)
 }
 
 TESTS(T(a_path_that_is_cut_short_is_counted), T(files_wake_the_reader_now_and_then),
+      T(the_reader_is_woken_late_for_files),
       T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
       T(files_not_sampled_for_long_are_forgotten_and_come_back),
       T(a_child_without_room_in_the_table_is_counted),
