@@ -20,6 +20,8 @@ struct report;
 enum { PAGE_NODES_MAX = 150000, PAGE_NODES_SERVED_MAX = 2000000 };
 /* The most counts of a node in a step of time; the tree gets fewer nodes if there were more. */
 enum { PAGE_MOMENTS_MAX = 2000000 };
+/* The most tasks that samples are divided by in a file; those with fewer samples are one. */
+enum { PAGE_TASKS_MAX = 2000 };
 /* How large the file may become: the tree gets fewer nodes if it were larger, and then the rarest
  * functions are added up. Of these bytes, some are kept for sources of functions. */
 enum { PAGE_BYTES_MAX = 2000000, PAGE_SOURCE_BYTES = 150000 };

@@ -11,6 +11,7 @@
 #include "profile/page/internal/page_head.h"
 #include "profile/page/internal/page_moments.h"
 #include "profile/page/internal/page_nodes.h"
+#include "profile/page/internal/page_tasks.h"
 #include "profile/page/internal/page_times.h"
 #include "profile/page/internal/page_tree.h"
 #include "profile/print/report.h"
@@ -31,7 +32,7 @@ struct page {
 	bool is_repeated;	      /* it may be printed again */
 	struct page_moments gathered; /* each node of the tree, step and task once */
 	struct page_moments moments;  /* each item of the tree, step and task once */
-	struct task_list tasks;	      /* that samples are divided by; empty if they are not */
+	struct page_tasks tasks;      /* that samples are divided by; empty if they are not */
 	struct page_columns columns;
 	uint64_t below; /* functions that are left out have fewer samples */
 	/* What is the same each time that it is printed; NULL until then. */
@@ -48,19 +49,12 @@ static uint32_t saturated(uint64_t value)
 
 /* --- the tree --- */
 
-/* The number on the page of a task of the chains. */
-static uint32_t page_task(struct page *p, const struct chains *c, uint32_t task)
-{
-	return c->tasks.count ? task_list_add(&p->tasks, &c->tasks.list[task]) : 0;
-}
-
 static void take_moment(const struct chains_moment *m, void *data)
 {
 	struct page *p = data;
 
 	page_tree_add(&p->tree, &p->gathered,
-		      (struct page_moment){ m->line, m->step,
-					    page_task(p, p->report->chains, m->task),
+		      (struct page_moment){ m->line, m->step, page_tasks_number(&p->tasks, m->task),
 					    saturated(m->samples) });
 }
 
@@ -80,7 +74,7 @@ static void add_moments(struct page *p)
 		const struct chains_moment *m = &c->parts[i];
 
 		page_moments_add(&all, (struct page_moment){ shown_by[m->line], 0,
-							     page_task(p, c, m->task),
+							     page_tasks_number(&p->tasks, m->task),
 							     saturated(m->samples) });
 	}
 	page_moments_add_rest(&p->gathered, &all, c->steps.count);
@@ -92,10 +86,10 @@ static bool add_tasks(struct page *p, const struct classes *c)
 	size_t i;
 
 	for (i = 0; i < c->count; i += c->steps)
-		(void)task_list_add(&p->tasks, &c->classes[i].task);
-	if (task_list_separates(&p->tasks))
+		(void)task_list_add(&p->tasks.list, &c->classes[i].task);
+	if (task_list_separates(&p->tasks.list))
 		return true;
-	task_list_done(&p->tasks);
+	page_tasks_done(&p->tasks);
 	return false;
 }
 
@@ -106,7 +100,9 @@ static void add_row_moments(struct page *p, const struct classes *c, const struc
 	uint32_t i;
 
 	for (i = 0; i < c->count; i++) {
-		uint32_t task = p->tasks.count ? task_list_add(&p->tasks, &c->classes[i].task) : 0;
+		uint32_t task = p->tasks.list.count
+					? task_list_add(&p->tasks.list, &c->classes[i].task)
+					: 0;
 
 		if (row->counts[i])
 			page_tree_add(&p->tree, &p->gathered,
@@ -172,6 +168,9 @@ static struct page *begin(const struct report *r, size_t nodes, bool is_repeated
 	note_programs(p);
 	page_tree_begin(&p->tree);
 	if (r->view->chains)
+		page_tasks_begin(&p->tasks, r->chains,
+				 is_repeated ? (size_t)PAGE_TASKS_MAX : SIZE_MAX);
+	if (r->view->chains)
 		add_moments(p);
 	else
 		add_rows_moments(p);
@@ -192,7 +191,7 @@ void page_end(struct page *p)
 	call_tree_done(&p->rows);
 	page_moments_done(&p->gathered);
 	page_moments_done(&p->moments);
-	task_list_done(&p->tasks);
+	page_tasks_done(&p->tasks);
 	page_columns_done(&p->columns);
 	free(p->by_row);
 	free(p->about);
@@ -409,7 +408,9 @@ static char *make_head(struct page *p)
 	j = JSON_INIT(memory);
 	json_open(&j, NULL, '{');
 	write_about(p, &j);
-	page_head_tasks(p->report, &p->tasks, &j);
+	page_head_tasks(p->report, &p->tasks.list, &j);
+	if (p->tasks.others)
+		json_u64(&j, "other_tasks", p->tasks.others);
 	if (p->tree.hidden) {
 		json_open(&j, "hidden", '{');
 		json_u64(&j, "below", p->tree.limit);
@@ -445,7 +446,7 @@ void page_print(struct page *p, struct page_most most, FILE *out)
 	add_node_functions(p);
 	if (has_others) {
 		page_nodes_untimed(&p->columns, &p->tree, &p->moments);
-		page_nodes_moments(&p->columns, &p->moments, p->tasks.count);
+		page_nodes_moments(&p->columns, &p->moments, p->tasks.list.count);
 	}
 	if (!p->is_repeated)
 		page_tree_done(&p->tree);
