@@ -14,7 +14,8 @@ import tempfile
 from page import read_page
 
 OPREPORT, MKCHAINS, MKSESSION, CC = *sys.argv[1:4], sys.argv[4].split()
-BYTES_MAX, FUNCTIONS, CHAINS, PROGRAMS = 2000000, 60000, 130000, 8000
+BYTES_MAX, FUNCTIONS, CHAINS, PROGRAMS, CGROUPS, TASKS_MAX = 2000000, 60000, 130000, 8000, 5000, 2000
+EVENT = "CPU_CLK_UNHALTED.100000.0.all.all.all"
 
 
 def make_library(path):
@@ -41,12 +42,23 @@ def sums_of(names, stacks):
 
 def make_programs(session):
     """A session of many programs that are gone, some with many samples; returns all samples."""
-    event, lines, samples = "CPU_CLK_UNHALTED.100000.0.all.all.all", [], 0
+    lines, samples = [], 0
     for i in range(PROGRAMS):
         name = "/gone/" + base64.urlsafe_b64encode(hashlib.shake_256(str(i).encode()).digest(180)).decode()
         count = PROGRAMS // (i + 1) + 1
-        lines += [f"file {name} {name} {event}", f"0x10 {count}", f"chain {name} {event} complete {count} {name} 0x10 {name} 0x900"]
+        lines.append(f"chain {name} {EVENT} complete {count} {name} 0x10 {name} 0x900")
         samples += count
+    lines += [f"file {name} {name} {EVENT}", f"0x10 {samples}"]
+    subprocess.run([MKSESSION, session], check=True, input="\n".join(lines) + "\n", text=True)
+    return samples
+
+
+def make_cgroups(session):
+    """A session of one program in many cgroups, the later the fewer samples; returns them by cgroup."""
+    samples = {f"/machine/{i:06}": CGROUPS - i for i in range(CGROUPS)}
+    lines = [f"file /gone/program /gone/program {EVENT}", f"0x10 {sum(samples.values())}"]
+    for cgroup, count in samples.items():
+        lines += [f"cgroup {cgroup}", f"chain /gone/program {EVENT} complete {count} /gone/program 0x10 /gone/program 0x900"]
     subprocess.run([MKSESSION, session], check=True, input="\n".join(lines) + "\n", text=True)
     return samples
 
@@ -71,6 +83,19 @@ def main():
                (sum(columns["self"]), sum(e["samples"] for e in ends), head["samples"], samples))
         report("images_without_functions_of_their_own_are_together", len(head["images"]) < PROGRAMS and others["functions"] > 1000 and others["count"] == 1, others)
 
+    def check_cgroups(work):
+        page, samples = f"{work}/cgroups.html", make_cgroups(f"{work}/cgroups")
+        subprocess.run([OPREPORT, f"--session-dir={work}/cgroups", f"--html={page}"], check=True, stderr=subprocess.DEVNULL)
+        head, columns = read_page(page)
+        found = {}
+        for task, count in zip(columns["task"], columns["count"]):
+            cgroup = head["tasks"][task][0]
+            found[cgroup] = found.get(cgroup, 0) + count
+        expected = {cgroup: count for cgroup, count in samples.items() if count > CGROUPS - TASKS_MAX}
+        expected[None] = sum(samples.values()) - sum(expected.values())
+        report("cgroups_with_fewer_samples_are_added_up", found == expected and head.get("other_tasks") == CGROUPS - TASKS_MAX,
+               (len(found), found.get(None), expected[None], head.get("other_tasks")))
+
     with tempfile.TemporaryDirectory() as work:
         os.environ["OPROFILE_SYMBOL_CACHE"] = "no"
         library, page = f"{work}/lib.so", f"{work}/page.html"
@@ -94,6 +119,7 @@ def main():
                (added_up, others, sums_of(rare, stacks)))
         report("all_of_them_are_rare", max(expected[name][1] for name in rare) == others.get("below", 0) - 1, others)
         check_programs(work)
+        check_cgroups(work)
     print(f"1..{number}")
     return 1 if failed else 0
 
