@@ -227,11 +227,14 @@ export class Timeline {
 	drawTimes(p) {
 		const c = this.c, n = this.o.steps, per = (this.w - LEFT) / n;
 		const every = [1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60, 120, 240].find(k => per * k > 74) || n;
+		let free = 0;
 		c.fillStyle = p.dim;
+		c.textAlign = 'left';
 		for (let i = 0; i <= n; i += every) {
-			const x = this.x(i);
-			c.textAlign = i === 0 ? 'left' : x > this.w - 30 ? 'right' : 'center';
-			c.fillText(this.o.label(i), x, this.h - 8);
+			const text = this.o.label(i), { width } = c.measureText(text), left = i ? Math.min(this.x(i) - width / 2, this.w - width) : this.x(i);
+			if (left < free) continue;
+			c.fillText(text, left, this.h - 8);
+			free = left + width + 8;
 		}
 	}
 
