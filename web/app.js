@@ -2,7 +2,7 @@
 // The page: computes what the state asks for, shows it, and turns what people do into changes of the state.
 import { amount, clock, count, cpuTime, el, int, lengthOf, pct, shellWord, visible } from './fmt.js';
 import { Blocks, independent } from './statistics.js';
-import { KIND_APPLICATION, KIND_CUT, KIND_KERNEL, KIND_NONE, KIND_REST, KINDS, palette } from './color.js';
+import { KIND_APPLICATION, KIND_CUT, KIND_KERNEL, KIND_NONE, KIND_RARE, KIND_REST, KINDS, palette } from './color.js';
 import { Flame } from './flame.js';
 import { findKey, frameOf, FRAMES, functionsOf, withFrames } from './merged.js';
 import { spansOf, Timeline } from './timeline.js';
@@ -22,7 +22,7 @@ const GROUPS_SHOWN = 8, HOTTEST_OFFERED = 30, CALLERS_OFFERED = 3;
 /** Other applications that have less than the rest are of no interest at first. */
 const MOSTLY = 0.9;
 /** Kinds of functions that opreport has no name for. */
-const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_REST];
+const SPECIAL_KINDS = [KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_RARE, KIND_REST];
 const $ = id => /** @type {any} */ (document.getElementById(id));
 
 /** @type {any} */

@@ -29,9 +29,10 @@ const KIND_TABLE = [
 	['chain cut', 0.97, 0.27, 0, 0],
 	['no symbol', 0.90, 0.36, 0.012, 80],
 	['rest', 0.93, 0.31, 0.004, 250],
+	['too rare to be kept', 0.93, 0.31, 0.004, 250],
 ];
 export const KINDS = KIND_TABLE.map(k => String(k[0]));
-export const KIND_APPLICATION = 0, KIND_KERNEL = 3, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9;
+export const KIND_APPLICATION = 0, KIND_KERNEL = 3, KIND_CUT = 7, KIND_NONE = 8, KIND_REST = 9, KIND_RARE = 10;
 /** Those whose names have parts that are separated by dots. */
 export const KINDS_WITH_DOTS = [4, 5];
 

@@ -3,7 +3,7 @@
 // { profile, palette, self (of the window), n (samples), total, functions, B, ... }.
 import { amount, count, el, int, lengthOf, pct, shorten, styled, visible } from './fmt.js';
 import { compareShares, independent, largestSure, wilson } from './statistics.js';
-import { KIND_NONE, KIND_CUT, KINDS } from './color.js';
+import { KIND_NONE, KIND_CUT, KIND_RARE, KIND_REST, KINDS } from './color.js';
 import { TASK_PARTS } from './model.js';
 import { FUNCTION_GROUPS, GROUPINGS } from './state.js';
 import { Table } from './table.js';
@@ -628,24 +628,25 @@ export function differenceKey({ palette }) {
 
 // --- quality ---
 
-/** The samples in code without a symbol; if frames are groups of functions, by those of the profile that these are of. */
-function namelessSamples({ profile, whole, functions, self }) {
+/** The samples in functions of one kind; if frames are groups of functions, by those of the profile that these are of. */
+function samplesOfKind({ profile, whole, functions, self }, wanted) {
 	const { kind } = whole.func, { func, n } = whole.base;
 	let sum = 0;
-	if (!profile.of) for (let f = 1; f < whole.count; f++) sum += kind[f] === KIND_NONE ? functions.self[f] : 0;
-	else for (let i = 1; i < n; i++) sum += self[i] && kind[func[i]] === KIND_NONE ? self[i] : 0;
+	if (!profile.of) for (let f = 1; f < whole.count; f++) sum += kind[f] === wanted ? functions.self[f] : 0;
+	else for (let i = 1; i < n; i++) sum += self[i] && kind[func[i]] === wanted ? self[i] : 0;
 	return sum;
 }
 
 /** Facts for the chip, the worst first: { text, level }, of the window that is shown. */
 export function qualityFacts(page) {
 	const { profile } = page, { head } = profile, facts = [];
-	const nameless = namelessSamples(page);
+	const nameless = samplesOfKind(page, KIND_NONE), rare = samplesOfKind(page, KIND_RARE);
 	const lost = page.lost / (page.lost + page.before || 1);
 	facts.push({ level: lost > 0.02 ? 2 : lost > 0.001 ? 1 : 0, text: page.lost ? `${int(page.lost)} lost (${pct(lost)} %)` : '0 lost' });
 	if (page.gaps) facts.push({ level: 1, text: `${lengthOf(page.gaps)} gap` });
 	if (head.applications_only) return [...facts, { level: 0, text: 'reading the chains…' }];
 	if (nameless) facts.push({ level: nameless / page.n > 0.05 ? 1 : 0, text: `${pct(nameless / page.n)} % no symbols` });
+	if (rare) facts.push({ level: 0, text: `${pct(rare / page.n)} % too rare to be kept` });
 	if (head.chains) {
 		const whole = head.ends.filter(e => e.complete).reduce((sum, e) => sum + e.samples, 0) / head.samples;
 		const { without } = page;
@@ -696,5 +697,5 @@ export function showQuality(page, host) {
 /** The kinds of functions that the profile has, with their colours. */
 export function kindsKey(page) {
 	const present = new Set(page.profile.func.kind);
-	return KINDS.map((name, k) => k && k < 9 && present.has(k) ? el('span', {}, swatch(page.palette.kind[k][2]), name) : null);
+	return KINDS.map((name, k) => k && k !== KIND_REST && present.has(k) ? el('span', {}, swatch(page.palette.kind[k][2]), name) : null);
 }

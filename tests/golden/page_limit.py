@@ -56,7 +56,8 @@ def make_programs(session):
 def make_cgroups(session):
     """A session of one program in many cgroups, the later the fewer samples; returns them by cgroup."""
     samples = {f"/machine/{i:06}": CGROUPS - i for i in range(CGROUPS)}
-    lines = [f"file /gone/program /gone/program {EVENT}", f"0x10 {sum(samples.values())}"]
+    rare = f"chain /gone/program {EVENT} complete 1 /gone/program 0xffffffffffffffff /gone/program 0x900"
+    lines = [f"file /gone/program /gone/program {EVENT}", f"0x10 {sum(samples.values()) + 1}", rare]
     for cgroup, count in samples.items():
         lines += [f"cgroup {cgroup}", f"chain /gone/program {EVENT} complete {count} /gone/program 0x10 /gone/program 0x900"]
     subprocess.run([MKSESSION, session], check=True, input="\n".join(lines) + "\n", text=True)
@@ -92,9 +93,11 @@ def main():
             cgroup = head["tasks"][task][0]
             found[cgroup] = found.get(cgroup, 0) + count
         expected = {cgroup: count for cgroup, count in samples.items() if count > CGROUPS - TASKS_MAX}
-        expected[None] = sum(samples.values()) - sum(expected.values())
-        report("cgroups_with_fewer_samples_are_added_up", found == expected and head.get("other_tasks") == CGROUPS - TASKS_MAX,
+        expected[None] = sum(samples.values()) + 1 - sum(expected.values())
+        report("cgroups_with_fewer_samples_are_added_up", found == expected and head.get("other_tasks") == CGROUPS + 1 - TASKS_MAX,
                (len(found), found.get(None), expected[None], head.get("other_tasks")))
+        kinds = dict(zip(head["functions"]["name"], head["functions"]["kind"]))
+        report("rare_places_are_no_code_without_a_symbol", kinds["[rare]"] == 10 and kinds["(file not found)"] == 8, kinds)
 
     with tempfile.TemporaryDirectory() as work:
         os.environ["OPROFILE_SYMBOL_CACHE"] = "no"

@@ -167,6 +167,8 @@ static enum page_kind kind_of(const struct page_functions *f, const struct row *
 	};
 	enum page_kind kind = kinds[code_kind_of(f->report->gather, row)];
 
+	if (row->kind == ROW_RARE)
+		return PAGE_RARE;
 	if (!has_symbol(row))
 		return PAGE_NO_SYMBOL;
 	if (is_kernel(f->report, row->image))

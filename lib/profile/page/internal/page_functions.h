@@ -40,7 +40,8 @@ enum page_kind {
 	PAGE_JIT,
 	PAGE_CUT,
 	PAGE_NO_SYMBOL,
-	PAGE_REST
+	PAGE_REST,
+	PAGE_RARE /* the places in an image that were too rare to be kept */
 };
 
 struct page_functions {
