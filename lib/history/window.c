@@ -111,21 +111,25 @@ static bool is_same_clock(int64_t ms, int64_t other_ms)
 
 /* The instant of local time @tm, @days later; with daylight saving as on that day. When clocks are
  * set back, they show some times twice: a window begins at the first one, and ends at the second,
- * so that it is all that the clocks showed. */
+ * so that it is all that the clocks showed. One that ends where these times begin ends there. */
 static int64_t ms_of(struct tm tm, int days, bool is_end)
 {
 	static const int set_back_s[] = { 3600, 1800, 7200 };
-	const int64_t sign = is_end ? 1 : -1;
-	int64_t ms;
+	int64_t first, second;
 	size_t i;
 
 	tm.tm_mday += days;
 	tm.tm_isdst = -1;
-	ms = (int64_t)mktime(&tm) * MS_PER_S;
-	for (i = 0; i < ARRAY_SIZE(set_back_s); i++)
-		if (is_same_clock(ms, ms + sign * set_back_s[i] * MS_PER_S))
-			return ms + sign * set_back_s[i] * MS_PER_S;
-	return ms;
+	first = second = (int64_t)mktime(&tm) * MS_PER_S;
+	for (i = 0; i < ARRAY_SIZE(set_back_s) && first == second; i++) {
+		const int64_t length = set_back_s[i] * MS_PER_S;
+
+		if (is_same_clock(first, first - length))
+			first -= length;
+		else if (is_same_clock(second, second + length))
+			second += length;
+	}
+	return is_end && is_same_clock(first - 1, second - 1) ? second : first;
 }
 
 /* The same time of day, @days later. */
@@ -308,10 +312,14 @@ static int64_t days_after(const struct instant *at, int64_t ms, int days, bool i
  * it was so late. */
 static int parse_last(const char *s, int64_t now_ms, bool is_end, struct instant *ret)
 {
-	const struct context c = { .now_ms = now_ms, .day_ms = now_ms, .is_end = is_end };
+	struct context c = { .now_ms = now_ms, .day_ms = now_ms, .is_end = is_end };
 	int r = parse_instant(s, &c, ret);
-	int64_t length = ret->end_ms - ret->begin_ms;
+	int64_t length;
 
+	c.is_end = false; /* clocks may have shown it, and be about to show it again */
+	if (r == 0 && is_end && ret->has_clock && ret->begin_ms > now_ms)
+		r = parse_instant(s, &c, ret);
+	length = ret->end_ms - ret->begin_ms;
 	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
 		return r;
 	ret->begin_ms = days_after(ret, ret->begin_ms, -1, is_end);
