@@ -58,7 +58,7 @@ function shortPaths(names) {
  * hottest: a function of each group; members(g): its functions. */
 function mergeFunctions(profile, by) {
 	const groups = groupFunctions(profile, by), { of, first, names, isAlone } = groups, hottest = hottestOf(profile, groups);
-	const image = first.map(f => profile.func.image[f]), plain = names.map((name, g) => name || profile.imageLabel(image[g]) || '(no image)');
+	const image = first.map(f => profile.func.image[f]), plain = names.map((name, g) => name || profile.imageLabel(image[g]) || profile.noImage);
 	const missing = new Float64Array(first.length);
 	if (by !== 'image') of.forEach((g, f) => { missing[g] += profile.unseen(f); }); // an image has the sum of its rare functions
 	return Object.assign(Object.create(profile), { of, hottest, plain, short: by === 'file' ? shortPaths(plain) : null, count: first.length, rest: first.length - 1, unseen: g => missing[g],

@@ -293,6 +293,16 @@ export class Profile {
 		return image ? image.name ?? image.path.split('/').pop() : '';
 	}
 
+	/** The functions that are sums of rare ones in images that are not listed. */
+	get unlisted() {
+		return [...this.others].filter(f => !this.func.image[f]);
+	}
+
+	/** What is said in place of an image. */
+	get noImage() {
+		return this.unlisted.length ? '(other images)' : '(no image)';
+	}
+
 	/** The key of a function, if it is the only one with that. */
 	wantedKey(i) {
 		const { link, kind, image } = this.func, name = link[i] ?? this.plain[i] ?? '(no symbol)';

@@ -109,7 +109,7 @@ export function groupName(profile, by, group) {
 	if (by === 'kind') return KINDS[group];
 	if (TASK_PARTS.includes(by)) return taskName(profile, by, group);
 	const image = profile.head.images[group];
-	return image ? visible(image.name ?? image.path.split('/').pop()) : '(no image)';
+	return image ? visible(image.name ?? image.path.split('/').pop()) : profile.noImage;
 }
 
 /** The names of groups, each with its directory where another of them has the same name. */
@@ -222,9 +222,15 @@ function chainGroupRows(page, by) {
 	return groups.map((g, i) => ({ f: -1, self: sums.get(g), total: sums.get(g), name: names[i], image: '', noise: () => noise(g) }));
 }
 
+/** The row of the rare functions in images that are not listed, if they have samples. Those with any of them in their chain are at least so many. */
+function unlistedRows({ profile, functions }) {
+	const rare = profile.unlisted, self = rare.reduce((sum, f) => sum + functions.self[f], 0), total = rare.reduce((most, f) => Math.max(most, functions.total[f]), self);
+	return total ? [{ f: -1, self, total, name: profile.noImage, image: '', noise: () => independent(profile.head) }] : [];
+}
+
 /** The rows of groups of functions: own samples, and those with any function of the group in their chain. */
 function groupRows(page, by) {
-	const { profile, tree, blocks } = page, of = profile.func[by], { total } = profile.functions(tree, of), rows = [];
+	const { profile, tree, blocks } = page, of = profile.func[by], { total } = profile.functions(tree, of), rows = /** @type {any[]} */ (by === 'image' ? unlistedRows(page) : []);
 	const self = profile.groupSums(page.functions.self, by);
 	const nodes = group => [...tree.func.keys()].filter(i => of[tree.func[i]] === group).map(i => [i, i + 1]);
 	for (let g = 0; g < total.length; g++) {

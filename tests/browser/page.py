@@ -322,13 +322,17 @@ def make_renamed(path, renamed, name_of, image=None):
     write_page(path, renamed, head, data[4 + length:])
 
 
-def make_crowded(path, crowded, first, count):
-    """Copies a page, as if some functions from number first on were sums of rare ones, for which there was no room."""
+def make_crowded(path, crowded, first, count, **parts):
+    """Copies a page, as if some functions from number first on were sums of rare ones, for which there was no room; with other
+    images or kinds, by the numbers of functions."""
     head, _ = read_page(path)
     with open(path, encoding="utf-8") as f:
         data = gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', f.read())[1]))
     length, = struct.unpack_from("<I", data)
     head["functions"].update(address=None, name=None, link=None)
+    for part, values in parts.items():
+        for f, value in values.items():
+            head["functions"][part][f] = value
     head["others"] = {"first": first, "count": count, "functions": 7, "below": 4}
     write_page(path, crowded, head, data[4 + length:])
 
@@ -1353,6 +1357,7 @@ def make_pages():
     make_pruned("one.html", "pruned.html")
     make_crowded("one.html", "crowded.html", 1, 5)
     make_crowded("difference.html", "crowded-difference.html", 0, 0)
+    make_crowded("one.html", "unlisted.html", 1, 2, image={1: 0, 2: 0})
 
 
 servers = []  # all servers, with their addresses
@@ -1543,6 +1548,15 @@ def rare_functions_are_added_up(b, where):
         shown[("marked_first", "lib.so")] == ("<0.40", "10.0", "▲ more") and "without a name: 7 functions, each in less than 4 samples100 %" in b.text("v-quality")
 
 
+def rare_functions_of_other_images_are_a_group(b, url):
+    """Those whose image is not listed; so the images have all samples."""
+    b.open(url, "v=functions&by=image")
+    own = {row[4]: int(row[3]) for row in table(b, "functions")}
+    b.open(url, "v=overview&g=image")
+    shares = b.js("return [...document.querySelectorAll('#v-overview .users .line')].slice(1).map(r => r.children[0].textContent)")
+    return own == {"(other images)": 100, "exe-pie": 400, "lib.so": 500} and shares == ["lib.so", "exe-pie", "(other images)"] or print(f"# {own} {shares}")
+
+
 def a_build_that_is_gone_has_its_lines(b, url):
     """In the source as it is now, without code; what is not found there is said."""
     b.open(url, "v=source&fn=demo.so:hot")
@@ -1686,6 +1700,7 @@ def check_files(attempt, wide, narrow, work):
     """What the page does, whatever made it."""
     attempt(events_are_shown_over_time, wide, f"file://{work}/three-events.html")
     attempt(rare_functions_are_added_up, wide, f"file://{work}")
+    attempt(rare_functions_of_other_images_are_a_group, wide, f"file://{work}/unlisted.html")
     attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
     attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/difference.html", what="difference: ")
     attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
