@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the frames of flame graphs are: functions, or groups of them. Groups are a profile of their own, whose functions they are.
 import { className } from './classes.js';
-import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KINDS_WITH_DOTS } from './color.js';
+import { KIND_APPLICATION, KIND_CUT, KIND_NONE, KIND_RARE, KINDS_WITH_DOTS } from './color.js';
 
 /** What a frame may be, with names for one and for several. */
 export const FRAMES = { function: ['function', 'functions'], image: ['image', 'images'], class: ['class', 'classes'], file: ['source file', 'source files'] };
@@ -32,11 +32,11 @@ function groupFunctions(profile, by) {
 	return { of, first, names, isAlone };
 }
 
-/** The function of each group with the most own samples; one with a symbol, if there is any. */
+/** The function of each group with the most own samples; one with a name, if there is any. */
 function hottestOf(profile, { of, first }) {
-	const { self } = profile.allFunctions(), { kind } = profile.func, hottest = [...first];
+	const { self } = profile.allFunctions(), { kind } = profile.func, hottest = [...first], isNameless = f => kind[f] === KIND_NONE || kind[f] === KIND_RARE || profile.others.has(f);
 	of.forEach((g, f) => {
-		const known = hottest[g], isNone = kind[f] === KIND_NONE, wasNone = kind[known] === KIND_NONE;
+		const known = hottest[g], isNone = isNameless(f), wasNone = isNameless(known);
 		if (isNone !== wasNone ? wasNone : self[f] > self[known]) hottest[g] = f;
 	});
 	return hottest;

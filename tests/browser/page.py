@@ -1358,6 +1358,7 @@ def make_pages():
     make_crowded("one.html", "crowded.html", 1, 5)
     make_crowded("difference.html", "crowded-difference.html", 0, 0)
     make_crowded("one.html", "unlisted.html", 1, 2, image={1: 0, 2: 0})
+    make_crowded("one.html", "too-rare.html", 0, 0, kind={5: 10})
 
 
 servers = []  # all servers, with their addresses
@@ -1557,6 +1558,14 @@ def rare_functions_of_other_images_are_a_group(b, url):
     return own == {"(other images)": 100, "exe-pie": 400, "lib.so": 500} and shares == ["lib.so", "exe-pie", "(other images)"] or print(f"# {own} {shares}")
 
 
+def a_group_is_of_the_kind_of_its_functions(b, url):
+    """Not of that of places that were too rare to be kept, if it has others."""
+    b.open(url, "v=flame")
+    functions = b.text("key")
+    b.open(url, "v=flame&m=image")
+    return "too rare to be kept" in functions and "library" in b.text("key") and "too rare" not in b.text("key") or print(f"# {functions} {b.text('key')}")
+
+
 def a_build_that_is_gone_has_its_lines(b, url):
     """In the source as it is now, without code; what is not found there is said."""
     b.open(url, "v=source&fn=demo.so:hot")
@@ -1701,6 +1710,7 @@ def check_files(attempt, wide, narrow, work):
     attempt(events_are_shown_over_time, wide, f"file://{work}/three-events.html")
     attempt(rare_functions_are_added_up, wide, f"file://{work}")
     attempt(rare_functions_of_other_images_are_a_group, wide, f"file://{work}/unlisted.html")
+    attempt(a_group_is_of_the_kind_of_its_functions, wide, f"file://{work}/too-rare.html")
     attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/one.html")
     attempt(screens_do_not_scroll_sideways, narrow, f"file://{work}/difference.html", what="difference: ")
     attempt(nothing_in_the_bar_is_cut, narrow, f"file://{work}/one.html", what="narrow: ")
