@@ -54,15 +54,26 @@ function shortPaths(names) {
 	return names.map(path => last(path, (files.get(last(path, 1)) ?? 0) > 1 ? 2 : 1));
 }
 
+/** The most samples that each group without any may have: those of rare functions, which are added up, that may be in it. An image
+ * has the sum of its own ones, unless it is not listed. */
+function unseenOf(profile, by, { of, first }) {
+	const missing = new Float64Array(first.length), listed = new Set(), { self } = profile.allFunctions();
+	of.forEach((g, f) => {
+		if (by !== 'image') missing[g] += profile.unseen(f);
+		else if (!profile.absent.functions[f]) listed.add(g);
+	});
+	const others = profile.unlisted.reduce((sum, f) => sum + self[f], 0);
+	return by === 'image' ? missing.map((_, g) => (listed.has(g) ? 0 : others)) : missing;
+}
+
 /** A profile whose functions are groups of those of another one: their trees are made by reshape(). of: the group of each function;
  * hottest: a function of each group; members(g): its functions. */
 function mergeFunctions(profile, by) {
 	const groups = groupFunctions(profile, by), { of, first, names, isAlone } = groups, hottest = hottestOf(profile, groups);
 	const image = first.map(f => profile.func.image[f]), plain = names.map((name, g) => name || profile.imageLabel(image[g]) || profile.noImage);
-	const missing = new Float64Array(first.length);
-	if (by !== 'image') of.forEach((g, f) => { missing[g] += profile.unseen(f); }); // an image has the sum of its rare functions
+	const missing = unseenOf(profile, by, groups);
 	return Object.assign(Object.create(profile), { of, hottest, plain, short: by === 'file' ? shortPaths(plain) : null, count: first.length, rest: first.length - 1, unseen: g => missing[g],
-		func: { name: plain, kind: hottest.map(f => profile.func.kind[f]), image, link: [], mark: [] }, others: new Set(), late: {},
+		func: { name: plain, kind: hottest.map(f => profile.func.kind[f]), image, link: [], mark: [] }, others: new Set(profile.unlisted.map(f => of[f])), late: {},
 		members: g => members(of, g), hasSymbol: () => true, address: () => null,
 		wantedKey: g => (isAlone[g] ? profile.key[first[g]] : `${by} ${profile.imageLabel(image[g])}${by === 'image' ? '' : `:${names[g]}`}`) });
 }

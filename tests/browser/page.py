@@ -1249,6 +1249,14 @@ def a_difference_may_be_of_images(b, place):
                      [["▼ −8.50", "50.0", "41.5", "▼ less", "exe-pie"], ["▲ +8.50", "50.0", "58.5", "▲ more", "lib.so"]]]
 
 
+def images_that_are_not_listed_are_not_new(b, url):
+    """What is added up for other images may be theirs; it is itself no image."""
+    b.open(url, "v=diff&m=image")
+    b.until(lambda: "images differ" in b.text("diff-note"))
+    found = [row[:1] + row[2:] for row in table(b, "diff-table")]
+    return found == [["▼ −8.50", "50.0", "41.5", "▼ less", "exe-pie"], ["▲ +8.50", "<50.1", "58.5", "▲ more", "lib.so"]] or print(f"# {found}")
+
+
 def outline(b):
     """The rows of the tree that is shown as a table: [level, whether it is unfolded, total, name]."""
     return b.js("return [...document.querySelectorAll('#outline .tr:not([hidden])')].sort((a, b) => a.dataset.row - b.dataset.row).map(r => "
@@ -1358,6 +1366,7 @@ def make_pages():
     make_crowded("one.html", "crowded.html", 1, 5)
     make_crowded("difference.html", "crowded-difference.html", 0, 0)
     make_crowded("one.html", "unlisted.html", 1, 2, image={1: 0, 2: 0})
+    make_crowded("difference.html", "unlisted-difference.html", 4, 1, image={4: 0})
     make_crowded("one.html", "too-rare.html", 0, 0, kind={5: 10})
 
 
@@ -1755,6 +1764,7 @@ def check_files(attempt, wide, narrow, work):
     attempt(files_of_both_profiles_are_known, wide, f"file://{work}")
     attempt(filters_are_about_frames, wide, f"file://{work}/one.html")
     attempt(a_difference_may_be_of_images, wide, f"file://{work}")
+    attempt(images_that_are_not_listed_are_not_new, wide, f"file://{work}/unlisted-difference.html")
     attempt(graphs_are_whole_in_svg, wide, f"file://{work}/one.html")
     attempt(a_build_that_is_gone_has_its_lines, wide, f"file://{work}/gone.html")
     attempt(builds_of_a_path_are_compared, wide, f"file://{work}")
