@@ -14,6 +14,7 @@
 #include "event/evderived.h"
 #include "helper/relief.h"
 #include "history/slice_file.h"
+#include "identity/cgroups.h"
 #include "record/store/sampled_image.h"
 #include "record/feature.h"
 #include "record/code/jitting.h"
@@ -164,6 +165,14 @@ static void keep_next_to_sessions(struct record *rec)
 	rec->feature->ops->keep_in(rec->feature, directory);
 }
 
+/* Makes the tables of cgroups and of names of threads. */
+static void make_names(struct record *rec)
+{
+	rec->cgroups = sampled_names_new();
+	rec->comms = sampled_names_new();
+	rec->trans.cgroup = sampled_names_get(rec->cgroups, CGROUPS_UNKNOWN);
+}
+
 int record_new(const struct record_config *config, struct record **ret, struct error *err)
 {
 	_cleanup_(record_freep) struct record *rec = xcalloc(1, sizeof(*rec));
@@ -194,8 +203,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
 						config->cookies, rec->relief);
 	rec->sources = source_files_new(rec->samples);
-	rec->cgroups = sampled_names_new();
-	rec->comms = sampled_names_new();
+	make_names(rec);
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
 		return r;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "elf/vdso.h"
 #include "record/store/sampled_image.h"
+#include "record/internal/sampled_names.h"
 #include "record/internal/transient.h"
 
 static void separations_are_parsed(void)
@@ -79,6 +80,39 @@ static void samples_are_kept_apart_by_cgroup(void)
 	CHECK_LISTING(&b, "{cgroup}/a/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n",
 		      "{cgroup}/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n",
 		      "{cgroup}/(unknown)/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n");
+}
+
+/* A sample may come before the first cgroup, as in a stream that somebody else made. */
+static void a_sample_without_cgroup_outlives_those_that_are_many(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	struct evbuf_context context = { .tgid = 7, .tid = 7, .app = app };
+	_cleanup_free_ char *text = NULL;
+	int i;
+
+	b.config.separate = RECORD_SEPARATE_CGROUP;
+	b.config.jit = true;
+	bench_start(&b);
+	evbuf_context(b.buffer, &context);
+	evbuf_sample(b.buffer, app, 0x20, 0, 1);
+	evbuf_sample(b.buffer, cookie_anon(b.cookies, 7, 0x1000, 0x3000, ""), 0x1010, 0, 3);
+	for (i = 0; i < 4096 + 10; i++) {
+		_cleanup_free_ char *path = xasprintf("/g%d", i);
+
+		context.cgroup = cookie_cgroup(b.cookies, path);
+		evbuf_context(b.buffer, &context);
+		evbuf_sample(b.buffer, app, 0x20, 0, 1);
+	}
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	CHECK(sampled_names_are_many(b.rec->cgroups));
+	for (i = 0; i < 10000 && sampled_names_are_many(b.rec->cgroups); i++)
+		(void)record_tend(b.rec);
+	CHECK(!sampled_names_are_many(b.rec->cgroups));
+	record_sync(b.rec, true);
+	text = listing(&b, "current");
+	CHECK(strstr(text, "{cgroup}/(unknown)/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 1\n"));
+	CHECK(strstr(text, ".0x1000.0x3000/" T0 "1010 3\n"));
 }
 
 static void cgroups_are_left_aside_unless_asked_for(void)
@@ -627,6 +661,7 @@ static void source_files_get_images_as_others_are_left(void)
 }
 
 TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
+      T(a_sample_without_cgroup_outlives_those_that_are_many),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(samples_that_wait_for_code_are_not_counted_yet),
       T(generated_code_has_the_name_that_the_driver_found),

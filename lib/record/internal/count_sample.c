@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "helper/relief.h"
-#include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "jit/jit_code.h"
 #include "record/store/sampled_image.h"
@@ -147,7 +146,7 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 	/* Only now: what is filtered is not lost, and takes no place. */
 	if (!f->lost && f->place.image->is_source)
 		find_source_place(rec, pc, f);
-	if (rec->containers && rec->trans.cgroup)
+	if (rec->containers)
 		container_namer_see(rec->containers, rec->trans.cgroup);
 	if (rec->threads && rec->trans.comm && !(rec->shed & RECORD_SHED_THREADS))
 		thread_namer_see(rec->threads, rec->trans.tgid, rec->trans.tid, rec->trans.comm);
@@ -156,9 +155,7 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 /* The cgroup that samples are counted under; NULL if they are not separated by cgroup. */
 static const char *cgroup_of(const struct record *rec)
 {
-	if (!(rec->separate & RECORD_SEPARATE_CGROUP))
-		return NULL;
-	return rec->trans.cgroup ?: CGROUPS_UNKNOWN;
+	return rec->separate & RECORD_SEPARATE_CGROUP ? rec->trans.cgroup : NULL;
 }
 
 /* The name of the thread that samples are counted under; NULL if they are not separated by it. */

@@ -45,7 +45,7 @@ struct transient {
 	uint64_t trace_weight; /* of the current chain */
 	uint64_t chain_end;    /* why it ends (enum chain_end), if known */
 
-	const char *cgroup, *comm; /* in the record's tables; NULL: none */
+	const char *cgroup, *comm; /* in the record's tables; NULL: no name of a thread came */
 	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
