@@ -651,6 +651,33 @@ static void samples_are_drained_while_a_session_is_removed(void)
 	CHECK(count_at(dir, "current", 0x10) >= 2 * (uint64_t)drains_between);
 }
 
+/* It would choose where samples are written. */
+static void a_session_directory_of_somebody_else_is_not_taken(void)
+{
+	enum { OTHER = 54321 };
+	struct turn turn = { 0 };
+	struct driver_ops ops; /* both are used until the collector is freed */
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir), *session = path_join(dir, "session");
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct error err = ERROR_INIT;
+
+	if (geteuid() != 0)
+		SKIP("not root");
+	if (!c)
+		return;
+	drain_in_parts(c, &ops, &turn, 0);
+	CHECK_EQ(path_remove_tree(session, NULL), 0);
+	CHECK_EQ(mkdir(session, 0755), 0);
+	CHECK_EQ(chown(session, OTHER, OTHER), 0);
+	CHECK_EQ(collector_sync(c, false, &err), -EPERM);
+	CHECK(strstr(err.text, "belongs to uid 54321"));
+	CHECK(!collector_made_again(c));
+	CHECK_EQ(path_remove_tree(session, NULL), 0);
+	CHECK_EQ(collector_sync(c, false, &err), 0);
+	CHECK(collector_made_again(c));
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
       T(the_last_slice_ends_when_sampling_is_stopped), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
@@ -660,4 +687,5 @@ TESTS(T(a_replayed_stream_is_recorded_with_its_statistics),
       T(what_was_drained_before_a_failure_is_written),
       T(the_last_drain_of_a_session_is_a_turn_of_its_own), T(no_turn_of_a_dump_waits),
       T(what_waits_in_the_driver_is_drained_in_turns_of_a_dump),
-      T(samples_are_drained_while_a_session_is_removed))
+      T(samples_are_drained_while_a_session_is_removed),
+      T(a_session_directory_of_somebody_else_is_not_taken))

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "collect/collector.h"
 #include "collect/internal/collector_state.h"
+#include "file/path.h"
+#include "file/trusted_dir.h"
 #include "helper/relief.h"
 #include "record/record.h"
 #include "sfile/session_lock.h"
@@ -60,8 +62,34 @@ int collector_note_mode(struct collector *c, struct error *err)
 	return 0;
 }
 
-/* If the session directory was removed, too, locks the one that was made since, and gives it the
- * group and the mode of the old one. 0; -EBUSY if another profiler was faster; or -errno. */
+/* Makes the session directory again, unless somebody has. Nobody else may have put it there, or
+ * could put another one there: they would choose where samples are written. Returns a descriptor or
+ * -errno. */
+static int make_again(const struct collector *c, struct error *err)
+{
+	const struct dir_trust group = { .gid = c->group, .last_too = true };
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int r;
+
+	if (geteuid() == 0)
+		return trusted_dir_open(c->session_dir, c->mode, &group, err);
+	r = path_make_parents(c->session_dir, 0755, err);
+	if (r == 0)
+		r = path_make_dirs(c->session_dir, c->mode, err);
+	if (r < 0)
+		return r;
+	fd = open(c->session_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, -errno, "%s", c->session_dir);
+	if (st.st_uid != geteuid())
+		return error_set(err, -EPERM, "%s belongs to uid %u", c->session_dir, st.st_uid);
+	return STEAL_FD(fd);
+}
+
+/* If the session directory was removed, too, makes and locks it again, and gives it the group and
+ * the mode of the old one. 0; -EBUSY if another profiler was faster; -EPERM if another user was; or
+ * -errno. */
 static int lock_again(struct collector *c, struct error *err)
 {
 	_cleanup_close_ int directory = -1;
@@ -70,18 +98,18 @@ static int lock_again(struct collector *c, struct error *err)
 
 	if (fstat(c->lock, &st) < 0 || st.st_nlink)
 		return 0;
+	directory = make_again(c, err);
+	if (directory < 0)
+		return directory;
 	fd = session_lock(c->session_dir, err);
 	if (fd < 0)
 		return fd;
 	(void)close(c->lock);
 	c->lock = fd;
 	c->is_made_again = true;
-	directory = open(c->session_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	/* Without the group, its members only see less. */
 	(void)!fchown(directory, (uid_t)-1, c->group);
-	return directory < 0 || fchmod(directory, c->mode) < 0
-		       ? error_errno(err, -errno, "%s", c->session_dir)
-		       : 0;
+	return fchmod(directory, c->mode) < 0 ? error_errno(err, -errno, "%s", c->session_dir) : 0;
 }
 
 bool collector_made_again(struct collector *c)
