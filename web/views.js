@@ -97,7 +97,7 @@ export function cgroupName(profile, path) {
 /** The name of a group of tasks: "CPU 3", or "1234 cc1plus" of a process or thread of one application. */
 function taskName(profile, by, group) {
 	const { values, apps } = profile.taskGroups(by), value = values[group];
-	if (value === null && profile.head.other_tasks) return `(${int(profile.head.other_tasks)} others)`;
+	if (value === null && profile.head.other_tasks) return `(${int(profile.head.other_tasks)} other${profile.head.other_tasks === 1 ? '' : 's'})`;
 	if (value === null) return `(no ${by})`;
 	if (by === 'cpu') return `CPU ${value}`;
 	return by === 'cgroup' ? cgroupName(profile, value) : [value, ...[...apps[group]].slice(0, 2).map(f => fullName(profile, f))].join(' ') + (apps[group].size > 2 ? ' …' : '');
