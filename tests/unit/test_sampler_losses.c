@@ -198,6 +198,23 @@ static void a_path_that_is_cut_short_is_counted(void)
 	}
 }
 
+/* Samples new files, until the reader is not woken for one. Returns how many there were. */
+static unsigned int sample_until_held(struct faults *f, int dir)
+{
+	struct seen seen;
+	unsigned int i;
+
+	for (i = 0; i < 500 && !totals(f).wakes_held; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "file%u", i);
+		sample_in(f, dir, name);
+		drain(f, &seen);
+	}
+	CHECK(totals(f).wakes_held > 0);
+	return i;
+}
+
 /* Many new files one after the other: the reader is not woken for each. */
 static void files_wake_the_reader_now_and_then(void)
 {
@@ -205,20 +222,12 @@ static void files_wake_the_reader_now_and_then(void)
 	_cleanup_close_ int dir = open_directory(top);
 	_cleanup_(faults_done) struct faults f;
 	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
-	struct seen seen;
-	unsigned int i;
+	unsigned int files;
 
 	if (why)
 		SKIP(why);
-	for (i = 0; i < 500 && !totals(&f).wakes_held; i++) {
-		char name[16];
-
-		(void)snprintf(name, sizeof(name), "file%u", i);
-		sample_in(&f, dir, name);
-		drain(&f, &seen);
-	}
-	CHECK(totals(&f).wakes_held > 0);
-	CHECK(totals(&f).wakes_held < i + 8); /* the files, and this process's own */
+	files = sample_until_held(&f, dir);
+	CHECK(totals(&f).wakes_held < files + 8); /* the files, and this process's own */
 }
 
 /* It is too early to wake the reader for a file that is new; the next sample on that CPU does. */
@@ -229,27 +238,20 @@ static void the_reader_is_woken_late_for_files(void)
 	_cleanup_(faults_done) struct faults f;
 	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
 	struct pollfd due;
-	struct seen seen;
-	cpu_set_t one;
-	unsigned int i;
+	cpu_set_t one, all;
 
 	if (why)
 		SKIP(why);
+	CHECK_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 	due = (struct pollfd){ .fd = sampler_fd(f.s), .events = POLLIN };
-	for (i = 0; i < 500 && !totals(&f).wakes_held; i++) {
-		char name[16];
-
-		(void)snprintf(name, sizeof(name), "file%u", i);
-		sample_in(&f, dir, name);
-		drain(&f, &seen);
-	}
-	CHECK(totals(&f).wakes_held > 0);
+	(void)sample_until_held(&f, dir);
 	CHECK_EQ(usleep(25000), 0); /* WAKE_EVERY_NS */
 	sample_in(&f, dir, "file0");
 	CHECK_EQ(poll(&due, 1, 0), 1);
+	CHECK_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
 /* Nobody takes the paths out of the ring, until one has no room. Its sample is still counted, and
