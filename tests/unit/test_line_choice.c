@@ -75,97 +75,92 @@ static char *find(const struct sampled *all, unsigned int line)
 	return strbuf_take(&text);
 }
 
+static const struct {
+	const char *name;
+	struct sampled all[8];
+	unsigned int line;
+	const char *expected;
+} matches[] = {
+	{ "moved",
+	  { { 0, 7, 10, 77 }, { 0, 8, 20, 88 }, { 1, 10, 30, 77 } },
+	  10,
+	  "0:f:7:text:10 1:f:10:text:30" },
+	{ "the newest build says which",
+	  { { 0, 7, 10, 77 }, { 1, 7, 30, 88 } },
+	  7,
+	  "0:f:0:neighbour:0 1:f:7:text:30" },
+	{ "an older build has it only",
+	  { { 0, 7, 10, 77 }, { 1, 8, 30, 77 } },
+	  7,
+	  "0:f:7:text:10 1:f:8:text:30" },
+	{ "twice: the nearest",
+	  { { 0, 7, 10, 77 }, { 0, 20, 5, 77 }, { 1, 19, 30, 77 } },
+	  19,
+	  "0:f:20:text:5 1:f:19:text:30" },
+	{ "changed",
+	  { { 0, 7, 10, 77 }, { 0, 8, 20, 88 }, { 1, 10, 30, 77 }, { 1, 11, 40, 99 } },
+	  11,
+	  "0:f:8:neighbour:20 1:f:11:text:40" },
+	{ "another line of the function is not the changed one",
+	  { { 0, 7, 10, 77 },
+	    { 0, 8, 20, 88 },
+	    { 1, 10, 30, 77 },
+	    { 1, 11, 40, 99 },
+	    { 1, 14, 40, 88 } },
+	  11,
+	  "0:f:0:neighbour:0 1:f:11:text:40" },
+	{ "no texts", { { 0, 7, 10, 0 }, { 1, 7, 30, 77 } }, 7, "0:f:7:number:10 1:f:7:text:30" },
+	{ "the same function only",
+	  { { 0, 7, 10, 77, "g" }, { 1, 9, 30, 77 } },
+	  9,
+	  "1:f:9:text:30" },
+	{ "in two functions",
+	  { { 0, 7, 10, 77, "g" }, { 0, 7, 5, 77 }, { 1, 9, 30, 77 }, { 1, 9, 40, 77, "g" } },
+	  9,
+	  "0:f:7:text:5 0:g:7:text:10 1:f:9:text:30 1:g:9:text:40" },
+	{ "three builds",
+	  { { 0, 7, 10, 77 }, { 1, 8, 5, 77 }, { 2, 9, 30, 77 } },
+	  9,
+	  "0:f:7:text:10 1:f:8:text:5 2:f:9:text:30" },
+	{ "inlined in one build, no texts",
+	  { { 0, 7, 10, 0, NULL, true }, { 0, 9, 10, 0, NULL, true }, { 1, 7, 30, 77 } },
+	  7,
+	  "0:f:7:number:10 1:f:7:text:30" },
+	{ "inlined in one build, changed",
+	  { { 0, 7, 10, 77, NULL, true },
+	    { 0, 8, 20, 88, NULL, true },
+	    { 1, 10, 30, 77 },
+	    { 1, 11, 40, 99 } },
+	  11,
+	  "0:f:8:neighbour:20 1:f:11:text:40" },
+	{ "no samples in the newest build",
+	  { { 0, 7, 10, 77 }, { 0, 9, 20, 88 }, { 1, 9, 0, 77 }, { 1, 11, 30, 88 } },
+	  9,
+	  "0:f:7:text:10 1:f:9:text:0" },
+	{ "no samples in the newest build, no texts",
+	  { { 0, 7, 10, 0 }, { 1, 7, 0, 77 }, { 1, 11, 30, 88 } },
+	  7,
+	  "0:f:7:number:10 1:f:7:text:0" },
+	{ "the function has no samples in the newest build",
+	  { { 0, 7, 10, 77, "g" }, { 1, 9, 0, 77, "g" }, { 1, 11, 30, 88 } },
+	  9,
+	  "0:g:7:text:10 1:g:9:text:0" },
+	{ "no build has samples in that of the newest one",
+	  { { 0, 7, 10, 77 }, { 1, 7, 0, 66 }, { 1, 11, 30, 77 } },
+	  7,
+	  "0:f:7:text:10 1:f:11:text:30" },
+	{ "not sampled", { { 0, 7, 10, 77 } }, 8, "none" },
+};
+
 static void lines_are_matched(void)
 {
-	static const struct {
-		const char *name;
-		struct sampled all[8];
-		unsigned int line;
-		const char *expected;
-	} cases[] = {
-		{ "moved",
-		  { { 0, 7, 10, 77 }, { 0, 8, 20, 88 }, { 1, 10, 30, 77 } },
-		  10,
-		  "0:f:7:text:10 1:f:10:text:30" },
-		{ "the newest build says which",
-		  { { 0, 7, 10, 77 }, { 1, 7, 30, 88 } },
-		  7,
-		  "0:f:0:neighbour:0 1:f:7:text:30" },
-		{ "an older build has it only",
-		  { { 0, 7, 10, 77 }, { 1, 8, 30, 77 } },
-		  7,
-		  "0:f:7:text:10 1:f:8:text:30" },
-		{ "twice: the nearest",
-		  { { 0, 7, 10, 77 }, { 0, 20, 5, 77 }, { 1, 19, 30, 77 } },
-		  19,
-		  "0:f:20:text:5 1:f:19:text:30" },
-		{ "changed",
-		  { { 0, 7, 10, 77 }, { 0, 8, 20, 88 }, { 1, 10, 30, 77 }, { 1, 11, 40, 99 } },
-		  11,
-		  "0:f:8:neighbour:20 1:f:11:text:40" },
-		{ "another line of the function is not the changed one",
-		  { { 0, 7, 10, 77 },
-		    { 0, 8, 20, 88 },
-		    { 1, 10, 30, 77 },
-		    { 1, 11, 40, 99 },
-		    { 1, 14, 40, 88 } },
-		  11,
-		  "0:f:0:neighbour:0 1:f:11:text:40" },
-		{ "no texts",
-		  { { 0, 7, 10, 0 }, { 1, 7, 30, 77 } },
-		  7,
-		  "0:f:7:number:10 1:f:7:text:30" },
-		{ "the same function only",
-		  { { 0, 7, 10, 77, "g" }, { 1, 9, 30, 77 } },
-		  9,
-		  "1:f:9:text:30" },
-		{ "in two functions",
-		  { { 0, 7, 10, 77, "g" },
-		    { 0, 7, 5, 77 },
-		    { 1, 9, 30, 77 },
-		    { 1, 9, 40, 77, "g" } },
-		  9,
-		  "0:f:7:text:5 0:g:7:text:10 1:f:9:text:30 1:g:9:text:40" },
-		{ "three builds",
-		  { { 0, 7, 10, 77 }, { 1, 8, 5, 77 }, { 2, 9, 30, 77 } },
-		  9,
-		  "0:f:7:text:10 1:f:8:text:5 2:f:9:text:30" },
-		{ "inlined in one build, no texts",
-		  { { 0, 7, 10, 0, NULL, true }, { 0, 9, 10, 0, NULL, true }, { 1, 7, 30, 77 } },
-		  7,
-		  "0:f:7:number:10 1:f:7:text:30" },
-		{ "inlined in one build, changed",
-		  { { 0, 7, 10, 77, NULL, true },
-		    { 0, 8, 20, 88, NULL, true },
-		    { 1, 10, 30, 77 },
-		    { 1, 11, 40, 99 } },
-		  11,
-		  "0:f:8:neighbour:20 1:f:11:text:40" },
-		{ "no samples in the newest build",
-		  { { 0, 7, 10, 77 }, { 0, 9, 20, 88 }, { 1, 9, 0, 77 }, { 1, 11, 30, 88 } },
-		  9,
-		  "0:f:7:text:10 1:f:9:text:0" },
-		{ "no samples in the newest build, no texts",
-		  { { 0, 7, 10, 0 }, { 1, 7, 0, 77 }, { 1, 11, 30, 88 } },
-		  7,
-		  "0:f:7:number:10 1:f:7:text:0" },
-		{ "the function has no samples in the newest build",
-		  { { 0, 7, 10, 77, "g" }, { 1, 9, 0, 77, "g" }, { 1, 11, 30, 88 } },
-		  9,
-		  "0:g:7:text:10 1:g:9:text:0" },
-		{ "no build has samples in that of the newest one",
-		  { { 0, 7, 10, 77 }, { 1, 7, 0, 66 }, { 1, 11, 30, 77 } },
-		  7,
-		  "0:f:7:text:10 1:f:11:text:30" },
-		{ "not sampled", { { 0, 7, 10, 77 } }, 8, "none" },
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_free_ char *found = find(cases[i].all, cases[i].line);
+	for (i = 0; i < ARRAY_SIZE(matches); i++) {
+		_cleanup_free_ char *found = find(matches[i].all, matches[i].line);
 
-		if (!CHECK(!strcmp(found, cases[i].expected)))
-			printf("# %s: %s\n", cases[i].name, found);
+		if (!CHECK(!strcmp(found, matches[i].expected)))
+			printf("# %s: %s\n", matches[i].name, found);
 	}
 }
 
