@@ -105,7 +105,7 @@ enum { FUNCTION_USUAL = 16, FUNCTION_RARE = 8 };
 struct fitting {
 	struct page *page;
 	struct page_most most;
-	size_t functions;  /* that there are */
+	size_t functions;  /* of the profile */
 	size_t room, size; /* bytes; ->size: of ->packed */
 	char *packed;
 };

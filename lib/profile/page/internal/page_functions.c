@@ -178,7 +178,7 @@ static enum page_kind kind_of(const struct page_functions *f, const struct row *
 
 /* --- what is left out --- */
 
-/* Finds the images that anything else than others is in; caller frees. */
+/* Finds the images of the rows that are kept, and of the applications; caller frees. */
 static bool *listed_images(const struct page_functions *f)
 {
 	bool *listed = xcalloc(f->report->gather->image_count + 1, sizeof(*listed));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of a page's tree, each with its name, kind and image. The numbers are: 0 for the
- * whole profile; the rows of the report from PAGE_ROWS on; then, of the rows that are left out, one
- * for each kind in each image that is listed for others, and in all other images together; then the
- * applications and the marks of chains that end early, in the order in which they were asked for;
- * then one for what is too small to show. The report is borrowed.
+ * whole profile; the rows of the report from PAGE_ROWS on; then the sums of the rows that are left
+ * out, one for each kind in each image of other rows or applications, and one for each kind in all
+ * images that have none of these; then the applications and the marks of chains that end early, in
+ * the order in which they were asked for; then one for what is too small to show. The report is
+ * borrowed.
  *
  *	struct page_functions f;
  *	page_functions_init(&f, report, true);
@@ -67,8 +68,8 @@ void page_functions_done(struct page_functions *f);
 void page_functions_note(struct page_functions *f, uint32_t what);
 /* Forgets the numbers of applications and marks. */
 void page_functions_forget(struct page_functions *f);
-/* Leaves out the rows that are not @kept, by their indexes; after the applications
- * were numbered. May be called again. */
+/* Leaves out the rows that are not @kept, by their indexes. The applications must have their
+ * numbers. May be called again. */
 void page_functions_leave_out(struct page_functions *f, const bool *kept);
 /* How many numbers from PAGE_ROWS on are of rows, and of what is left out. */
 size_t page_functions_listed(const struct page_functions *f);
@@ -77,8 +78,8 @@ size_t page_functions_listed(const struct page_functions *f);
 void page_functions_write_others(const struct page_functions *f, uint64_t below, struct json *j);
 /* The row of the @i-th number from PAGE_ROWS on. */
 const struct row *page_functions_row(const struct page_functions *f, size_t i);
-/* Number of what a node of the tree is; a new one for an application, or
- * the mark of an end, that was not asked for before. */
+/* Number of what a node of the tree is; a new one for an application, or the mark of an end, that
+ * was not asked for before. */
 uint32_t page_functions_number(struct page_functions *f, uint32_t what);
 /* The same of what was asked for. */
 uint32_t page_functions_find(const struct page_functions *f, uint32_t what);
