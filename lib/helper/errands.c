@@ -237,6 +237,16 @@ uint64_t errands_finished(struct errands *s)
 	return number;
 }
 
+size_t errands_left(struct errands *s)
+{
+	size_t count;
+
+	(void)pthread_mutex_lock(&s->lock);
+	count = (size_t)(s->added - s->finished);
+	(void)pthread_mutex_unlock(&s->lock);
+	return count;
+}
+
 bool errands_wait(struct errands *s, uint64_t number, int ms)
 {
 	uint64_t until_ns = clock_now_ns() + (uint64_t)ms * 1000000;

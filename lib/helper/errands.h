@@ -23,6 +23,7 @@
 #include "base/macro.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The first member of what the caller makes. */
@@ -59,6 +60,8 @@ DEFINE_CLEANUP(struct errands *, errands_free);
 uint64_t errands_add(struct errands *s, struct errand *e);
 /* The number of the last one that was run. */
 uint64_t errands_finished(struct errands *s);
+/* How many were not run yet. */
+size_t errands_left(struct errands *s);
 /* Waits until the one with @number was run, but at most @ms; returns whether it was. */
 bool errands_wait(struct errands *s, uint64_t number, int ms);
 /* Returns the next one that was run, which is the caller's again; NULL if there is none. */

@@ -2,16 +2,20 @@
 #include "test.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
+#include "helper/errands.h"
 #include "helper/relief.h"
 #include "identity/opener.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
 #include "record/code/jit_complaints.h"
+#include "record/code/internal/jit_reader_state.h"
 #include "record/code/jit_reader.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 
 enum {
 	MB = 1 << 20,
@@ -332,6 +336,54 @@ static void an_opener_finds_and_reads_while_nobody_waits(void)
 	CHECK(fcntl(root, F_GETFD) < 0);
 }
 
+/* Stands for files that cannot be closed for now. */
+struct stuck {
+	struct errand errand;
+	int until; /* it can be read */
+};
+
+static void stick(struct errand *e)
+{
+	(void)poll(&(struct pollfd){ ((struct stuck *)e)->until, POLLIN, 0 }, 1, -1);
+}
+
+static void free_stuck(struct errand *e)
+{
+	free(e);
+}
+
+/* Else there would be no descriptors left. */
+static void no_files_are_opened_while_many_cannot_be_closed(void)
+{
+	_cleanup_close_ int until = eventfd(0, EFD_CLOEXEC);
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(opener_freep) struct opener *opener = NULL;
+	_cleanup_(jit_reader_freep) struct jit_reader *r = NULL;
+	_cleanup_(jit_process_freep) struct jit_process *p = NULL;
+	size_t i;
+
+	CHECK_EQ(parser_new(&parser, NULL), 0);
+	CHECK_EQ(opener_new(parser, &opener, NULL), 0);
+	r = jit_reader_new("", 0, opener);
+	for (i = 0; !jit_reader_is_clogged(r) && i < 1000; i++) {
+		struct stuck *s = xcalloc(1, sizeof(*s));
+
+		*s = (struct stuck){ { .run = stick, .drop = free_stuck }, until };
+		jit_reader_close(r, &s->errand);
+	}
+	CHECK_EQ(i, 128);
+	p = jit_process_new(r, (uint32_t)getpid());
+	jit_reader_sync(r, parser, 1, true);
+	CHECK(p->searched);
+	CHECK(jit_files_root(p->files) < 0);
+	CHECK_EQ(eventfd_write(until, 1), 0);
+	for (i = 0; jit_reader_is_clogged(r) && i < 10000; i++)
+		(void)poll(NULL, 0, 1);
+	(void)jit_process_search(p);
+	jit_reader_sync(r, parser, 2, true);
+	CHECK(jit_files_root(p->files) >= 0);
+}
+
 static void work(void *data _unused_)
 {
 }
@@ -360,4 +412,5 @@ TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(a_turn_reads_less),
       T(many_processes_do_not_flood_the_log), T(code_that_cannot_be_kept_is_counted),
       T(samples_that_wait_are_shared_out_too), T(code_that_was_found_waits_for_the_first_search),
       T(a_jitdump_is_better_than_code_that_was_found),
-      T(an_opener_finds_and_reads_while_nobody_waits))
+      T(an_opener_finds_and_reads_while_nobody_waits),
+      T(no_files_are_opened_while_many_cannot_be_closed))

@@ -38,6 +38,7 @@ struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct open
 	r->opener = opener;
 	r->of_memory.what = "code of a process takes too much memory to get more names";
 	r->of_pieces.what = "pieces of a process's code are invalid or too many";
+	r->of_closing.what = "code of a process has no names, as files of others cannot be closed";
 	r->of_sources.what = "a description of a process's code could not be read further";
 	return r;
 }
@@ -410,6 +411,7 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 	jit_complaints_sum_up(&r->of_memory, now);
 	jit_complaints_sum_up(&r->of_pieces, now);
 	jit_complaints_sum_up(&r->of_sources, now);
+	jit_complaints_sum_up(&r->of_closing, now);
 	(void)take_answers(r, parser);
 	jit_reader_take_java(r);
 	look_for_growth(r);

@@ -2,6 +2,7 @@
 /* Searches for the files that describe the code of a process: here, or elsewhere (jit_errand.h). */
 #include "record/code/jit_reader.h"
 
+#include "base/log.h"
 #include "file/open_regular.h"
 #include "record/code/internal/jit_reader_state.h"
 #include "record/code/jit_errand.h"
@@ -9,6 +10,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Processes whose files may wait to be closed, each with up to 1 + JIT_FILES_MAX. */
+enum { CLOSING_MAX = 128 };
 
 bool jit_reader_send(struct jit_reader *r, struct errand *e)
 {
@@ -37,6 +41,23 @@ void jit_reader_close(struct jit_reader *r, struct errand *e)
 	(void)errands_add(r->closing, e);
 }
 
+bool jit_reader_is_clogged(const struct jit_reader *r)
+{
+	return r->closing && errands_left(r->closing) >= CLOSING_MAX;
+}
+
+/* Leaves the code of a process without names, as it would have files that cannot be closed. */
+static void give_up(struct jit_process *p)
+{
+	struct jit_reader *r = p->reader;
+
+	if (!p->searched && jit_complaints_may(&r->of_closing, p->user->uid, r->now))
+		log_warn("process %u: its code has no names, as a file system on which others had "
+			 "code does not let go of their files",
+			 p->tgid);
+	p->searched = true;
+}
+
 /* Asks for a file or, before the first one, for the root directory. */
 static void ask(struct jit_process *p)
 {
@@ -44,6 +65,10 @@ static void ask(struct jit_process *p)
 
 	if (p->searching)
 		return;
+	if (jit_reader_is_clogged(r)) {
+		give_up(p);
+		return;
+	}
 	if (jit_files_root(p->files) < 0)
 		p->searching = jit_reader_send(r, jit_errand_root(r->opener, p->serial, p->files));
 	else if (p->source_count < JIT_FILES_MAX)

@@ -37,7 +37,7 @@ struct jit_reader {
 	uint64_t taken;		   /* answers */
 	bool reading;		   /* a source is being read */
 	uint64_t now;		   /* of the last jit_reader_sync() */
-	struct jit_complaints of_memory, of_pieces, of_sources;
+	struct jit_complaints of_memory, of_pieces, of_sources, of_closing;
 	struct {
 		uint64_t jit_dropped, jit_put_off, java_maps, java_refused;
 	} stats; /* as struct jit_reader_stats */
@@ -48,6 +48,9 @@ bool jit_reader_send(struct jit_reader *r, struct errand *e);
 /* Has a thread run @e, which closes descriptors, and drop it: their files may be on a file system
  * that hangs, or that goes away with the last one of them. */
 void jit_reader_close(struct jit_reader *r, struct errand *e);
+/* Whether so many files wait to be closed that no further ones may be opened: their file system
+ * hangs, and there would be no descriptors left. */
+bool jit_reader_is_clogged(const struct jit_reader *r);
 /* Opens the root directory of a new process, or has it opened. */
 void jit_process_begin_search(struct jit_process *p);
 /* Takes the answer to a question for files of a process, and asks on. */
