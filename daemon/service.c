@@ -68,6 +68,7 @@ struct service {
 	uint64_t dumped_ns;   /* when all samples were last recorded on request */
 	bool dump_due;	      /* they are to be recorded when dump_every_ns have passed */
 	struct unsaved unsaved;
+	struct socket_again socket;
 	struct error trouble; /* the last error outside a command; code 0: none */
 };
 
@@ -624,7 +625,8 @@ int service_run(struct service *s, struct error *err)
 			sources[event.data.u32](s);
 		if (count > 0 || is_left)
 			is_left = collector_tend(s->collector);
-		socket_again(s->collector, s->control, s->options->settings.session_dir);
+		socket_again(&s->socket, s->collector, s->control,
+			     s->options->settings.session_dir);
 		if (count > 0 && view_is_due(s, event.data.u32))
 			show(s);
 		is_held = control_thread_answer(s->control);
