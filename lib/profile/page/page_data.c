@@ -465,6 +465,11 @@ size_t page_nodes(const struct page *p)
 	return p->tree.shown;
 }
 
+bool page_is_crowded(const struct page *p)
+{
+	return p->tree.is_crowded;
+}
+
 void page_data(const struct report *r, FILE *out)
 {
 	struct page *p = begin(r, PAGE_NODES_SERVED_MAX, false);

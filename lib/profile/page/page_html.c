@@ -201,7 +201,8 @@ static char *pack_fitting_data(const struct report *r, size_t room, size_t *ret_
 	struct fitting f = { .room = room };
 
 	begin(&f, r, is_large(r) ? NODES_MANY : PAGE_NODES_MAX);
-	if (f.most.nodes == NODES_MANY && f.most.functions == f.functions && f.size <= f.room) {
+	if (f.most.nodes == NODES_MANY && f.most.functions == f.functions && f.size <= f.room &&
+	    !page_is_crowded(f.page)) {
 		page_end(f.page);
 		begin(&f, r, PAGE_NODES_MAX);
 	}

@@ -55,6 +55,11 @@ static uint32_t *count_totals(const struct page_tree *t)
 	return counts;
 }
 
+static uint64_t next_limit(uint64_t limit)
+{
+	return limit + limit / 4 + 1;
+}
+
 static void raise_limit(struct page_tree *t, size_t nodes)
 {
 	_cleanup_free_ uint32_t *counts = count_totals(t);
@@ -63,7 +68,7 @@ static void raise_limit(struct page_tree *t, size_t nodes)
 
 	while (shown > nodes && t->limit < t->totals[0]) {
 		had = t->limit;
-		t->limit += t->limit / 4 + 1;
+		t->limit = next_limit(t->limit);
 		if (t->limit >= TOTALS)
 			shown = count_shown(t);
 		else
@@ -113,7 +118,8 @@ static void join(struct page_tree *t, struct page_moments *m)
 	if (m->count > t->limits.moments)
 		page_moments_gather(m, 2 * t->calls->count);
 	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
-		t->limit *= 2;
+		t->limit = next_limit(t->limit);
+		t->is_crowded = true;
 		add_up(t, m);
 	}
 }

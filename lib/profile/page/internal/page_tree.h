@@ -18,6 +18,7 @@
 
 #include "profile/rows/call_tree.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,8 +51,9 @@ struct page_tree {
 	struct page_item *items; /* in preorder; of equal parents those with the most samples
 				  * first, then the rest */
 	size_t shown, room;
-	uint64_t limit; /* nodes with fewer samples are added up */
-	size_t hidden;	/* such nodes */
+	uint64_t limit;	 /* nodes with fewer samples are added up */
+	bool is_crowded; /* it was raised because there were too many moments */
+	size_t hidden;	 /* such nodes */
 	uint64_t hidden_samples;
 };
 
