@@ -138,22 +138,32 @@ static int select_files(const struct profile_config *config, struct profile *p, 
 	return 0;
 }
 
+struct binaries *profile_binaries(const struct profile *p, const struct profile_config *config)
+{
+	struct binaries_config where = config->binaries;
+	struct error err = ERROR_INIT;
+	struct binaries *bs;
+
+	where.root = p->root;
+	where.lender = config->lender ? config->lender->binaries : where.lender;
+	where.cache = p->cache;
+	bs = binaries_new(p->gather, &where);
+	fetch_images(&config->fetch, p->gather, bs, &err);
+	if (err.code)
+		log_warn("%s", err.text);
+	return bs;
+}
+
 static void find_binaries(const struct profile_config *config, struct profile *p)
 {
 	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
-	struct binaries_config where = config->binaries;
-	struct error err = ERROR_INIT;
 	/* A compact archive has the images' build-ids, but only the symbols of its own profile. */
 	bool want_cache = config->symbol_cache && !p->unpacked;
 	_cleanup_free_ char *directory = want_cache ? symcache_directory() : NULL;
 
-	where.root = p->root = archive ? archive : where.root;
-	where.lender = config->lender ? config->lender->binaries : where.lender;
-	where.cache = p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
-	p->binaries = binaries_new(p->gather, &where);
-	fetch_images(&config->fetch, p->gather, p->binaries, &err);
-	if (err.code)
-		log_warn("%s", err.text);
+	p->root = archive ?: config->binaries.root;
+	p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
+	p->binaries = profile_binaries(p, config);
 }
 
 int profile_open(const struct profile_config *config, size_t count, char *const *words,
@@ -165,8 +175,6 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
 	if (r == 0 && config->division.most)
 		spec_divide_time(&p->spec, config->division);
 	p->spec.sums_only = config->sums_only;
-	p->spec.wants_offsets = config->wants_offsets;
-	p->spec.offsets_data = config->offsets_data;
 	p->spec.top = config->top;
 	p->spec.wants_blocks = config->blocks && !config->division.most;
 	if (r == 0)

@@ -54,11 +54,8 @@ struct profile_config {
 	enum profile_chains chains;
 	struct spec_division division; /* of time, for a timeline */
 	bool sums_only; /* the offsets of samples do not matter, only how many each file has */
-	/* NULL, or whether the offsets of samples in an image matter; else they may be missing. */
-	bool (*wants_offsets)(const struct sname_image *image, void *data);
-	void *offsets_data;
-	size_t top;  /* not 0: only so many symbols matter; see struct history_wanted */
-	bool blocks; /* counts of blocks, too, to measure how much counts vary: gather.h */
+	size_t top;	/* not 0: only so many symbols matter; see struct history_wanted */
+	bool blocks;	/* counts of blocks, too, to measure how much counts vary: gather.h */
 	/* An earlier profile of the session, opened with ->binaries.keep, which outlives this one:
 	 * images that it has opened are not opened again. NULL: none. */
 	const struct profile *lender;
@@ -97,6 +94,9 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
  * the most samples first, within a second; see keep.h. As root, reads only files of root and of
  * @owner. */
 void profile_keep_symbols(const char *session_dir, uid_t owner);
+/* Creates what opens the images of the profile with what @config says of them: it may have been
+ * opened with less. Caller frees, before the profile. */
+struct binaries *profile_binaries(const struct profile *p, const struct profile_config *config);
 /* Creates what finds the sources of the profile: below each of its archives, else below its root;
  * the lists are those of sources_new(). Caller frees. */
 struct sources *profile_sources(const struct profile *p, const char *search_dirs,

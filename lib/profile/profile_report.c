@@ -68,9 +68,10 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	config->binaries.symbols_only = !needs_lines && !needs_code;
 	config->symbol_cache &= view->rows.symbols || view->chains;
 	config->calls = view->calls;
-	config->sums_only =
-		(view->chains || (!view->rows.symbols && !report_form(view->form)->chain_steps)) &&
-		!view->calls && !view->trend;
+	/* The sources on a page are of the same profile. */
+	config->sums_only = ((view->chains && view->form != REPORT_HTML) ||
+			     (!view->rows.symbols && !report_form(view->form)->chain_steps)) &&
+			    !view->calls && !view->trend;
 	/* Addresses and arcs have no blocks. */
 	config->blocks = (view->errors || view->compares) && !view->calls && !view->rows.details;
 	if (view->chains) {

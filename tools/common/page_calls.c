@@ -17,6 +17,7 @@
 /* The code of the functions, which are known by their images. */
 struct code {
 	struct profile *profile;
+	struct binaries *binaries;
 	const struct page_function *functions;
 	struct map by_image; /* by hash of its name: index in ->functions, + 1 */
 	struct chain_calls_wanted found;
@@ -75,7 +76,7 @@ static void add_image(struct code *c, uint32_t image)
 		if (strcmp(f->image, name) != 0)
 			continue;
 		if (!binary.symtab)
-			binary_open(c->profile->binaries, image, &header, &binary);
+			binary_open(c->binaries, image, &header, &binary);
 		if (binary.symtab)
 			add_symbols(c, image, binary.symtab, f->address);
 	}
@@ -102,10 +103,10 @@ static const struct chain_calls_wanted *find_code(struct code *c, size_t count)
 	return &c->found;
 }
 
-struct chain_calls *page_calls(struct profile *p, const struct page_function *functions,
-			       size_t count)
+struct chain_calls *page_calls(struct profile *p, struct binaries *bs,
+			       const struct page_function *functions, size_t count)
 {
-	struct code c = { .profile = p, .functions = functions };
+	struct code c = { .profile = p, .binaries = bs, .functions = functions };
 	struct chain_calls *calls = NULL;
 	struct error err = ERROR_INIT;
 	int r;

@@ -3,7 +3,7 @@
  * Who calls what, for the code of some functions on a page.
  *
  *	const struct page_function functions[] = { { "/usr/bin/xz", 0x1160 } };
- *	struct chain_calls *calls = page_calls(profile, functions, 1);
+ *	struct chain_calls *calls = page_calls(profile, profile->binaries, functions, 1);
  *	chain_calls_free(calls);
  */
 #pragma once
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct binaries;
 struct chain_calls;
 struct profile;
 
@@ -20,8 +21,8 @@ struct page_function {
 	uint64_t address;
 };
 
-/* Reads who calls what in @count functions, for the annotation of a profile that was opened with
- * PROFILE_CHAINS_IF_ANY; NULL if no call chain has them, or there are several events, or, after a
+/* Reads who calls what in @count functions, for the annotation of a profile with call chains,
+ * whose code @bs has; NULL if no call chain has them, or there are several events, or, after a
  * warning, if the chains cannot be read. Caller frees. */
-struct chain_calls *page_calls(struct profile *p, const struct page_function *functions,
-			       size_t count);
+struct chain_calls *page_calls(struct profile *p, struct binaries *bs,
+			       const struct page_function *functions, size_t count);

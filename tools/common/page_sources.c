@@ -96,12 +96,14 @@ static size_t hottest(const struct page_report *page, struct hot **ret)
 /* What the code is read from, and where it goes. */
 struct job {
 	struct profile *profile;
+	struct binaries *binaries;
 	struct annotate annotate;
 	struct sources *sources;
 	const struct gather *names; /* of the images of ->hot */
 	const struct hot *hot;
 	size_t count;
-	char **json; /* of each function */
+	struct map by_image; /* functions by hash of the name of their image: index + 1 */
+	char **json;	     /* of each function */
 };
 
 /* Prints the function at an address as JSON; NULL if the image has no samples there. */
@@ -123,6 +125,17 @@ static char *print_function(struct job *job, const struct annotate_view *view, u
 	return text;
 }
 
+static void index_images(struct job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->count; i++) {
+		const char *name = gather_image_name(job->names, job->hot[i].row->image, true);
+
+		map_add(&job->by_image, hash_text(name, strlen(name)), (void *)(uintptr_t)(i + 1));
+	}
+}
+
 /* Prints the functions that are in an image. */
 static void print_image(struct job *job, size_t image)
 {
@@ -130,18 +143,19 @@ static void print_image(struct job *job, size_t image)
 	const char *name = gather_image_name(g, job->annotate.images[image].image, true);
 	struct annotate_view view;
 	bool is_open = false;
-	size_t i;
+	uintptr_t i;
 
-	for (i = 0; i < job->count; i++) {
-		const struct row *row = job->hot[i].row;
+	map_for_each_of(&job->by_image, hash_text(name, strlen(name)), i)
+	{
+		const struct row *row = job->hot[i - 1].row;
 
 		if (strcmp(gather_image_name(job->names, row->image, true), name) != 0)
 			continue;
 		if (!is_open)
-			annotate_open(&job->annotate, image, job->profile->binaries, &view);
+			annotate_open(&job->annotate, image, job->binaries, &view);
 		is_open = true;
-		if (!job->json[i])
-			job->json[i] = print_function(job, &view, row->address);
+		if (!job->json[i - 1])
+			job->json[i - 1] = print_function(job, &view, row->address);
 	}
 	if (is_open)
 		annotate_close(&view);
@@ -177,37 +191,20 @@ static struct chain_calls *calls_of(const struct job *job)
 			(struct page_function){ gather_image_name(job->names,
 								  job->hot[i].row->image, true),
 						job->hot[i].row->address };
-	return page_calls(job->profile, functions, job->count);
+	return page_calls(job->profile, job->binaries, functions, job->count);
 }
 
-/* The images that the functions are in. */
-struct images {
-	const struct gather *gather;
-	struct map by_name; /* by hash: number + 1 */
-};
-
-static void find_images(const struct page_report *page, const struct hot *hot, size_t count,
-			struct images *ret)
+/* The profile that the code is of: the page's own if that does not divide samples by time, or
+ * another one in *@opened, which the caller closes. NULL: it cannot be opened. */
+static struct profile *open_profile(const struct profile_config *config,
+				    const struct page_words *words, const struct page_report *page,
+				    struct profile **opened, struct error *err)
 {
-	size_t i;
+	struct profile *own = page->profile;
 
-	*ret = (struct images){ .gather = page->profile->gather };
-	for (i = 0; i < count; i++) {
-		const uint32_t image = hot[i].row->image;
-		const char *name = ret->gather->images[image].id.name;
-
-		(void)map_set(&ret->by_name, hash_text(name, strlen(name)),
-			      (void *)((uintptr_t)image + 1));
-	}
-}
-
-/* Whether functions may be in an image. Memory of processes has other names on the page. */
-static bool has_functions(const struct sname_image *image, void *data)
-{
-	const struct images *images = data;
-
-	return image->kind == SNAME_ANON ||
-	       map_get(&images->by_name, hash_text(image->name, strlen(image->name)));
+	if (page->report.view->chains && own->classes.count == 1)
+		return own;
+	return reporting_open(config, words->count, words->list, opened, err) < 0 ? NULL : *opened;
 }
 
 int page_sources_collect(const struct profile_config *config, const struct page_words *words,
@@ -215,38 +212,37 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 {
 	struct annotate_config how = { .names = page->report.view->names };
 	_cleanup_(chain_calls_freep) struct chain_calls *calls = NULL;
-	_cleanup_(profile_closep) struct profile *p = NULL;
+	_cleanup_(profile_closep) struct profile *opened = NULL;
+	_cleanup_(binaries_freep) struct binaries *binaries = NULL;
 	_cleanup_(sources_freep) struct sources *sources = NULL;
 	_cleanup_free_ struct hot *hot = NULL;
 	_cleanup_free_ char **json = NULL;
 	struct profile_config code = *config;
-	struct job job = { .names = page->profile->gather, .count = hottest(page, &hot) };
-	struct images images;
+	struct job job = { .names = page->profile->gather };
 	size_t i;
-	int r;
 
-	find_images(page, hot, job.count, &images);
 	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = code.binaries.keep = true;
-	code.wants_offsets = has_functions;
-	code.offsets_data = &images;
 	code.chains = page->no_chains ? PROFILE_NO_CHAINS : PROFILE_CHAINS_IF_ANY;
 	code.binaries.symbols_only = false;
 	code.blocks = false; /* their counts are of the same samples */
-	r = reporting_open(&code, words->count, words->list, &p, err);
-	map_done(&images.by_name);
-	if (r < 0)
-		return r;
-	job.profile = p;
-	job.sources = sources = profile_sources(p, NULL, NULL);
-	sources_be_quiet(sources); /* the page names missing files */
+	job.profile = open_profile(&code, words, page, &opened, err);
+	if (!job.profile)
+		return err->code;
+	job.count = hottest(page, &hot);
 	job.hot = hot;
+	index_images(&job);
+	job.binaries = binaries = profile_binaries(job.profile, &code);
+	job.sources = sources = profile_sources(job.profile, NULL, NULL);
+	sources_be_quiet(sources); /* the page names missing files */
 	job.json = json = xcalloc(job.count + 1, sizeof(*json));
 	how.calls = calls = calls_of(&job);
-	annotate_collect(p->gather, &p->classes, &p->by_image, &how, &job.annotate);
+	annotate_collect(job.profile->gather, &job.profile->classes, &job.profile->by_image, &how,
+			 &job.annotate);
 	for (i = 0; i < job.annotate.image_count; i++)
 		print_image(&job, i);
 	annotate_done(&job.annotate);
+	map_done(&job.by_image);
 	take(&job, ret);
 	page->report.sources = ret->list;
 	page->report.source_count = ret->count;

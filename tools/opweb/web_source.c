@@ -68,7 +68,8 @@ static int print_function(struct profile *p, const struct name_style *names,
 			  const struct question *q, struct error *err)
 {
 	const struct page_function function = { q->image, q->address };
-	_cleanup_(chain_calls_freep) struct chain_calls *calls = page_calls(p, &function, 1);
+	_cleanup_(chain_calls_freep) struct chain_calls *calls =
+		page_calls(p, p->binaries, &function, 1);
 	const struct annotate_config config = { .names = *names, .calls = calls };
 	_cleanup_(annotate_done) struct annotate a = { 0 };
 	bool is_found = false;

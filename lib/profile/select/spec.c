@@ -488,6 +488,5 @@ bool spec_wants_offsets(const struct sname *name, void *spec)
 {
 	const struct spec *s = spec;
 
-	return !s->sums_only && spec_reject(s, name) < 0 &&
-	       (!s->wants_offsets || s->wants_offsets(&name->image, s->offsets_data));
+	return !s->sums_only && spec_reject(s, name) < 0;
 }

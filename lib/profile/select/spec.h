@@ -70,10 +70,7 @@ struct spec {
 	struct spec_division division;
 	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
 	bool sums_only;	   /* the offsets of samples do not matter: gather.h */
-	/* NULL, or whether those in an image do, of those selected. */
-	bool (*wants_offsets)(const struct sname_image *image, void *data);
-	void *offsets_data;
-	size_t top; /* not 0: only so many symbols matter, those with the most samples */
+	size_t top;	   /* not 0: only so many symbols matter, those with the most samples */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
