@@ -211,8 +211,9 @@ static bool arrange(struct page *p, size_t nodes)
 	p->moments = *g;
 	if (p->is_repeated)
 		p->moments = (struct page_moments){
-			g->count ? xmemdup(g->list, g->count * sizeof(*g->list)) : NULL, g->count,
-			g->count
+			.list = g->count ? xmemdup(g->list, g->count * sizeof(*g->list)) : NULL,
+			.count = g->count,
+			.room = g->count,
 		};
 	else
 		p->gathered = (struct page_moments){ 0 };

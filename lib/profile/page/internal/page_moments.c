@@ -14,11 +14,6 @@ void page_moments_add(struct page_moments *m, struct page_moment moment)
 	m->list[m->count++] = moment;
 }
 
-void page_moments_reserve(struct page_moments *m, size_t count)
-{
-	array_grow(&m->list, m->count + count, &m->room);
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct page_moment *x = a, *y = b;
@@ -117,11 +112,22 @@ static size_t *find_steps(const struct page_moments *m)
 	return STEAL(starts);
 }
 
+/* An array as large as the list. */
+static struct page_moment *spare_of(struct page_moments *m)
+{
+	if (m->spare_room < m->room) {
+		free(m->spare);
+		m->spare = xcalloc_whole(m->room, sizeof(*m->spare));
+		m->spare_room = m->room;
+	}
+	return m->spare;
+}
+
 void page_moments_gather(struct page_moments *m, size_t places)
 {
 	_cleanup_free_ size_t *starts = m->count ? find_steps(m) : NULL;
 	_cleanup_free_ uint32_t *latest = NULL; /* by place: where it was seen last, from 1 on */
-	struct page_moment *sorted;
+	struct page_moment *const list = m->list, *sorted;
 	size_t first = 0, n = 0, i;
 
 	if (!starts) {
@@ -129,9 +135,9 @@ void page_moments_gather(struct page_moments *m, size_t places)
 		return;
 	}
 	latest = xcalloc(places, sizeof(*latest));
-	sorted = xcalloc(m->room, sizeof(*sorted));
+	sorted = spare_of(m);
 	for (i = 0; i < m->count; i++)
-		sorted[starts[m->list[i].step]++] = m->list[i];
+		sorted[starts[list[i].step]++] = list[i];
 	for (i = 0; i < m->count; i++) {
 		const struct page_moment one = sorted[i];
 		uint32_t at = latest[one.place];
@@ -144,9 +150,17 @@ void page_moments_gather(struct page_moments *m, size_t places)
 		sorted[n++] = one;
 		latest[one.place] = (uint32_t)n;
 	}
-	free(m->list);
-	m->list = sorted;
-	m->count = n;
+	*m = (struct page_moments){ .list = sorted,
+				    .spare = list,
+				    .count = n,
+				    .room = m->spare_room,
+				    .spare_room = m->room };
+}
+
+void page_moments_trim(struct page_moments *m)
+{
+	free(STEAL(m->spare));
+	m->spare_room = 0;
 }
 
 /* The samples of a place and task that moments have, by both. */
@@ -182,5 +196,6 @@ void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uin
 void page_moments_done(struct page_moments *m)
 {
 	free(m->list);
+	free(m->spare);
 	*m = (struct page_moments){ 0 };
 }

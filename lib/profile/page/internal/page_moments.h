@@ -20,18 +20,18 @@ struct page_moment {
 };
 
 struct page_moments {
-	struct page_moment *list;
-	size_t count, room;
+	struct page_moment *list, *spare; /* the latter is for page_moments_gather() */
+	size_t count, room, spare_room;
 };
 
 void page_moments_add(struct page_moments *m, struct page_moment moment);
-/* Makes room for so many more, so that adding them moves none. */
-void page_moments_reserve(struct page_moments *m, size_t count);
 /* Sorts by place, step and task, and adds up those that are equal in all. */
 void page_moments_merge(struct page_moments *m);
 /* The same, in the order of steps, in time that is linear unless there are tasks. All places are
  * below @places. */
 void page_moments_gather(struct page_moments *m, size_t places);
+/* Frees what only page_moments_gather() needs. */
+void page_moments_trim(struct page_moments *m);
 /* Adds the samples that @all have for a place and task, in whatever step, and @m do not; these are
  * in @step. */
 void page_moments_add_rest(struct page_moments *m, struct page_moments *all, uint32_t step);

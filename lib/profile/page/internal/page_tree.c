@@ -55,11 +55,6 @@ static uint32_t *count_totals(const struct page_tree *t)
 	return counts;
 }
 
-static uint64_t next_limit(uint64_t limit)
-{
-	return limit + limit / 4 + 1;
-}
-
 static void raise_limit(struct page_tree *t, size_t nodes)
 {
 	_cleanup_free_ uint32_t *counts = count_totals(t);
@@ -68,7 +63,7 @@ static void raise_limit(struct page_tree *t, size_t nodes)
 
 	while (shown > nodes && t->limit < t->totals[0]) {
 		had = t->limit;
-		t->limit = next_limit(t->limit);
+		t->limit += t->limit / 4 + 1;
 		if (t->limit >= TOTALS)
 			shown = count_shown(t);
 		else
@@ -111,14 +106,25 @@ static void add_up(struct page_tree *t, struct page_moments *m)
 	page_moments_gather(m, 2 * t->calls->count);
 }
 
-/* Merges moments, and raises the limit until there are few enough. More of them cannot become fewer
- * later, so the limit does not depend on when this is done. */
+/* How many more samples nodes need if there are @count moments instead of @most: a quarter more at
+ * least, as each time takes a while, and twice as many at most. */
+static uint64_t raised(uint64_t limit, size_t count, size_t most)
+{
+	const double more = (double)limit * (double)(count - most) / (double)most;
+
+	return limit + 1 + (uint64_t)MIN(MAX(more, (double)limit / 4), (double)limit);
+}
+
+/* Merges moments, and raises the limit until there are few enough. The limit depends on the order
+ * of moments, which is always the same. */
 static void join(struct page_tree *t, struct page_moments *m)
 {
-	if (m->count > t->limits.moments)
+	const size_t most = t->limits.moments;
+
+	if (m->count > most)
 		page_moments_gather(m, 2 * t->calls->count);
-	while (m->count > t->limits.moments && t->limit < t->totals[0]) {
-		t->limit = next_limit(t->limit);
+	while (m->count > most && t->limit < t->totals[0]) {
+		t->limit = raised(t->limit, m->count, most);
 		t->is_crowded = true;
 		add_up(t, m);
 	}
@@ -140,6 +146,7 @@ void page_tree_narrow(struct page_tree *t, struct page_moments *m, size_t nodes)
 	if (t->limit != limit)
 		add_up(t, m);
 	join(t, m);
+	page_moments_trim(m);
 }
 
 /* --- in order --- */
