@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <time.h>
 
+#define DAY_MS INT64_C(86400000)
+
 /* Lengths that people count in, in seconds. Longer ones are whole days. */
 static const uint32_t usual[] = { 10,	20,   30,   60,	  120,	 300,	600,   900,
 				  1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400 };
@@ -100,15 +102,19 @@ struct window steps_window(const struct steps *s, uint32_t i)
 
 int64_t steps_label_ms(const struct steps *s, uint32_t columns)
 {
+	int64_t length_ms;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(usual); i++) {
-		int64_t length_ms = (int64_t)usual[i] * 1000;
-
+		length_ms = (int64_t)usual[i] * 1000;
 		if (length_ms >= columns * s->length_ms && length_ms % s->length_ms == 0)
 			return length_ms;
 	}
-	return columns * s->length_ms;
+	length_ms = columns * s->length_ms;
+	/* A label with a clock would be taken for one of the day before it. */
+	if (DAY_MS % s->length_ms == 0)
+		length_ms = (length_ms + DAY_MS - 1) / DAY_MS * DAY_MS;
+	return length_ms;
 }
 
 bool steps_begins_at(const struct steps *s, uint32_t i, int64_t length_ms)

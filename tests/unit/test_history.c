@@ -384,6 +384,24 @@ static void steps_are_round_and_fit(void)
 	}
 }
 
+/* Labels next to each other are of the same day, or dates. */
+static void labels_are_a_part_of_a_day_or_whole_days_apart(void)
+{
+	enum { MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+	static const int64_t rows[][2] = { /* of steps, of labels */
+					   { 10000, 2 * MINUTE },
+					   { HOUR, 12 * HOUR },
+					   { 3 * HOUR, DAY },
+					   { 6 * HOUR, 2 * (int64_t)DAY },
+					   { 12 * HOUR, 4 * (int64_t)DAY },
+					   { DAY, 7 * (int64_t)DAY }
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_EQ(steps_label_ms(&(struct steps){ .length_ms = rows[i][0] }, 7), rows[i][1]);
+}
+
 static void steps_are_whole_slices_and_not_too_many(void)
 {
 	const struct window hour = { 0, HOUR_MS }, year = { 0, (int64_t)HOUR_MS * 24 * 365 };
@@ -451,5 +469,6 @@ TESTS(T(a_window_has_the_slices_that_it_meets), T(counts_without_keys_are_added_
       T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
       T(the_names_of_a_generation_are_limited), T(a_clock_that_is_set_back_makes_no_slice_overlap),
       T(what_was_not_ended_is_in_no_slice), T(damage_is_skipped_and_counted),
-      T(steps_are_round_and_fit), T(steps_are_whole_slices_and_not_too_many),
-      T(lengths_are_written_as_they_are_read), T(steps_add_up_to_the_window))
+      T(steps_are_round_and_fit), T(labels_are_a_part_of_a_day_or_whole_days_apart),
+      T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
+      T(steps_add_up_to_the_window))
