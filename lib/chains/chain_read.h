@@ -66,7 +66,7 @@ size_t chain_reader_trees(const struct chain_reader *r);
 struct chain_reader_tree chain_reader_size(const struct chain_reader *r, size_t i);
 /* Reads tree number @i, which is borrowed until it is forgotten. */
 struct chain_reader_tree chain_reader_tree(struct chain_reader *r, size_t i);
-/* Frees what is only needed for the nodes of a tree, which must not be asked for any more: then it
+/* Frees what is only needed for the nodes of a tree: they are read again if they are asked for. It
  * still has its slices, for visitors that want nodes only. */
 void chain_reader_forget_tree(struct chain_reader *r, size_t i);
 /* Gets the frame of nodes with a place of tree number @i; false if there is none. It is of a whole

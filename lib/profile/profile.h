@@ -74,7 +74,7 @@ struct profile {
 	struct gather *gather;
 	struct classes classes;
 	struct by_image by_image;
-	struct chains chains; /* opened, not collected; without sources if there are none */
+	struct chains chains; /* opened; without sources if there are none */
 	const char *session_dir;
 	bool is_system_dir; /* ->session_dir is PROFILE_SYSTEM_DIR by default, and read */
 	const char *root;   /* of the images: the first archive, the configured root, or NULL */
@@ -94,8 +94,9 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
  * the most samples first, within a second; see keep.h. As root, reads only files of root and of
  * @owner. */
 void profile_keep_symbols(const char *session_dir, uid_t owner);
-/* Creates what opens the images of the profile with what @config says of them: it may have been
- * opened with less. Caller frees, before the profile. */
+/* Creates what opens the images of the profile with what ->binaries of @config says of them, but
+ * for their root and cache, which are the profile's: it may have been opened with less. Fetches
+ * missing files as ->fetch says. Caller frees, before the profile. */
 struct binaries *profile_binaries(const struct profile *p, const struct profile_config *config);
 /* Creates what finds the sources of the profile: below each of its archives, else below its root;
  * the lists are those of sources_new(). Caller frees. */

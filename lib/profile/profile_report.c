@@ -158,6 +158,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	c->wants_tree |= sums_suffice(r->view);
 	c->own_only |= c->wants_tree && r->view->chains == CHAINS_FOLDED;
 	c->apps_only = r->view->apps_only;
+	c->is_read_again = r->view->form == REPORT_HTML; /* for the sources on it */
 	if (division.most)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)

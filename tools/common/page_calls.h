@@ -21,8 +21,8 @@ struct page_function {
 	uint64_t address;
 };
 
-/* Reads who calls what in @count functions, for the annotation of a profile with call chains,
- * whose code @bs has; NULL if no call chain has them, or there are several events, or, after a
- * warning, if the chains cannot be read. Caller frees. */
+/* Reads who calls what in @count functions, for the annotation of a profile whose call chains are
+ * open (chain_calls.h) and whose code @bs has; NULL if no call chain has them, or there are several
+ * events, or, after a warning, if the chains cannot be read. Caller frees. */
 struct chain_calls *page_calls(struct profile *p, struct binaries *bs,
 			       const struct page_function *functions, size_t count);

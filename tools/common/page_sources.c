@@ -194,17 +194,23 @@ static struct chain_calls *calls_of(const struct job *job)
 	return page_calls(job->profile, job->binaries, functions, job->count);
 }
 
-/* The profile that the code is of: the page's own if that does not divide samples by time, or
- * another one in *@opened, which the caller closes. NULL: it cannot be opened. */
-static struct profile *open_profile(const struct profile_config *config,
-				    const struct page_words *words, const struct page_report *page,
-				    struct profile **opened, struct error *err)
+/* Opens the profile that the code is of: the page's own with call chains, all in one class, gets
+ * other binaries; else it is another one, as that may divide its samples by time. The caller closes
+ * what is in *@opened and *@binaries. 0 or -errno. */
+static int open_profile(struct job *job, const struct profile_config *config,
+			const struct page_words *words, const struct page_report *page,
+			struct profile **opened, struct binaries **binaries, struct error *err)
 {
-	struct profile *own = page->profile;
+	int r = 0;
 
-	if (page->report.view->chains && own->classes.count == 1)
-		return own;
-	return reporting_open(config, words->count, words->list, opened, err) < 0 ? NULL : *opened;
+	if (page->report.view->chains && page->profile->classes.count == 1) {
+		job->profile = page->profile;
+		job->binaries = *binaries = reporting_binaries(page->profile, config);
+	} else if ((r = reporting_open(config, words->count, words->list, opened, err)) == 0) {
+		job->profile = *opened;
+		job->binaries = job->profile->binaries;
+	}
+	return r;
 }
 
 int page_sources_collect(const struct profile_config *config, const struct page_words *words,
@@ -220,19 +226,19 @@ int page_sources_collect(const struct profile_config *config, const struct page_
 	struct profile_config code = *config;
 	struct job job = { .names = page->profile->gather };
 	size_t i;
+	int r;
 
 	code.merge = CLASSES_MERGE_ALL;
 	code.binaries.code = code.binaries.keep = true;
 	code.chains = page->no_chains ? PROFILE_NO_CHAINS : PROFILE_CHAINS_IF_ANY;
 	code.binaries.symbols_only = false;
 	code.blocks = false; /* their counts are of the same samples */
-	job.profile = open_profile(&code, words, page, &opened, err);
-	if (!job.profile)
-		return err->code;
+	r = open_profile(&job, &code, words, page, &opened, &binaries, err);
+	if (r < 0)
+		return r;
 	job.count = hottest(page, &hot);
 	job.hot = hot;
 	index_images(&job);
-	job.binaries = binaries = profile_binaries(job.profile, &code);
 	job.sources = sources = profile_sources(job.profile, NULL, NULL);
 	sources_be_quiet(sources); /* the page names missing files */
 	job.json = json = xcalloc(job.count + 1, sizeof(*json));

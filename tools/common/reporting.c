@@ -350,6 +350,20 @@ static int explain_rights(struct error *err)
 			 text, reader.uid, reader.path);
 }
 
+static void end_progress(const struct profile_config *config)
+{
+	if (config->fetch.progress)
+		(void)fputs("\r\033[K", stderr);
+}
+
+struct binaries *reporting_binaries(const struct profile *p, const struct profile_config *config)
+{
+	struct binaries *bs = profile_binaries(p, config);
+
+	end_progress(config);
+	return bs;
+}
+
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err)
 {
@@ -358,8 +372,7 @@ int reporting_open(const struct profile_config *config, size_t count, char *cons
 
 	named.unpacked = tool_alias;
 	r = profile_open(&named, count, words, ret, err);
-	if (config->fetch.progress)
-		(void)fputs("\r\033[K", stderr);
+	end_progress(config);
 	if (r == 0 && (*ret)->is_system_dir)
 		(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n",
 			      (*ret)->session_dir);

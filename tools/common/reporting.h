@@ -102,3 +102,5 @@ char *reporting_parent(const char *path);
  * current directory is and it is old. */
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err);
+/* As profile_binaries(), with the progress on a terminal. */
+struct binaries *reporting_binaries(const struct profile *p, const struct profile_config *config);

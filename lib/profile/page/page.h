@@ -41,8 +41,8 @@ struct page_most {
 void page_print(struct page *p, struct page_most most, FILE *out);
 /* How many nodes were printed. */
 size_t page_nodes(const struct page *p);
-/* Whether there are fewer of them because of the counts in steps of time: then there would be no
- * more if more had been gathered. */
+/* Whether there are fewer of them because of the counts in steps of time: then there would be
+ * hardly more if more had been gathered. */
 bool page_is_crowded(const struct page *p);
 void page_end(struct page *p);
 /* Prints what the file contains of the profile that it compares its own with, for view->second, or

@@ -188,7 +188,7 @@ static void begin(struct fitting *f, const struct report *r, size_t nodes)
 }
 
 /* Whether there are more nodes than a page can have: then when the samples of so many were taken is
- * only read if fewer fit. */
+ * only read if fewer fit, and these have not too many counts in time already. */
 static bool is_large(const struct report *r)
 {
 	return r->view->chains && r->chains->tree.count > PAGE_NODES_MAX;

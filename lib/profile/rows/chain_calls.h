@@ -43,10 +43,10 @@ struct chain_calls_wanted {
 	size_t count;
 };
 
-/* Reads the chains that the specification selects, which are open and not collected: those of one
- * event. With @wanted there are only places in that code, which takes much less time and memory.
- * Returns 0, the caller frees; or -errno: -EINVAL if they are of several events, -ENODATA if there
- * are none, or none in that code. */
+/* Reads the chains that the specification selects, which are open: those of one event. They may
+ * have been collected before, with ->is_read_again. With @wanted there are only places in that
+ * code, which takes much less time and memory. Returns 0, the caller frees; or -errno: -EINVAL if
+ * they are of several events, -ENODATA if there are none, or none in that code. */
 int chain_calls_collect(struct chains *c, const struct chain_calls_wanted *wanted,
 			struct chain_calls **ret, struct error *err);
 /* NULL is fine. */

@@ -97,6 +97,7 @@ struct chains {
 	bool wants_tree;       /* set by the caller: a tree instead of lines */
 	bool own_only;	       /* set by the caller: rows of a tree have only own samples */
 	bool apps_only;	       /* set by the caller: a tree of applications, without functions */
+	bool is_read_again;    /* set by the caller: after a tree was made (chain_calls.h) */
 	struct steps steps;    /* set by the caller: that time is divided into, for ->moments */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */

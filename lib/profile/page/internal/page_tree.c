@@ -106,13 +106,16 @@ static void add_up(struct page_tree *t, struct page_moments *m)
 	page_moments_gather(m, 2 * t->calls->count);
 }
 
-/* How many more samples nodes need if there are @count moments instead of @most: a quarter more at
- * least, as each time takes a while, and twice as many at most. */
+/* The limit after @limit if there are @count moments instead of @most: larger in proportion, by a
+ * quarter at least, as each time takes a while, and about twice as large at most. */
 static uint64_t raised(uint64_t limit, size_t count, size_t most)
 {
 	const double more = (double)limit * (double)(count - most) / (double)most;
+	const uint64_t least = limit / 4 + 1;
 
-	return limit + 1 + (uint64_t)MIN(MAX(more, (double)limit / 4), (double)limit);
+	if (more > (double)limit)
+		return limit + limit + 1;
+	return limit + MAX((uint64_t)more, least);
 }
 
 /* Merges moments, and raises the limit until there are few enough. The limit depends on the order

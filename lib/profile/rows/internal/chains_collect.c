@@ -183,12 +183,12 @@ static int list_source(struct chains_collect *c)
 }
 
 /* The tree is large: then nothing is needed any more of the files that it was made from, except to
- * know when samples were taken. */
+ * know when samples were taken, or if the caller needs them. */
 static int plant_source(struct chains_collect *c)
 {
 	int r = chains_plant(c);
 
-	if (!c->out->steps.count)
+	if (!c->out->steps.count && !c->out->is_read_again)
 		chain_reader_close_files(c->source->reader);
 	return r;
 }
