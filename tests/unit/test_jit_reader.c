@@ -371,7 +371,7 @@ static void no_files_are_opened_while_many_cannot_be_closed(void)
 		*s = (struct stuck){ { .run = stick, .drop = free_stuck }, until };
 		jit_reader_close(r, &s->errand);
 	}
-	CHECK_EQ(i, 128);
+	CHECK_EQ(i, 64);
 	p = jit_process_new(r, (uint32_t)getpid());
 	jit_reader_sync(r, parser, 1, true);
 	CHECK(p->searched);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Processes whose files may wait to be closed, each with up to 1 + JIT_FILES_MAX. */
-enum { CLOSING_MAX = 128 };
+/* How many errands that close files may wait. Most close two: a root directory, a description. */
+enum { CLOSING_MAX = 64 };
 
 bool jit_reader_send(struct jit_reader *r, struct errand *e)
 {
@@ -51,7 +51,8 @@ static void give_up(struct jit_process *p)
 {
 	struct jit_reader *r = p->reader;
 
-	if (!p->searched && jit_complaints_may(&r->of_closing, p->user->uid, r->now))
+	if (!p->searched && !p->source_count &&
+	    jit_complaints_may(&r->of_closing, p->user->uid, r->now))
 		log_warn("process %u: its code has no names, as a file system on which others had "
 			 "code does not let go of their files",
 			 p->tgid);

@@ -48,8 +48,8 @@ bool jit_reader_send(struct jit_reader *r, struct errand *e);
 /* Has a thread run @e, which closes descriptors, and drop it: their files may be on a file system
  * that hangs, or that goes away with the last one of them. */
 void jit_reader_close(struct jit_reader *r, struct errand *e);
-/* Whether so many files wait to be closed that no further ones may be opened: their file system
- * hangs, and there would be no descriptors left. */
+/* Whether so much waits to be closed that no further files may be opened: their file system hangs,
+ * and there would be no descriptors left. */
 bool jit_reader_is_clogged(const struct jit_reader *r);
 /* Opens the root directory of a new process, or has it opened. */
 void jit_process_begin_search(struct jit_process *p);
