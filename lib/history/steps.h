@@ -37,8 +37,9 @@ struct window steps_window(const struct steps *s, uint32_t i);
 int64_t steps_east_ms(const struct steps *s);
 /* A length of time as window_duration() reads it: "1h30m"; the caller frees. */
 char *steps_length_text(int64_t length_ms);
-/* The usual length of time, of more than a day whole days, that is a multiple of the steps' and at
- * least @columns of them, so that labels can be that far apart. */
+/* A usual length of time that is a multiple of the steps' and at least @columns of them, so that
+ * labels can be that far apart. More than a day is whole days, if a day is a multiple of the
+ * steps'. */
 int64_t steps_label_ms(const struct steps *s, uint32_t columns);
 /* Whether step number @i begins at a multiple of @length_ms in local time. */
 bool steps_begins_at(const struct steps *s, uint32_t i, int64_t length_ms);
