@@ -34,7 +34,8 @@ static inline const void *span_take(struct span *s, size_t size)
 
 	if (size > s->left)
 		return NULL;
-	s->at += size;
+	if (size) /* an empty span may be at NULL */
+		s->at += size;
 	s->left -= size;
 	return at;
 }
