@@ -7,6 +7,7 @@ hostile=$OP_BUILD_ROOT/tests/hostile
 [ -c /dev/fuse ] || skip_all "needs /dev/fuse"
 [ "$(uname -m)" = x86_64 ] || skip_all "the code is for x86-64"
 
+attacks=0
 server=
 runner=
 end_attack()
@@ -43,10 +44,13 @@ attack()
 		wait_for test -e "$dir/mnt$i/code"
 		set -- "$@" "$dir/mnt$i/code"
 	done
+	# New ones: who writes one that a killed process has leased yet waits, as who leases one that is open yet.
+	attacks=$((attacks + 1))
+	mkdir "$dir/$attacks"
 	for i in 1 2 3 4; do
-		printf '\110\211\370\110\377\310\165\373\303' >"$dir/leased$i"
-		truncate -s 4096 "$dir/leased$i"
-		set -- "$@" --lease "$dir/leased$i"
+		printf '\110\211\370\110\377\310\165\373\303' >"$dir/$attacks/leased$i"
+		truncate -s 4096 "$dir/$attacks/leased$i"
+		set -- "$@" --lease "$dir/$attacks/leased$i"
 	done
 	"$hostile/run_code" 600 "$@" 2>"$dir/run_code.err" &
 	runner=$!
