@@ -44,7 +44,7 @@ attack()
 		wait_for test -e "$dir/mnt$i/code"
 		set -- "$@" "$dir/mnt$i/code"
 	done
-	# New ones: who writes one that a killed process has leased yet waits, as who leases one that is open yet.
+	# New files: to write one that a killed process still leases takes long, as does a lease on an open one.
 	attacks=$((attacks + 1))
 	mkdir "$dir/$attacks"
 	for i in 1 2 3 4; do
