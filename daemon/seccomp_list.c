@@ -2,9 +2,9 @@
 #include "seccomp_list.h"
 
 #include "base/log.h"
+#include "helper/niceness.h"
 #include "helper/seccomp_confine.h"
 #include "logfile.h"
-#include "urgent.h"
 
 #include <linux/bpf.h>
 #include <linux/fs.h>
@@ -117,7 +117,7 @@ static const struct seccomp_confine_call calls[] = {
 	 * for. The argument is an int. */
 	{ "getpriority" },
 	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, 0) },
-	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, (uint32_t)URGENT_NICE) },
+	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, (uint32_t)NICENESS_SOON) },
 	/* Files. */
 	{ "access" },
 	{ "faccessat" },

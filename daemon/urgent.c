@@ -11,43 +11,17 @@
 #include <sched.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PRIORITY = 1, RUNAWAY_US = 1000 * 1000 };
-/* The shortest slice that the scheduler grants. */
-static const uint64_t slice_ns = 100000;
-
 /* Of the time in turns: 1/SHARE of a CPU, at most so much at once, and less is not worth it. */
 enum { SHARE = 5 };
 static const uint64_t credit_max_ns = 50000000, credit_min_ns = 5000000;
 
-/* Asks for short slices: the less a thread asks for at a time, the sooner it gets that, from Linux
- * 6.12 on. Earlier kernels ignore it. */
-static void shorten_slices(void)
-{
-	/* As in linux/sched/types.h, which not all C libraries can include. */
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr),
-		   .policy = SCHED_OTHER,
-		   .nice = URGENT_NICE,
-		   .runtime = slice_ns };
-
-	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
 /* Gives the calling thread niceness -10, or leaves it as it is. Returns what it has. */
 static const char *prefer(void)
 {
-	if (niceness_set(URGENT_NICE) < 0)
-		return "normal priority";
-	shorten_slices();
-	return "niceness -10";
+	return niceness_soon() < 0 ? "normal priority" : "niceness -10";
 }
 
 /* Makes the calling thread a real-time thread or an ordinary one; threads that it starts are always
@@ -104,7 +78,7 @@ const char *urgent_begin(struct urgent *u, bool has_session)
 	const char *text = prefer();
 
 	if (has_session)
-		niceness_set_session(URGENT_NICE);
+		niceness_set_session(NICENESS_SOON);
 	*u = (struct urgent){ .at_ns = clock_now_ns(), .credit_ns = credit_max_ns };
 	u->may = create_timer(u) && set_real_time(true);
 	urgent_next(u);

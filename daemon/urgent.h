@@ -17,9 +17,6 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The niceness of a thread that is in a hurry. */
-enum { URGENT_NICE = -10 };
-
 struct urgent {
 	bool may;		/* be a real-time thread */
 	bool is_real_time;	/* in this turn, at first */

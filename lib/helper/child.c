@@ -29,14 +29,12 @@ static void begin(const char *name, int socket, pid_t parent)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_NAME, name, 0, 0, 0);
-	/* With CONFIG_SCHED_AUTOGROUP, a session has a niceness (helper/niceness.h). */
-	(void)setsid();
 	(void)dup2(socket, 0);
 	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
 	(void)!chdir("/");
 }
 
-pid_t child_start(const char *name, int *ret_socket)
+pid_t child_start_inside(const char *name, int *ret_socket)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2], error;
@@ -56,6 +54,16 @@ pid_t child_start(const char *name, int *ret_socket)
 		return -error;
 	}
 	*ret_socket = ends[0];
+	return pid;
+}
+
+pid_t child_start(const char *name, int *ret_socket)
+{
+	pid_t pid = child_start_inside(name, ret_socket);
+
+	/* With CONFIG_SCHED_AUTOGROUP, a session has a niceness (helper/niceness.h). */
+	if (pid == 0)
+		(void)setsid();
 	return pid;
 }
 

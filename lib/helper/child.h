@@ -16,5 +16,8 @@
 /* Starts the process @name. Returns its PID, 0 in that process, or -errno; and in *@ret_socket one
  * end of a pair of sockets (SOCK_SEQPACKET), in each of the two. The caller closes it. */
 pid_t child_start(const char *name, int *ret_socket);
+/* The same, but it stays in its parent's session, and so in the group of processes that share their
+ * CPU time (CONFIG_SCHED_AUTOGROUP). */
+pid_t child_start_inside(const char *name, int *ret_socket);
 /* Waits for the end of a process that was killed, or whose socket was closed. */
 void child_wait(pid_t pid);
