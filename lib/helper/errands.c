@@ -62,6 +62,8 @@ static void renounce(enum errands_kind kind)
 	static const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH;
 	const uint64_t kept[] = { [ERRANDS_OUTSIDE] = 0,
 				  [ERRANDS_FILES] = files,
+				  [ERRANDS_SOON] = 0,
+				  [ERRANDS_FILES_SOON] = files,
 				  [ERRANDS_KERNEL] = files | 1ULL << CAP_SYSLOG,
 				  [ERRANDS_PROCESSES] = 1ULL << CAP_SYS_PTRACE };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -102,17 +104,24 @@ static void wait_for_work(const struct errands *s)
 	(void)eventfd_read(s->wake, &count); /* waits where poll() is refused */
 }
 
+/* Sets the priority of this thread. A real-time thread does not pass its own on. */
+static void prefer(const struct errands *s)
+{
+	if (s->kind == ERRANDS_SOON || s->kind == ERRANDS_FILES_SOON)
+		(void)niceness_soon();
+	else if (s->kind != ERRANDS_PROCESSES)
+		niceness_reset();
+	else if (s->nice < 0)
+		(void)niceness_set(s->nice);
+}
+
 static void *serve(void *data)
 {
 	struct errands *s = data;
 	struct errand *e;
 	bool is_left;
 
-	if (s->kind != ERRANDS_PROCESSES)
-		niceness_reset();
-	else if (s->nice < 0)
-		/* A real-time thread does not pass it on. */
-		(void)niceness_set(s->nice);
+	prefer(s);
 	renounce(s->kind);
 	(void)pthread_mutex_lock(&s->lock);
 	while (!s->ends) {

@@ -71,7 +71,8 @@ static int start_nursery(struct sandbox *s)
 
 	for (i = 0; i < SANDBOX_LANES_MAX; i++)
 		shared[i] = s->lanes[i].shared;
-	s->pid = child_start(s->config.name, &s->nursery);
+	s->pid = s->config.soon ? child_start_inside(s->config.name, &s->nursery)
+				: child_start(s->config.name, &s->nursery);
 	if (s->pid == 0)
 		sandbox_nurse(&s->config, shared);
 	return MIN(s->pid, 0);
@@ -329,12 +330,15 @@ static struct limits limits_of(const struct sandbox *s, const struct pair *p)
 }
 
 /* Whether the lane's worker might not have enough left of its CPU time, which is limited in all,
- * for one more request. */
+ * or of that for which it is preferred, for one more request. */
 static bool is_used_up(const struct sandbox *s, unsigned int lane)
 {
 	const struct pair p = pair_of(s, lane);
+	const uint64_t most_ns = s->config.soon & 1U << lane
+					 ? (uint64_t)SANDBOX_SOON_USED_MS * 1000000
+					 : request_ns(s);
 
-	return !s->is_front_process && pair_cpu_ns(&p) >= request_ns(s);
+	return !s->is_front_process && pair_cpu_ns(&p) >= most_ns;
 }
 
 /* Whether a request that has taken a period more is still being worked on: one of the processes is

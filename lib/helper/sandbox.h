@@ -23,7 +23,8 @@
  * It is then abandoned: killed, but not waited for.
  *
  * The CPU time of a worker that opens no files is limited in all, also between requests. One that
- * has used much of it is replaced before the next request.
+ * has used much of it is replaced before the next request. The same goes for one that gets a CPU
+ * before others, which becomes an ordinary one when it has used a little more than that.
  */
 #pragma once
 

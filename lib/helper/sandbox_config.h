@@ -30,6 +30,9 @@ struct sandbox_config {
 	 * the rest 0. @fd is -1 if the request had none; it is closed afterwards. */
 	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);
 	void *data; /* for ->serve, as it is when the sandbox is made */
+	/* Bits: lanes whose workers get a CPU before others (niceness_soon()), for answers that are
+	 * soon too late. A worker that takes long, and so is not for that, does not. */
+	unsigned int soon;
 	/* The workers may open files and list directories, as this process's user, without other
 	 * rights. */
 	bool browses;

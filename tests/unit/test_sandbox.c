@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "helper/internal/sandbox_worker.h"
+#include "helper/niceness.h"
 #include "helper/seccomp_confine.h"
 #include "helper/sandbox.h"
 #include "test.h"
@@ -14,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,6 +37,8 @@ enum deed {
 	FSTAT,
 	SHARE,
 	BURN,
+	HURRY,
+	BURN_LONG,
 	LINGER
 };
 
@@ -115,6 +119,14 @@ static void serve(const void *request, size_t size, int fd, struct sandbox_reply
 		_exit(3);
 	case BURN:
 		n = burn();
+		break;
+	case BURN_LONG:
+		(void)burn();
+		(void)burn();
+		n = getpriority(PRIO_PROCESS, 0) < 0;
+		break;
+	case HURRY: /* whether it is preferred */
+		n = getpriority(PRIO_PROCESS, 0) < 0;
 		break;
 	case LINGER:
 		linger();
@@ -279,6 +291,34 @@ static void one_that_used_its_time_is_replaced_before_a_request(void)
 }
 
 /* On a busy machine it has its time all the same. */
+static void one_that_is_preferred_is_so_for_a_while_only(void)
+{
+	const struct sandbox_config config = { .name = "test-soon",
+					       .lanes = 2,
+					       .room = 1 << 20,
+					       .time_ms = 2000,
+					       .serve = serve,
+					       .soon = 1 << 0 };
+	_cleanup_(sandbox_freep) struct sandbox *s = NULL;
+	struct sandbox_reply reply = { 0 };
+	const enum deed hurry = HURRY;
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	if (niceness_set(NICENESS_SOON) < 0)
+		SKIP("no right to a better priority");
+	CHECK_EQ(niceness_set(before), 0);
+	CHECK_EQ(sandbox_new(&config, &s, NULL), 0);
+	CHECK_EQ(sandbox_call(s, 1, &hurry, sizeof(hurry), -1, &reply, NULL), 0);
+	CHECK_EQ(reply.size, 0);
+	CHECK_EQ(call(s, HURRY, &reply, NULL), 0);
+	CHECK_EQ(reply.size, 1);
+	CHECK_EQ(call(s, BURN_LONG, &reply, NULL), 0);
+	CHECK_EQ(reply.size, 0);
+	CHECK_STR(reply.refused, "");
+	CHECK_EQ(call(s, HURRY, &reply, NULL), 0); /* another one */
+	CHECK_EQ(reply.size, 1);
+}
+
 static void waiting_for_a_cpu_is_no_hanging(void)
 {
 	_cleanup_(sandbox_freep) struct sandbox *s = make(100);
@@ -461,7 +501,8 @@ static void its_use_is_known_while_a_worker_is_waited_for(void)
 TESTS(T(its_use_is_known_while_a_worker_is_waited_for), T(what_its_processes_take_is_known),
       T(it_reads_what_it_is_handed), T(one_opens_and_another_reads), T(one_that_dies_is_replaced),
       T(one_that_hangs_is_replaced), T(its_time_is_limited_between_requests_too),
-      T(one_that_used_its_time_is_replaced_before_a_request), T(waiting_for_a_cpu_is_no_hanging),
+      T(one_that_used_its_time_is_replaced_before_a_request),
+      T(one_that_is_preferred_is_so_for_a_while_only), T(waiting_for_a_cpu_is_no_hanging),
       T(a_lying_worker_is_replaced), T(a_large_answer_is_given_back),
       T(it_can_open_and_start_nothing), T(it_can_ask_for_the_size_of_what_it_is_handed),
       T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))

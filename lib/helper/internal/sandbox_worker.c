@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "helper/internal/sandbox_worker.h"
 
+#include "helper/niceness.h"
 #include "helper/seccomp_confine.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -54,6 +56,10 @@ static const struct seccomp_confine_call worker_calls[] = {
 	{ "clock_gettime" },
 	{ "sysinfo" }, /* qsort() of glibc */
 	{ "rt_sigreturn" },
+	/* Become an ordinary process. */
+	{ "getpriority" },
+	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, 0) },
+	{ "setsid" },
 	{ "exit_group" },
 #if SANITIZED
 	{ "rt_sigprocmask" },
@@ -226,6 +232,31 @@ static void confine(const struct sandbox_config *config)
 		_exit(1);
 }
 
+/* Makes this worker an ordinary process, in a session of its own: a session shares CPU time
+ * (CONFIG_SCHED_AUTOGROUP). Also a signal handler. */
+static void become_ordinary(int number _unused_)
+{
+	int saved = errno;
+
+	niceness_reset();
+	(void)setsid();
+	errno = saved;
+}
+
+/* Prefers this worker for a while, or, in a lane that is not in a hurry, no longer. */
+static void prefer(const struct sandbox_config *config, unsigned int lane)
+{
+	const struct itimerval end = { .it_value.tv_usec = SANDBOX_SOON_MS * 1000 };
+	struct sigaction action = { .sa_handler = become_ordinary, .sa_flags = SA_RESTART };
+
+	if (!config->soon)
+		return;
+	(void)sigemptyset(&action.sa_mask);
+	if (!(config->soon & 1U << lane) || sigaction(SIGPROF, &action, NULL) < 0 ||
+	    setitimer(ITIMER_PROF, &end, NULL) < 0)
+		become_ordinary(0);
+}
+
 /* Serves requests over @socket until it is closed. */
 static _noreturn_ void work(const struct sandbox_config *config, unsigned int lane, int socket,
 			    struct sandbox_shared *shared)
@@ -235,6 +266,7 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 	int fd, r;
 
 	own = shared;
+	prefer(config, lane);
 	if (!config->opens)
 		limit(RLIMIT_CPU, (rlim_t)(config->time_ms * LIFE_PERIODS + 999) / 1000);
 	confine(config);
@@ -321,6 +353,9 @@ void sandbox_nurse(const struct sandbox_config *config, struct sandbox_shared *c
 	struct sandbox_order order;
 	int fd;
 
+	/* As an ordinary process, it had better not share its time with the profiler. */
+	if (config->soon && niceness_soon() < 0)
+		(void)setsid();
 	renounce(config->opens);
 	while (receive_next(0, &order, sizeof(order), &fd) == sizeof(order)) {
 		struct sandbox_outcome outcome = { 0 };

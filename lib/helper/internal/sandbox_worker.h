@@ -16,6 +16,10 @@ struct sandbox_shared {
 	_Alignas(64) char memory[];
 };
 
+/* CPU time for which a worker of a lane in config->soon may be preferred, and after which it is
+ * replaced before the next request. */
+enum { SANDBOX_SOON_MS = 300, SANDBOX_SOON_USED_MS = 200 };
+
 /* To the nursery: end the lane's worker and, if a socket comes along, start a new one. */
 struct sandbox_order {
 	uint32_t lane;
