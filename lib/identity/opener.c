@@ -20,6 +20,7 @@ enum {
 	LANE_JIT,
 	LANE_FUNCTIONS,
 	LANES,
+	LANES_SOON = 1 << LANE_OTHERS | 1 << LANE_FUNCTIONS, /* as in parser.c */
 
 	ASLEEP_MS = 2000,   /* after which an answer is late */
 	AVOID_FIRST_S = 60, /* how long who made us wait is not asked about */
@@ -46,6 +47,7 @@ int opener_new(struct parser *parser, struct opener **ret, struct error *err)
 {
 	struct sandbox_config config = { .name = "oprofile-opener",
 					 .lanes = LANES,
+					 .soon = LANES_SOON,
 					 .room = sizeof(struct opener_answer),
 					 .time_ms = ASLEEP_MS,
 					 .serve = opener_serve,

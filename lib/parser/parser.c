@@ -24,6 +24,8 @@ enum {
 	LANE_FUNCTIONS,
 	LANES_OF_OPENER, /* the same, for files that another process opens */
 	LANES = 2 * LANES_OF_OPENER,
+	/* What is asked of these must be known before a process ends. */
+	LANES_SOON = 1 << (LANES_OF_OPENER + LANE_OTHERS) | 1 << (LANES_OF_OPENER + LANE_FUNCTIONS),
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
 	TIME_MS = 10000,
@@ -48,6 +50,7 @@ int parser_new(struct parser **ret, struct error *err)
 {
 	static const struct sandbox_config config = { .name = "oprofile-parser",
 						      .lanes = LANES,
+						      .soon = LANES_SOON,
 						      .room = ROOM,
 						      .time_ms = TIME_MS,
 						      .serve = parser_serve };
