@@ -13,6 +13,7 @@ struct cookie_table *cookie_table_new(void)
 {
 	struct cookie_table *t = xcalloc(1, sizeof(*t));
 
+	t->ahead = (struct copy_limit){ .all = 128, .of_user = 64 };
 	t->copies = (struct copy_limit){ .all = 64, .of_user = 16 };
 	return t;
 }

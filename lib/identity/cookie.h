@@ -83,6 +83,9 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const struct cooki
 /* Notes that code of a file image was sampled, and keeps its functions (cookie_keep_in()), once. It
  * was identified, or will be. */
 void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where);
+/* With a finder: has the functions of a file image read that was executed, as it may be gone when
+ * its first sample comes; but not of more than 128 files in a second, and 64 of one user. */
+void cookie_executed(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where);
 
 /* With a finder: keeps the lines of a file at its hottest places (hot_code.h), of which there are
  * more by and by. */

@@ -92,6 +92,16 @@ void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_ma
 		keep_functions(t, e, where);
 }
 
+void cookie_executed(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+
+	if (t->finder && e && e->image.kind == COOKIE_FILE && !e->image.sampled &&
+	    copy_limit_take(&t->ahead, account_of(where->root, where->tgid), clock_now_ns()))
+		finder_read_ahead(t->finder,
+				  &(struct finder_job){ .image = e->image, .where = *where });
+}
+
 void cookie_keep_lines(struct cookie_table *t, uint64_t cookie, const struct parser_places *hottest)
 {
 	struct cookie_entry *e = map_get(&t->by_cookie, cookie);

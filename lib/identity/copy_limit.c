@@ -6,7 +6,7 @@
 #include <assert.h>
 
 /* The place of @user in the table; one that is not in it gets the next. There are never more users
- * than comparisons. */
+ * than times that something was done. */
 static unsigned int *count_of(struct copy_limit *l, uid_t user)
 {
 	unsigned int i = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much memory of processes is compared with files in a second, in all and of one user: a
- * process can change its memory all the time, and each change is a reason to compare it. The caller
- * has the struct.
+ * How often something is done in a second that processes are a reason for, in all and for one user:
+ * memory of processes is compared with files, and a process can change its memory all the time;
+ * files are read that are executed for the first time. The caller has the struct.
  *
  *	struct copy_limit limit = { .all = 64, .of_user = 16 };
  *
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { COPY_LIMIT_MAX = 64 };
+enum { COPY_LIMIT_MAX = 128 };
 
 struct copy_limit {
 	unsigned int all, of_user; /* in a second; ->all is at most COPY_LIMIT_MAX. Root has all. */
@@ -28,5 +28,5 @@ struct copy_limit {
 	} users[COPY_LIMIT_MAX];
 };
 
-/* Whether one more comparison for @user is within the limit at @now_ns; then counts it. */
+/* Whether once more for @user is within the limit at @now_ns; then counts it. */
 bool copy_limit_take(struct copy_limit *l, uid_t user, uint64_t now_ns);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "helper/errands.h"
+#include "identity/internal/functions_ahead.h"
 #include "identity/internal/keep_functions.h"
 #include "identity/internal/line_keeper.h"
 #include "identity/internal/text_copy.h"
@@ -32,6 +33,7 @@ struct finder {
 	struct errands *errands;
 	struct errands *reading;	 /* functions */
 	struct function_store *store;	 /* of the thread of ->reading; NULL: they are not kept */
+	struct functions_ahead ahead;	 /* of the same thread */
 	struct line_keeper *line_keeper; /* of the same thread */
 	struct question *waiting[LINES_MAX]; /* about lines, while it reads functions */
 	size_t waiting_count;
@@ -96,15 +98,28 @@ static uint64_t read_soon(struct finder *f, struct question *q)
 	return number;
 }
 
+static struct keep_now keep_by(struct finder *f)
+{
+	return (struct keep_now){ f->store, f->opener, &f->ahead };
+}
+
 static void keep_functions(struct errand *e)
 {
 	struct question *q = (struct question *)e;
+	const struct keep_now by = keep_by(q->finder);
 	const struct finder_job *job = &q->job;
 	const uint64_t begin_ns = clock_now_ns();
 
-	q->is_put_off = keep_functions_now(q->finder->store, q->finder->opener, &job->image,
-					   &job->where, !q->is_due);
+	q->is_put_off = keep_functions_now(&by, &job->image, &job->where, !q->is_due);
 	q->took_ns = clock_now_ns() - begin_ns;
+}
+
+static void read_ahead(struct errand *e)
+{
+	struct question *q = (struct question *)e;
+	const struct keep_now by = keep_by(q->finder);
+
+	keep_functions_ahead(&by, &q->job.image, &q->job.where);
 }
 
 static void keep_lines(struct errand *e)
@@ -223,10 +238,10 @@ static void answer(struct errand *e)
 int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 {
 	_cleanup_(errands_freep) struct errands *errands = NULL, *reading = NULL;
-	int r = errands_new(ERRANDS_OUTSIDE, &errands, err);
+	int r = errands_new(ERRANDS_SOON, &errands, err);
 
 	if (r == 0)
-		r = errands_new(ERRANDS_FILES, &reading, err);
+		r = errands_new(ERRANDS_FILES_SOON, &reading, err);
 	if (r < 0)
 		return r;
 	*ret = xcalloc(1, sizeof(**ret));
@@ -255,6 +270,7 @@ void finder_free(struct finder *f)
 	errands_free(f->errands);
 	errands_free(f->reading);
 	line_keeper_free(f->line_keeper);
+	functions_ahead_done(&f->ahead);
 	free(f);
 }
 
@@ -274,6 +290,12 @@ void finder_keep_functions(struct finder *f, const struct finder_job *job)
 		f->last_asked = number;
 	else
 		function_store_put_off(f->store, 1);
+}
+
+void finder_read_ahead(struct finder *f, const struct finder_job *job)
+{
+	if (f->store)
+		(void)read_soon(f, make(f, job, read_ahead));
 }
 
 void finder_keep_lines(struct finder *f, const struct finder_job *job)

@@ -54,6 +54,9 @@ void finder_set_store(struct finder *f, struct function_store *store);
  * ignored. An image that is settled is put off: finder_take() has it read half a minute later or
  * more, and spares the CPUs. */
 void finder_keep_functions(struct finder *f, const struct finder_job *job);
+/* Has the functions of an image read that was executed, for finder_keep_functions(), if that is
+ * called soon (functions_ahead.h). */
+void finder_read_ahead(struct finder *f, const struct finder_job *job);
 /* Has the lines of an image at its hottest places kept, job->places, without an answer. What has to
  * wait is not kept: it is to be asked for again. */
 void finder_keep_lines(struct finder *f, const struct finder_job *job);

@@ -132,6 +132,36 @@ static void functions_of_what_is_sampled_are_kept(void)
 	cookie_table_finder(b.cookies, NULL);
 }
 
+/* The file of a program that has ended has no name, and no process shows it. */
+static void functions_of_what_is_executed_outlive_it(void)
+{
+	BENCH(b);
+	_cleanup_(function_store_freep) struct function_store *store =
+		function_store_new(b.dir, 1 << 30);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint64_t cookie = cookie_of(&b);
+	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct function_store_counts counts;
+
+	cookie_keep_in(b.cookies, store);
+	cookie_identify(b.cookies, cookie, &where);
+	cookie_executed(b.cookies, cookie, &where);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	path = kept_path(&b, image);
+	finder_finish_functions(b.finder, 10000);
+	CHECK(access(path, F_OK) < 0);
+	CHECK_EQ(unlink(b.path), 0);
+	cookie_keep(b.cookies, cookie, &where);
+	finder_finish_functions(b.finder, 10000);
+	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
+	function_store_count(store, &counts);
+	CHECK_EQ(counts.functions_put_off, 0);
+	finder_free(STEAL(b.finder));
+	cookie_table_finder(b.cookies, NULL);
+}
+
 static void functions_of_a_settled_file_are_read_later(void)
 {
 	BENCH(b);
@@ -350,8 +380,8 @@ static void a_backlog_that_is_never_empty_stays_small(void)
 }
 
 TESTS(T(an_image_is_identified_later), T(functions_of_what_is_sampled_are_kept),
-      T(functions_of_a_settled_file_are_read_later), T(lines_of_the_hottest_functions_are_kept),
-      T(a_version_is_read_for_the_thread_of_functions), T(without_a_finder_an_open_file_is_enough),
-      T(a_changed_file_gets_another_cookie_later),
+      T(functions_of_what_is_executed_outlive_it), T(functions_of_a_settled_file_are_read_later),
+      T(lines_of_the_hottest_functions_are_kept), T(a_version_is_read_for_the_thread_of_functions),
+      T(without_a_finder_an_open_file_is_enough), T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),
       T(samples_wait_in_order_until_images_are_known), T(a_backlog_that_is_never_empty_stays_small))

@@ -41,6 +41,7 @@ struct cookie_table {
 	uint64_t last_identified;   /* the number of its last question that samples wait for */
 	uint64_t wait_left_ns;	    /* how long answers are still waited for */
 	uint64_t late;		    /* number of a question that was waited for in vain; 0: none */
+	struct copy_limit ahead;    /* files that are read when they are executed */
 	struct copy_limit copies;   /* memory that is compared with files */
 	uint64_t copies_late;	    /* how often not when due */
 };

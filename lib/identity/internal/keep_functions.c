@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "identity/cookie_identify.h"
+#include "identity/internal/functions_ahead.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
 #include "symbol/function_file.h"
@@ -11,6 +12,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Of a file that is read before it is known whether it is sampled. */
+enum { AHEAD_FILE_MAX = 32 << 20 };
 
 /* Whether the functions of @image are to be kept, and are not yet. */
 static bool is_wanted(struct function_store *store, const struct cookie_image *image,
@@ -30,27 +34,56 @@ static void settle(struct function_store *store, const char *key, int r,
 		function_store_lacks(store, key);
 }
 
-bool keep_functions_now(struct function_store *store, struct opener *opener,
-			const struct cookie_image *image, const struct cookie_mapped *where,
-			bool may_wait)
+/* Identifies @image, unless that was done; *@key is what its functions are to be kept as. Returns
+ * whether they are to be. */
+static bool identify(const struct keep_now *by, struct cookie_image *image,
+		     const struct cookie_mapped *where, char key[FUNCTION_KEY])
 {
+	/* The answer to opener_identify(), in another thread, may not have come yet. */
+	image->host = NULL;
+	if (!image->verified)
+		(void)opener_version(by->opener, image, where);
+	free(image->host);
+	image->host = NULL;
+	return is_wanted(by->store, image, key);
+}
+
+bool keep_functions_now(const struct keep_now *by, const struct cookie_image *image,
+			const struct cookie_mapped *where, bool may_wait)
+{
+	const struct function_table *ahead;
 	struct cookie_image known = *image;
 	_cleanup_free_ void *bytes = NULL;
 	struct function_table table = { 0 };
 	char key[FUNCTION_KEY];
 
-	/* The answer to opener_identify(), in another thread, may not have come yet. */
-	known.host = NULL;
-	if (!known.verified)
-		(void)opener_version(opener, &known, where);
-	free(known.host);
-	known.host = NULL;
-	if (!is_wanted(store, &known, key))
+	ahead = functions_ahead_find(by->ahead, image->cookie, key);
+	if (ahead) {
+		if (function_store_wants(by->store, key, !image->sampled))
+			function_store_put(by->store, key, ahead);
+		return false;
+	}
+	if (!identify(by, &known, where, key))
 		return false;
 	if (may_wait && known.settled)
 		return true;
-	settle(store, key, opener_functions(opener, &known, where, &table, &bytes), &table);
+	settle(by->store, key, opener_functions(by->opener, &known, where, &table, &bytes), &table);
 	return false;
+}
+
+void keep_functions_ahead(const struct keep_now *by, const struct cookie_image *image,
+			  const struct cookie_mapped *where)
+{
+	struct cookie_image known = *image;
+	struct function_table table = { 0 };
+	_cleanup_free_ void *bytes = NULL;
+	char key[FUNCTION_KEY];
+
+	if (!identify(by, &known, where, key) || known.settled ||
+	    known.version.size > AHEAD_FILE_MAX)
+		return;
+	if (opener_functions(by->opener, &known, where, &table, &bytes) == 0)
+		functions_ahead_put(by->ahead, image->cookie, key, &bytes, &table);
 }
 
 /* Reads the first file. */

@@ -16,6 +16,7 @@
 
 struct cookie_image;
 struct cookie_mapped;
+struct functions_ahead;
 struct opener;
 struct parser;
 
@@ -32,11 +33,21 @@ struct keep_functions {
 	size_t count;
 };
 
-/* Has @opener read the functions of @image and keeps them, if they are not kept yet. If @may_wait,
- * not those of a file that is settled: then it returns true. */
-bool keep_functions_now(struct function_store *store, struct opener *opener,
-			const struct cookie_image *image, const struct cookie_mapped *where,
-			bool may_wait);
+/* What functions that are read at once go through; all are borrowed. */
+struct keep_now {
+	struct function_store *store;
+	struct opener *opener;
+	struct functions_ahead *ahead;
+};
+
+/* Has the functions of @image read and keeps them, if they are not kept yet. If @may_wait, not
+ * those of a file that is settled: then it returns true. */
+bool keep_functions_now(const struct keep_now *by, const struct cookie_image *image,
+			const struct cookie_mapped *where, bool may_wait);
+/* Has the functions of @image, which was executed, read in case that it is sampled, unless it will
+ * still be there then, or is so large that this takes long. */
+void keep_functions_ahead(const struct keep_now *by, const struct cookie_image *image,
+			  const struct cookie_mapped *where);
 
 /* Opens the file of @image, if its functions are not kept yet. */
 void keep_functions_soon(struct keep_functions *k, const struct cookie_image *image,
