@@ -17,6 +17,7 @@ static __always_inline struct sample_image *describe(struct run *run, struct fil
 	image->file = *id;
 	image->mapped = *region;
 	image->sampled = run->slot != SAMPLE_SLOT_PROCESS;
+	image->executed = run->executes;
 	path_fill(&run->scratch->walk, file, run->task, image);
 	return image;
 }
@@ -31,10 +32,11 @@ static __always_inline __u64 image_bytes(const struct sample_image *image)
 	return offsetof(struct sample_image, path) + length;
 }
 
-enum { WAKE_EVERY_NS = 20000000 }; /* on a CPU, at most */
+enum { WAKE_EVERY_NS = 4000000 }; /* on a CPU, at most */
 
-/* Wakes user space for the first sample in a file: the process may not live for long, and its file
- * may have no name any more. Not always, as a drain costs much more than a sample. */
+/* Wakes user space for a file that is executed, or sampled, for the first time: the process may not
+ * live for long, and its file may have no name any more. Not always, as that costs much more than a
+ * sample. */
 static __always_inline void wake_for_image(struct run *run)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
@@ -84,7 +86,7 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 	if (!send(run->slot, image, image_bytes(image), sizeof(*image))) {
 		run->totals->ring_full++;
 		bpf_map_delete_elem(sent, id);
-	} else if (image->sampled) {
+	} else if (image->sampled || image->executed) {
 		wake_for_image(run);
 	}
 	return (int)known.kind;

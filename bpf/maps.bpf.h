@@ -186,9 +186,10 @@ struct run {
 	struct sample_counters *totals;
 	struct sample_gate *gate;
 	__u32 slot;
-	__u32 place;  /* run_place() of ->slot */
-	__u64 weight; /* the number of samples that this one represents, or microseconds */
-	__u64 loss;   /* the weight, but 1 for time off the CPU: losses of it count intervals */
+	__u32 place;	/* run_place() of ->slot */
+	__u64 weight;	/* the number of samples that this one represents, or microseconds */
+	__u64 loss;	/* the weight, but 1 for time off the CPU: losses of it count intervals */
+	__u32 executes; /* SAMPLE_SLOT_PROCESS: ->task begins to run another program */
 };
 
 static __always_inline __u64 mix(__u64 hash, __u64 word)
@@ -237,6 +238,7 @@ static __always_inline __u32 run_place(enum sample_slot slot)
 static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
 	run->slot = slot;
+	run->executes = 0;
 	run->task = bpf_get_current_task_btf();
 	run->place = run_place(slot);
 	run->gate = bpf_map_lookup_elem(&gates, &run->place);
@@ -254,6 +256,7 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 static __always_inline bool run_again(struct run *run, __u32 slot, __u64 loss)
 {
 	run->slot = slot;
+	run->executes = 0;
 	run->loss = loss;
 	run->task = bpf_get_current_task_btf();
 	run->scratch = bpf_map_lookup_elem(&scratches, &slot);

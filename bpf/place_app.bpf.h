@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "follow.bpf.h"
 #include "image.bpf.h"
 #include "maps.bpf.h"
 
@@ -54,8 +55,9 @@ static __always_inline struct file *keep_executable(struct task_struct *task, __
 	return file;
 }
 
-/* Keeps the executable of @task and makes sure that user space knows the file. */
-static __always_inline void meet_executable(struct task_struct *task, __u64 flags)
+/* Keeps the executable of @task, which @executes it now, and makes sure that user space knows the
+ * file. */
+static __always_inline void meet_executable(struct task_struct *task, __u64 flags, bool executes)
 {
 	static const struct sample_region nowhere = { 0 };
 	struct sample_file id;
@@ -67,6 +69,7 @@ static __always_inline void meet_executable(struct task_struct *task, __u64 flag
 		return;
 	run.task = task;
 	run.scratch->key.tgid = BPF_CORE_READ(task, tgid);
+	run.executes = executes && !is_filtered(run.scratch->key.tgid);
 	(void)meet_image(&run, file, &id, &nowhere);
 	run.scratch->busy = 0;
 }
@@ -86,7 +89,7 @@ int app_fork(__u64 *context)
 SEC("raw_tp/sched_process_exec")
 int app_exec(__u64 *context)
 {
-	meet_executable((void *)context[0], BPF_ANY);
+	meet_executable((void *)context[0], BPF_ANY, true);
 	return 0;
 }
 
@@ -110,7 +113,7 @@ int app_each(__u64 *context)
 	struct task_struct *task = (void *)context[1];
 
 	if (task && is_main_thread(task))
-		meet_executable(task, BPF_NOEXIST);
+		meet_executable(task, BPF_NOEXIST, false);
 	return 0;
 }
 

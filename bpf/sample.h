@@ -169,8 +169,8 @@ struct sample_image {
 	struct sample_region mapped; /* 0: executed, not mapped */
 	__u8 nameless;		     /* a memfd or the like: ->path is one name, in no directory */
 	__u8 truncated;
-	__u8 sampled; /* not only executed */
-	__u8 reserved;
+	__u8 sampled;		      /* not only executed */
+	__u8 executed;		      /* right now */
 	__u32 length;		      /* of path in bytes */
 	char path[SAMPLE_PATH_BYTES]; /* names, the last of the path first, each with its NUL */
 };

@@ -127,6 +127,8 @@ void sampler_images_add(struct sampler_images *t, const struct sample_image *ima
 	cookie_identify(t->cookies, e->cookie, &where);
 	if (image->sampled)
 		cookie_keep(t->cookies, e->cookie, &where);
+	else if (image->executed)
+		cookie_executed(t->cookies, e->cookie, &where);
 }
 
 uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_file *file,
