@@ -160,6 +160,15 @@ int collector_drain_last(struct collector *c, struct error *err)
 	return write_in_turns(c, &drained_ns, err);
 }
 
+int collector_take_held(struct collector *c, struct error *err)
+{
+	uint64_t drained_ns = clock_now_ns();
+	unsigned int turns;
+
+	c->intake.holds = c->intake.is_between = false;
+	return c->running ? record_held(c, &drained_ns, &turns, err) : 0;
+}
+
 void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number)
 {
 	uint64_t drained_ns = clock_now_ns();

@@ -118,6 +118,15 @@ int collector_reopen(struct collector *c, struct error *err)
 	return record_close_files(c->record, err);
 }
 
+/* Records what waited meanwhile, before the slice that it was sampled in ends. Returns @r, or if
+ * that is 0, -errno of a failure. */
+static int take_held(struct collector *c, int r, struct error *err)
+{
+	const int held = collector_take_held(c, r < 0 ? NULL : err);
+
+	return r < 0 ? r : held;
+}
+
 int collector_begin_next(struct collector *c, struct error *err)
 {
 	int r;
@@ -128,10 +137,9 @@ int collector_begin_next(struct collector *c, struct error *err)
 		r = replace_session(c, NULL, true, err);
 	else
 		collector_forget_session(c);
-	c->intake.is_between = false;
 	if (c->running)
 		collector_begin_slice(c);
-	return r;
+	return take_held(c, r, err);
 }
 
 /* Records all samples so far and closes the files of the session. Most of it is done in turns, in
@@ -162,9 +170,7 @@ static int change_session(struct collector *c, const char *saved_as, struct erro
 
 	if (r == 0 || collector_can_go_on(r))
 		r = replace_session(c, saved_as, false, err);
-	/* Also what waits may be recorded. */
-	c->intake.holds = c->intake.is_between = false;
-	return r;
+	return take_held(c, r, err);
 }
 
 int collector_reset(struct collector *c, struct error *err)
