@@ -25,6 +25,8 @@ enum {
 	NAMES_BYTES = 4 << 20,
 	NAMES_IN_SLICE = 4 * NAMES_BYTES,
 	NAME_ENTRY = 96,
+	/* By how much a clock is set back at most that is only corrected. */
+	BACK_MS = 60 * 1000,
 };
 
 struct history_writer {
@@ -199,10 +201,18 @@ static int write_names(struct history_writer *h, struct error *err)
 	return 0;
 }
 
-/* The clock may have been set back: a slice begins where the last one ended, or later. */
+/* The clock may have been set back. If it was by a little, as is usual, a slice begins where the
+ * last one ended, and is a quarter shorter, until the clock has caught up. If it was by more, the
+ * slice is at the time that the clock shows now, which then has the slices of two times. */
 static void move_after_last(struct history_writer *h, struct window *span)
 {
-	span->begin_ms = MAX(span->begin_ms, h->last_ms);
+	const int64_t length_ms = span->end_ms - span->begin_ms,
+		      back_ms = h->last_ms - span->begin_ms;
+
+	if (back_ms > 0 && back_ms <= BACK_MS) {
+		span->begin_ms = h->last_ms;
+		span->end_ms = MAX(span->end_ms, h->last_ms + length_ms - length_ms / 4);
+	}
 	span->end_ms = MAX(span->end_ms, span->begin_ms + 1);
 	h->last_ms = span->end_ms;
 }

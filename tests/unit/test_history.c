@@ -283,23 +283,50 @@ static void the_names_of_a_generation_are_limited(void)
 	CHECK_EQ(count_at(all, "/tmp/a/directory/conftest5.29999", 1), 1);
 }
 
-static void a_clock_that_is_set_back_makes_no_slice_overlap(void)
+static void slices_catch_up_with_a_clock_that_is_set_back_a_little(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(history_freep) struct history *all = NULL;
 	struct history_writer *h = history_writer_new(dir);
+	struct slice back = { .span = { 45000, 55000 } }, next = { .span = { 55000, 65000 } },
+		     last = { .span = { 65000, 75000 } };
 
-	struct slice back = { .span = { 20000, 30000 } };
-
-	end(h, 50000, 60000);
+	end(h, 40000, 50000);
 	CHECK_EQ(history_writer_end(h, &back, NULL), 0);
-	CHECK_EQ(back.span.begin_ms, 60000);
-	CHECK_EQ(back.span.end_ms, 60001);
+	CHECK_EQ(back.span.begin_ms, 50000);
+	CHECK_EQ(back.span.end_ms, 57500);
+	CHECK_EQ(history_writer_end(h, &next, NULL), 0);
+	CHECK_EQ(next.span.begin_ms, 57500);
+	CHECK_EQ(next.span.end_ms, 65000);
+	CHECK_EQ(history_writer_end(h, &last, NULL), 0);
+	CHECK_EQ(last.span.begin_ms, 65000);
 	history_writer_free(h);
 	all = read_window(dir, INT64_MIN, INT64_MAX);
-	CHECK_EQ(history_covers(all)->span.begin_ms, 50000);
-	CHECK_EQ(history_covers(all)->span.end_ms, 60001);
+	CHECK_EQ(history_covers(all)->span.begin_ms, 40000);
+	CHECK_EQ(history_covers(all)->span.end_ms, 75000);
 	CHECK_EQ(history_covers(all)->gaps_ms, 0);
+}
+
+/* What is sampled from then on is found at the time that the clock shows. */
+static void a_clock_that_is_set_back_by_hours_has_slices_of_both_times(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL, *then = NULL;
+	struct history_writer *h = history_writer_new(dir);
+
+	count(h, "/usr/bin/a", 1, 1);
+	end(h, 5 * HOUR_MS, 5 * HOUR_MS + 10000);
+	count(h, "/usr/bin/a", 1, 2);
+	end(h, 2 * HOUR_MS, 2 * HOUR_MS + 10000);
+	count(h, "/usr/bin/a", 1, 4);
+	end(h, 2 * HOUR_MS + 10000, 2 * HOUR_MS + 20000);
+	history_writer_free(h);
+	then = read_window(dir, 2 * HOUR_MS, 2 * HOUR_MS + 20000);
+	CHECK_EQ(count_at(then, "/usr/bin/a", 1), 6);
+	CHECK_EQ(history_covers(then)->covered_ms, 20000);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 1), 7);
+	CHECK_EQ(history_covers(all)->covered_ms, 30000);
 }
 
 static void what_was_not_ended_is_in_no_slice(void)
@@ -467,7 +494,9 @@ static void steps_add_up_to_the_window(void)
 TESTS(T(a_window_has_the_slices_that_it_meets), T(counts_without_keys_are_added_up),
       T(programs_that_are_not_at_the_top_are_added_up), T(a_part_is_copied),
       T(names_say_what_the_file_is), T(generations_have_their_own_numbers),
-      T(the_names_of_a_generation_are_limited), T(a_clock_that_is_set_back_makes_no_slice_overlap),
+      T(the_names_of_a_generation_are_limited),
+      T(slices_catch_up_with_a_clock_that_is_set_back_a_little),
+      T(a_clock_that_is_set_back_by_hours_has_slices_of_both_times),
       T(what_was_not_ended_is_in_no_slice), T(damage_is_skipped_and_counted),
       T(steps_are_round_and_fit), T(labels_are_a_part_of_a_day_or_whole_days_apart),
       T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
