@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history_past.h"
 
+#include "history/internal/part.h"
 #include "history/history_kind.h"
 #include "history/levels.h"
 
@@ -173,6 +174,28 @@ static void a_clock_that_is_set_back_loses_nothing(void)
 	}
 }
 
+/* An hour of slices of ten seconds crosses the full hours. */
+static void a_window_of_full_hours_has_their_slices_only(void)
+{
+	struct segment_slice hour = { .slice.span = { 9 * HOUR + 4000, 10 * HOUR + 9000 } },
+			     fine = { .slice.span = { 10 * HOUR - 9000, 10 * HOUR + 1000 } };
+	struct window w = { 10 * HOUR, 11 * HOUR };
+	const struct part_wanted wanted = { .window = &w };
+
+	CHECK(!part_wants(&wanted, &hour));
+	CHECK(part_wants(&wanted, &fine));
+	w = (struct window){ 9 * HOUR, 10 * HOUR };
+	CHECK(part_wants(&wanted, &hour));
+	w = (struct window){ 10 * HOUR - MINUTE, 10 * HOUR + MINUTE };
+	CHECK(part_wants(&wanted, &hour));
+	w = (struct window){ 10 * HOUR + 2000, 10 * HOUR + 5000 };
+	CHECK(part_wants(&wanted, &hour));
+	w = (struct window){ INT64_MIN, 9 * HOUR + 30 * MINUTE };
+	CHECK(part_wants(&wanted, &hour));
+	w = (struct window){ INT64_MIN, 9 * HOUR + 10000 };
+	CHECK(!part_wants(&wanted, &hour));
+}
+
 static void the_oldest_of_the_finest_go_first(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -235,4 +258,5 @@ static void old_files_are_deleted(void)
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(a_long_window_has_whole_days), T(steps_have_the_coarsest_level_that_fits),
       T(segments_that_overlap_count_once), T(a_clock_that_is_set_back_loses_nothing),
-      T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted))
+      T(a_window_of_full_hours_has_their_slices_only), T(the_oldest_of_the_finest_go_first),
+      T(old_files_are_deleted))

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "history/history_source.h"
+#include "history/levels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,9 +19,30 @@ bool part_is_taken(const struct part_wanted *w, uint32_t generation)
 	return false;
 }
 
+/* The slices of coarser levels are made of ones of ten seconds, and so cross the full minute or
+ * hour by up to some more than that. A window that begins or ends there is not meant to have all of
+ * such a slice: it must have more of it in common, if both are much longer. */
+static int64_t least_shared_ms(const struct window *slice, const struct window *wanted)
+{
+	const int64_t most_ms = HISTORY_SLICE_MS + HISTORY_SLICE_MS / 10,
+		      slice_ms = slice->end_ms - slice->begin_ms;
+	int64_t wanted_ms, shorter_ms;
+
+	if (slice_ms <= 2 * (int64_t)HISTORY_SLICE_MS)
+		return 0;
+	if (__builtin_sub_overflow(wanted->end_ms, wanted->begin_ms, &wanted_ms))
+		wanted_ms = INT64_MAX;
+	shorter_ms = MIN(slice_ms, wanted_ms);
+	return MIN(most_ms, shorter_ms / 4);
+}
+
 bool part_wants(const struct part_wanted *w, const struct segment_slice *s)
 {
-	return window_overlaps(&s->slice.span, w->window) && !part_is_taken(w, s->generation);
+	const struct window *slice = &s->slice.span, shared = window_shared(slice, w->window);
+
+	return shared.end_ms - shared.begin_ms > 0 &&
+	       shared.end_ms - shared.begin_ms >= least_shared_ms(slice, w->window) &&
+	       !part_is_taken(w, s->generation);
 }
 
 struct extent part_extent(const struct segment_slice *s, unsigned int level)
