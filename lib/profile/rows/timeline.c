@@ -133,6 +133,7 @@ static void add_cover(struct timeline *t, const struct history *h)
 
 		step->covered_ms += c->covered_ms;
 		step->is_recorded |= c->touching > 0;
+		step->is_counted |= c->slices > 0;
 		step->samples += c->samples;
 		step->taken += c->taken;
 		step->lost += c->lost;

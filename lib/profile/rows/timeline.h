@@ -68,6 +68,7 @@ struct timeline_table {
 struct timeline_step {
 	int64_t covered_ms; /* length of the slices whose counts these are */
 	bool is_recorded;   /* some slice has an instant in it, maybe one that counts for another */
+	bool is_counted;    /* some slice counts for it */
 	uint64_t samples, taken, lost;
 };
 

@@ -367,7 +367,7 @@ static void add_csv_row(const struct report *r, const struct timeline_row *row, 
 	}
 	csv_number(line, row->sum);
 	for (i = 0; i < t->steps.count; i++)
-		if (t->cover[i].is_recorded)
+		if (t->cover[i].is_counted)
 			csv_number(line, row->counts[i]);
 		else
 			csv_text(line, "");

@@ -30,7 +30,7 @@ const char *timeline_gap(bool utf8)
  * as long as steps, or longer. */
 static bool is_elsewhere(const struct timeline *t, uint32_t i)
 {
-	return t->cover[i].is_recorded && t->cover[i].covered_ms <= 0;
+	return t->cover[i].is_recorded && !t->cover[i].is_counted;
 }
 
 /* The step that the slice counts for which step number @i was recorded in. */
@@ -40,7 +40,7 @@ static uint32_t step_of_slice(const struct timeline *t, uint32_t i)
 
 	while (at > 0 && is_elsewhere(t, at))
 		at--;
-	if (t->cover[at].covered_ms > 0)
+	if (t->cover[at].is_counted)
 		return at;
 	for (at = i; at + 1 < t->steps.count && is_elsewhere(t, at);)
 		at++;
