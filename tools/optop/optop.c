@@ -316,6 +316,14 @@ static void wait_for_samples(const struct feed *feed)
 		(void)usleep(first_ms * 1000);
 }
 
+static bool selects_time(char *const *words)
+{
+	for (; *words; words++)
+		if (!strncmp(*words, "time:", strlen("time:")))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(feed_closep) struct feed *feed = NULL;
@@ -326,6 +334,8 @@ int main(int argc, char **argv)
 
 	(void)setlocale(LC_CTYPE, "");
 	operands = tool_options(&cmdline, argc, argv);
+	if (selects_time(argv + operands))
+		return tool_usage("time: is not allowed; select the time with --window");
 	if (!options.is_batch && !tool_can_redraw(STDOUT_FILENO))
 		return tool_usage(
 			"standard output is not a terminal that can be redrawn; use --batch");
