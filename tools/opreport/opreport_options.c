@@ -97,12 +97,14 @@ static int check_native(const struct opreport_options *o, struct error *err)
 static int check_rows(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
+	const char *merging = o->profile.merge & CLASSES_MERGE_LIB ? "--merge=lib" : "--timeline";
 
 	/* --merge=all means what is left to merge, as in OProfile 1.x. */
 	if (v->rows.exclude_dependent && v->rows.merge_lib && o->profile.merge != CLASSES_MERGE_ALL)
 		return error_set(err, -EINVAL,
-				 "--merge=lib and --exclude-dependent cannot be combined: one "
-				 "merges all libraries, the other leaves them out");
+				 "%s and --exclude-dependent cannot be combined: one merges all "
+				 "libraries, the other leaves them out",
+				 merging);
 	if (v->calls && v->rows.details)
 		return error_set(err, -EINVAL,
 				 "--callgraph and --details cannot be combined: calls are counted "
