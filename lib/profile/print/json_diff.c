@@ -20,6 +20,8 @@ void json_comparison(const struct report *r, struct json *j)
 	json_sessions(r->before->gather, "first_sessions", j);
 	json_u64(j, "first_skipped_files", r->before->skipped);
 	json_losses(r->before->losses, "first_losses", j);
+	if (r->container->first)
+		json_noise(r, r->container->first, "first_noise", j);
 	json_close(j, '}');
 }
 

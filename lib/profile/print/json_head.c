@@ -141,6 +141,18 @@ static void write_classes(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
+void json_noise(const struct report *r, const struct container *c, const char *name, struct json *j)
+{
+	struct container_measured m = report_measured(r, c);
+
+	if (!m.most)
+		return;
+	json_open(j, name, '{');
+	json_u64(j, "blocks", m.least);
+	json_string(j, "of", c->blocks_are_sessions ? "sessions" : "time");
+	json_close(j, '}');
+}
+
 void json_head(const struct report *r, struct json *j)
 {
 	_cleanup_free_ char *cpu = report_header_cpu(r);
@@ -153,12 +165,7 @@ void json_head(const struct report *r, struct json *j)
 	json_u64(j, "skipped_files", r->skipped);
 	if (r->gone)
 		json_u64(j, "gone_files", r->gone);
-	if (!container_measured_blocks(r->container))
-		return;
-	json_open(j, "noise", '{');
-	json_u64(j, "blocks", container_measured_blocks(r->container));
-	json_string(j, "of", r->container->blocks_are_sessions ? "sessions" : "time");
-	json_close(j, '}');
+	json_noise(r, r->container, "noise", j);
 }
 
 /* Writes chains that end for one reason; in an image that is GATHER_NONE, in other images. */

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+struct container;
 struct gather;
 struct json;
 struct losses;
@@ -19,6 +20,10 @@ void json_head(const struct report *r, struct json *j);
 /* Writes what is known of the sessions, and of the window of time, as the member @name; writes
  * nothing if that is unknown. */
 void json_sessions(const struct gather *g, const char *name, struct json *j);
+/* Writes how the noise of a profile of the report was measured as the member @name; writes nothing
+ * if it was not. */
+void json_noise(const struct report *r, const struct container *c, const char *name,
+		struct json *j);
 /* Writes the losses as the member @name. */
 void json_losses(const struct losses *l, const char *name, struct json *j);
 /* Writes where and why the chains of r->chains end as the member @name: of each reason, the @most

@@ -168,6 +168,11 @@ const char *report_all_hint(const struct report_view *view)
 	return view->top_is_default ? "; --all shows them)\n" : ")\n";
 }
 
+struct container_measured report_measured(const struct report *r, const struct container *c)
+{
+	return container_measured(c, !r->before || !r->view || r->view->compare_by == DIFF_SHARE);
+}
+
 bool report_is_time(const struct report *r, size_t class)
 {
 	return class < r->classes->count && sname_event_is_time(r->classes->classes[class].event);

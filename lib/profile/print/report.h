@@ -173,6 +173,8 @@ const char *report_all_hint(const struct report_view *view);
 
 enum { REPORT_COUNT_MAX = 24 }; /* characters of a count, with a NUL */
 
+/* The numbers of blocks that the noise of a profile of the report is measured between. */
+struct container_measured report_measured(const struct report *r, const struct container *c);
 /* Whether the class counts time off the CPU: a sample is a microsecond. */
 bool report_is_time(const struct report *r, size_t class);
 /* The unit of a class's counts as text: "samples", or "ms" for time off the CPU. */

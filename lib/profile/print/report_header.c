@@ -306,20 +306,57 @@ static bool has_unknown_waits(const struct container *c)
 	return false;
 }
 
+static void add_measured(struct strbuf *out, const struct container *c, struct container_measured m)
+{
+	strbuf_addf(out, "%zu ", m.least);
+	if (m.most != m.least)
+		strbuf_addf(out, "to %zu ", m.most);
+	strbuf_addf(out, "%s%s", c->blocks_are_sessions ? "sessions" : "parts of the time",
+		    m.is_partial ? " (not for all columns)" : "");
+}
+
+/* Says of two profiles which ones are measured. */
+static void add_measured_both(struct strbuf *out, const struct report *r,
+			      struct container_measured m)
+{
+	const struct container *second = r->container, *first = second->first;
+	struct container_measured was = report_measured(r, first);
+
+	if (m.most)
+		add_measured(out, second, m);
+	else
+		add_measured(out, first, was);
+	if (!was.most || !m.most)
+		strbuf_adds(out, m.most ? " in the second profile, not in the first"
+					: " in the first profile, not in the second");
+	else if (m.least != was.least || m.most != was.most || m.is_partial != was.is_partial ||
+		 first->blocks_are_sessions != second->blocks_are_sessions) {
+		strbuf_adds(out, " in the second profile, ");
+		add_measured(out, first, was);
+		strbuf_adds(out, " in the first");
+	}
+}
+
 /* Prints where it is known from how much counts vary, if not from the number of samples alone. */
 static void print_noise(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
-	size_t blocks = container_measured_blocks(c);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct container_measured m = report_measured(r, c);
 	bool is_used = r->before || (r->view && (r->view->errors || r->trend));
+	bool is_measured = m.most || (c->first && report_measured(r, c->first).most);
 
-	if (is_used && !blocks && (has_unknown_waits(c) || has_unknown_waits(c->first)))
+	if (is_used && !is_measured && (has_unknown_waits(c) || has_unknown_waits(c->first)))
 		(void)fputs("Noise: unknown for time off the CPU, because single waits were not "
 			    "recorded\n",
 			    out);
-	if (blocks)
-		(void)fprintf(out, "Noise: measured between %zu %s\n", blocks,
-			      c->blocks_are_sessions ? "sessions" : "parts of the time");
+	if (!is_measured)
+		return;
+	if (c->first)
+		add_measured_both(&text, r, m);
+	else
+		add_measured(&text, c, m);
+	(void)fprintf(out, "Noise: measured between %s\n", strbuf_text(&text));
 }
 
 /* Names, to a person, the reports that show the call chains of a flat profile. */

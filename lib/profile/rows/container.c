@@ -121,18 +121,24 @@ struct statistics_blocks container_blocks(const struct container *c, const uint6
 					   c->blocks_are_sessions, c->block_lengths };
 }
 
-size_t container_measured_blocks(const struct container *c)
+struct container_measured container_measured(const struct container *c, bool of_share)
 {
-	size_t slots = c->block_count + 1, count = 0, i, k;
+	struct container_measured m = { 0 };
+	size_t i;
 
-	if (!c->blocks_are_sessions || !c->block_totals)
-		return c->block_count;
-	for (i = 1; i < slots; i++) {
-		for (k = 0; k < c->class_count && !c->block_totals[k * slots + i]; k++)
-			;
-		count += k < c->class_count;
+	for (i = 0; i < c->class_count; i++) {
+		/* The counts do not matter here, only which blocks have samples. */
+		const struct statistics_blocks b =
+			container_blocks(c, c->block_totals, c->block_totals, i);
+		size_t count = statistics_measured_blocks(&b, of_share);
+
+		if (!c->totals[i])
+			continue;
+		m.is_partial |= !count;
+		m.least = m.least && count ? MIN(m.least, count) : MAX(m.least, count);
+		m.most = MAX(m.most, count);
 	}
-	return count > 1 ? count : 0;
+	return m;
 }
 
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,

@@ -92,6 +92,12 @@ struct row {
 	const uint8_t *verdicts; /* enum diff_verdict, one per class */
 };
 
+/* Between how many blocks the noise of classes with samples is measured. */
+struct container_measured {
+	size_t least, most; /* of those where it is; 0: it is nowhere */
+	bool is_partial;    /* it is not for all classes */
+};
+
 struct container {
 	struct row *rows;
 	size_t count, room;
@@ -182,9 +188,8 @@ struct statistics_interval container_interval(const struct container *c, size_t 
 /* The confidence interval of the row's share in those of @whole; NULL: in all of the class. */
 struct statistics_interval container_row_interval(const struct container *c, const struct row *row,
 						  const struct row *whole, size_t class);
-/* The number of blocks that show how much counts vary, 0: there are none. A session without samples
- * is none. */
-size_t container_measured_blocks(const struct container *c);
+/* The numbers of blocks that show how much shares vary, else counts. */
+struct container_measured container_measured(const struct container *c, bool of_share);
 /* What is known of the counts of a row (of its blocks) in blocks, and of their @totals. */
 struct statistics_blocks container_blocks(const struct container *c, const uint64_t *blocks,
 					  const uint64_t *totals, size_t class);

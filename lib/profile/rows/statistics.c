@@ -169,6 +169,11 @@ static double average_weight(struct statistics_noise alone, double total)
 	return alone.squares > 0 ? MAX(average, 1.0) : alone.weight;
 }
 
+static bool are_enough(const struct statistics_blocks *b, size_t count)
+{
+	return count >= (b->are_sessions ? 2 : STATISTICS_BLOCKS_LEAST);
+}
+
 static struct statistics_noise measure(const struct statistics_blocks *b,
 				       struct statistics_noise noise, bool of_share)
 {
@@ -179,7 +184,7 @@ static struct statistics_noise measure(const struct statistics_blocks *b,
 	size_t i;
 
 	noise.factor = noise.degrees = 0;
-	if (s.blocks < (b->are_sessions ? 2 : STATISTICS_BLOCKS_LEAST))
+	if (!are_enough(b, s.blocks))
 		return noise;
 	for (i = 0; i < b->count; i++) {
 		double base = base_of(b, i, of_share);
@@ -189,6 +194,15 @@ static struct statistics_noise measure(const struct statistics_blocks *b,
 	}
 	return noise_of(&d, b->are_sessions, alone > 0 ? variance(&d, b->are_sessions) / alone : 0,
 			average_weight(noise, s.total));
+}
+
+size_t statistics_measured_blocks(const struct statistics_blocks *blocks, bool of_share)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < blocks->count; i++)
+		count += base_of(blocks, i, of_share) > 0;
+	return are_enough(blocks, count) ? count : 0;
 }
 
 struct statistics_noise statistics_share_noise(const struct statistics_blocks *blocks,

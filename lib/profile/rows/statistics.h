@@ -55,6 +55,9 @@ struct statistics_blocks {
 /* The fewest parts of the time that show how much counts vary. */
 enum { STATISTICS_BLOCKS_LEAST = 8 };
 
+/* The number of blocks that shares are measured between, else counts: those that count; 0 if they
+ * are too few. */
+size_t statistics_measured_blocks(const struct statistics_blocks *blocks, bool of_share);
 /* The noise of the share that a part has, whose samples have the weight and the squares of @alone;
  * as if samples were independent, if there are too few blocks, and never less than that. Parts of
  * the time that follow each other may be alike; only slow changes are taken for noise, which any
