@@ -21,9 +21,11 @@
 /* What a word for a time means: it lasts a second, a minute or a day. */
 struct instant {
 	int64_t begin_ms, end_ms;
-	bool is_day;	/* as an end it includes that day */
-	bool has_clock; /* it is a time of day without a date */
-	bool is_past;	/* it is relative to now: alone, it reaches until now */
+	bool is_day;	 /* as an end it includes that day */
+	bool has_clock;	 /* it is a time of day without a date */
+	bool is_past;	 /* it is relative to now: alone, it reaches until now */
+	bool is_skipped; /* clocks skip it: it is when they were set forward, without length */
+	int64_t shown_s; /* what was written, in seconds, as if it were UTC; 0 without a clock */
 	struct calendar_zone zone;
 };
 
@@ -95,6 +97,11 @@ static struct instant day_of(struct tm tm, int days)
 				 .is_day = true };
 }
 
+static int64_t shown_s(struct tm tm)
+{
+	return (int64_t)timegm(&tm);
+}
+
 /* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30.250", each with a zone if it has a clock. */
 static int parse_calendar(const char *s, const struct context *c, struct instant *ret)
 {
@@ -122,6 +129,10 @@ static int parse_calendar(const char *s, const struct context *c, struct instant
 	tm.tm_min = clock.tm_min;
 	tm.tm_sec = clock.tm_sec;
 	ret->has_clock = !has_date;
+	ret->shown_s = shown_s(tm);
+	ret->is_skipped = !ret->zone.is_given && calendar_is_skipped(tm);
+	if (ret->is_skipped)
+		fine = (struct calendar_fine){ 0 };
 	ret->begin_ms = calendar_ms_in_zone(tm, ret->zone, c->is_end) + fine.begin_ms;
 	ret->end_ms = ret->begin_ms + fine.length_ms;
 	return 0;
@@ -158,10 +169,10 @@ static int parse_instant(const char *s, const struct context *c, struct instant 
 }
 
 /* The same time of day in the zone of @at, @days later. */
-static int64_t days_after(const struct instant *at, int64_t ms, int days, bool is_end)
+static int64_t days_after(const struct instant *at, int64_t ms, int days)
 {
 	return at->zone.is_given ? ms + days * INT64_C(86400) * MS_PER_S
-				 : calendar_days_later(ms, days, is_end);
+				 : calendar_days_later(ms, days);
 }
 
 /* Parses a time, with which a window begins or ends: a clock without a date is the last time that
@@ -170,17 +181,15 @@ static int parse_last(const char *s, int64_t now_ms, bool is_end, struct instant
 {
 	struct context c = { .now_ms = now_ms, .day_ms = now_ms, .is_end = is_end };
 	int r = parse_instant(s, &c, ret);
-	int64_t length;
 
 	c.is_end = false; /* clocks may have shown it, and be about to show it again */
 	if (r == 0 && is_end && ret->has_clock && ret->begin_ms > now_ms)
 		r = parse_instant(s, &c, ret);
-	length = ret->end_ms - ret->begin_ms;
 	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
 		return r;
-	ret->begin_ms = days_after(ret, ret->begin_ms, -1, is_end);
-	ret->end_ms = ret->begin_ms + length;
-	return 0;
+	c.is_end = is_end;
+	c.day_ms = days_after(ret, now_ms, -1);
+	return parse_instant(s, &c, ret);
 }
 
 /* --- text --- */
@@ -215,42 +224,57 @@ static void warn_future(const char *end, int64_t ms)
 		 end, time);
 }
 
+/* Whether a clock without a date is after the begin of the window on that day. Of two times that
+ * are one instant, because clocks skip them, it is what was written. */
+static bool is_after(const struct instant *at, const struct instant *begin)
+{
+	return at->begin_ms > begin->begin_ms ||
+	       (begin->is_skipped && !at->zone.is_given && at->shown_s > begin->shown_s);
+}
+
 /* Parses the time that a window ends at, which began at @begin, NULL if it has no begin: a clock
  * without a date is the first time after that. It has the zone of the begin unless it has one. */
-static int parse_end(const char *s, int64_t now_ms, const struct instant *begin, int64_t *ret)
+static int parse_end(const char *s, int64_t now_ms, const struct instant *begin,
+		     struct instant *ret)
 {
-	const struct context c = { .now_ms = now_ms,
-				   .day_ms = begin ? begin->begin_ms : now_ms,
-				   .zone = begin ? begin->zone : (struct calendar_zone){ 0 },
-				   .is_end = true };
-	struct instant at;
+	struct context c = { .now_ms = now_ms,
+			     .day_ms = begin ? begin->begin_ms : now_ms,
+			     .zone = begin ? begin->zone : (struct calendar_zone){ 0 },
+			     .is_end = true };
+	int r = begin ? parse_instant(s, &c, ret) : parse_last(s, now_ms, true, ret);
 
-	if ((begin ? parse_instant(s, &c, &at) : parse_last(s, now_ms, true, &at)) < 0)
-		return -EINVAL;
-	*ret = at.is_day ? at.end_ms : at.begin_ms;
-	if (!at.has_clock || !begin || *ret > begin->begin_ms)
-		return 0;
-	*ret = days_after(&at, *ret, 1, true);
-	if (*ret > now_ms)
-		warn_future(s, *ret);
-	return 0;
+	if (r < 0 || !ret->has_clock || !begin || is_after(ret, begin))
+		return r;
+	c.day_ms = days_after(ret, begin->begin_ms, 1);
+	r = parse_instant(s, &c, ret);
+	if (ret->begin_ms > now_ms)
+		warn_future(s, ret->begin_ms);
+	return r;
 }
 
 /* --- windows --- */
 
-/* Parses "A..B", where either may be missing. */
-static int parse_range(char *from, char *to, int64_t now_ms, struct window *ret)
-{
-	struct instant begin = { .begin_ms = INT64_MIN };
+/* What a window was made of. */
+struct parts {
+	struct window window;
+	bool is_skipped; /* it begins or ends in time that clocks skip */
+};
 
-	*ret = WINDOW_ALL;
+/* Parses "A..B", where either may be missing. */
+static int parse_range(char *from, char *to, int64_t now_ms, struct parts *ret)
+{
+	struct instant begin = { .begin_ms = INT64_MIN }, end = { .begin_ms = INT64_MAX };
+
 	if (*from && parse_last(from, now_ms, false, &begin) < 0)
 		return -EINVAL;
-	ret->begin_ms = begin.begin_ms;
-	return *to ? parse_end(to, now_ms, *from ? &begin : NULL, &ret->end_ms) : 0;
+	if (*to && parse_end(to, now_ms, *from ? &begin : NULL, &end) < 0)
+		return -EINVAL;
+	*ret = (struct parts){ { begin.begin_ms, end.is_day ? end.end_ms : end.begin_ms },
+			       begin.is_skipped || end.is_skipped };
+	return 0;
 }
 
-static int parse_parts(char *text, int64_t now_ms, struct window *ret)
+static int parse_parts(char *text, int64_t now_ms, struct parts *ret)
 {
 	char *dots = strstr(text, ".."), *slash = strchr(text, '/');
 	struct instant at;
@@ -265,24 +289,35 @@ static int parse_parts(char *text, int64_t now_ms, struct window *ret)
 	if (parse_last(text, now_ms, false, &at) < 0 ||
 	    (slash && window_duration(slash + 1, &length) < 0))
 		return -EINVAL;
-	ret->begin_ms = at.begin_ms;
-	ret->end_ms = slash ? at.begin_ms + length : at.is_past ? now_ms : at.end_ms;
+	*ret = (struct parts){ { at.begin_ms, slash	   ? at.begin_ms + length
+					      : at.is_past ? now_ms
+							   : at.end_ms },
+			       at.is_skipped };
 	return 0;
+}
+
+static const char *why_empty(const struct parts *p)
+{
+	if (p->window.begin_ms > p->window.end_ms)
+		return "ends before it begins";
+	if (p->is_skipped)
+		return "is empty: clocks skipped that time that day, as they were set forward";
+	return "is no time at all";
 }
 
 int window_parse(const char *text, int64_t now_ms, struct window *ret, struct error *err)
 {
 	_cleanup_free_ char *copy = xstrdup(text);
+	struct parts parts;
 
-	if (parse_parts(copy, now_ms, ret) < 0)
+	if (parse_parts(copy, now_ms, &parts) < 0)
 		return error_set(err, -EINVAL,
 				 "'%s' is not a time; write for example -10m, 14:00..14:05, "
 				 "yesterday, 2026-11-20, 2026-11-20T14:00Z/PT5M",
 				 text);
-	if (ret->begin_ms >= ret->end_ms)
-		return error_set(err, -EINVAL, "'%s' %s", text,
-				 ret->begin_ms > ret->end_ms ? "ends before it begins"
-							     : "is no time at all");
+	if (parts.window.begin_ms >= parts.window.end_ms)
+		return error_set(err, -EINVAL, "'%s' %s", text, why_empty(&parts));
+	*ret = parts.window;
 	return 0;
 }
 

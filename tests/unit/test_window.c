@@ -228,6 +228,78 @@ static void what_clocks_show_twice_is_twice_as_long(void)
 	}
 }
 
+static void what_clocks_skip_is_no_time(void)
+{
+	static const struct {
+		const char *text, *expected; /* NULL: skipped */
+		int64_t now_s;		     /* 0: in the evening */
+	} rows[] = {
+		{ "2026-03-08T02:00..03:00" },
+		{ "02:00..03:00" },
+		{ "2026-03-08T02:00..2026-03-08T03:00" },
+		{ "02:00..02:30" },
+		{ "02:15:00.250..02:30:30" },
+		{ "02:30" },
+		{ "02:30:15" },
+		/* What clocks showed. */
+		{ "2026-03-08T02:30..03:30", "2026-03-08 03:00:00 .. 03:30:00 -0400" },
+		{ "01:30..02:30", "2026-03-08 01:30:00 -0500 .. 2026-03-08 03:00:00 -0400" },
+		{ "01:30..03:30", "2026-03-08 01:30:00 -0500 .. 2026-03-08 03:30:00 -0400" },
+		{ "02:30/10m", "2026-03-08 03:00:00 .. 03:10:00 -0400" },
+		{ "..02:30", ".. 2026-03-08 03:00:00 -0400" },
+		{ "02:30..", "2026-03-08 03:00:00 .. -0400" },
+		/* Another day has these times. */
+		{ "2026-03-07T04:00..02:30",
+		  "2026-03-07 04:00:00 -0500 .. 2026-03-08 03:00:00 -0400" },
+		{ "2026-03-08T04:00..02:30", "2026-03-08 04:00:00 .. 2026-03-09 02:30:00 -0400" },
+		{ "2026-03-08T02:45..02:30", "2026-03-08 03:00:00 .. 2026-03-09 02:30:00 -0400" },
+		{ "02:30..02:45", "2026-03-07 02:30:00 .. 02:45:00 -0500", 1772949600 },
+		{ "..02:30", ".. 2026-03-07 02:30:00 -0500", 1772949600 },
+		{ "2026-03-08T02:30Z", "2026-03-07 21:30:00 .. 21:31:00 -0500" },
+	};
+	size_t i;
+
+	use_zone("EST5EDT,M3.2.0,M11.1.0");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		_cleanup_free_ char *text = NULL;
+		struct window w;
+		int r = window_parse(rows[i].text, (rows[i].now_s ?: 1773013500) * 1000, &w, &err);
+
+		text = r < 0 ? xstrdup(err.text) : window_text(&w);
+		CHECK(rows[i].expected || strstr(text, "clocks skipped that time"));
+		if (rows[i].expected)
+			CHECK_STR(text, rows[i].expected);
+	}
+}
+
+static void other_zones_skip_other_times(void)
+{
+	static const struct {
+		const char *zone, *text, *expected;
+	} rows[] = {
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-29T02:00..03:00", "-" },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-29T02:10..03:20",
+		  "2026-03-29 03:00:00 .. 03:20:00 +0200" },
+		/* At midnight, and half an hour. */
+		{ "<-03>3<-02>,M11.1.0/0,M2.3.0/0", "2026-11-01T00:00..01:00", "-" },
+		{ "<-03>3<-02>,M11.1.0/0,M2.3.0/0", "2026-10-31T23:00..00:30",
+		  "2026-10-31 23:00:00 -0300 .. 2026-11-01 01:00:00 -0200" },
+		{ "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-10-04T02:00..02:30", "-" },
+		{ "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-10-04T02:20..02:40",
+		  "2026-10-04 02:30:00 .. 02:40:00 +1100" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *window = NULL;
+
+		use_zone(rows[i].zone);
+		window = meaning(rows[i].text);
+		CHECK_STR(window, rows[i].expected);
+	}
+}
+
 static void a_refusal_shows_the_forms(void)
 {
 	struct error err = ERROR_INIT;
@@ -242,4 +314,4 @@ static void a_refusal_shows_the_forms(void)
 TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
       T(what_is_no_time_is_refused), T(a_day_of_daylight_saving_has_its_own_length),
       T(yesterday_may_have_23_or_25_hours), T(what_clocks_show_twice_is_twice_as_long),
-      T(a_refusal_shows_the_forms))
+      T(what_clocks_skip_is_no_time), T(other_zones_skip_other_times), T(a_refusal_shows_the_forms))

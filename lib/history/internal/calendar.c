@@ -25,15 +25,62 @@ static bool is_same_clock(int64_t ms, int64_t other_ms)
 	return a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour && a.tm_min == b.tm_min;
 }
 
+/* What clocks show at an instant, in seconds, as if it were UTC. */
+static int64_t shown_s(time_t at)
+{
+	struct tm tm;
+
+	(void)localtime_r(&at, &tm);
+	return (int64_t)timegm(&tm);
+}
+
+/* The instant of local time @tm. Returns true; or false if clocks skip it: it is near that then. */
+static bool find_instant(struct tm tm, time_t *ret)
+{
+	struct tm utc = tm;
+
+	tm.tm_isdst = -1;
+	*ret = mktime(&tm);
+	return shown_s(*ret) == (int64_t)timegm(&utc);
+}
+
+/* The instant at which clocks skip @tm, and which is at most that far from @near. */
+static time_t end_of_skipped(struct tm tm, time_t near)
+{
+	const int64_t skipped_s = (int64_t)timegm(&tm);
+	const int64_t distance = skipped_s - shown_s(near);
+	const time_t far = (time_t)(distance < 0 ? -distance : distance);
+	time_t before = near - far, after = near + far;
+
+	while (after - before > 1) {
+		const time_t middle = before + (after - before) / 2;
+
+		if (shown_s(middle) < skipped_s)
+			before = middle;
+		else
+			after = middle;
+	}
+	return after;
+}
+
+bool calendar_is_skipped(struct tm tm)
+{
+	time_t at;
+
+	return !find_instant(tm, &at);
+}
+
 int64_t calendar_ms(struct tm tm, int days, bool is_end)
 {
 	static const int set_back_s[] = { 3600, 1800, 7200 };
 	int64_t first, second;
+	time_t at;
 	size_t i;
 
 	tm.tm_mday += days;
-	tm.tm_isdst = -1;
-	first = second = (int64_t)mktime(&tm) * MS_PER_S;
+	if (!find_instant(tm, &at))
+		return (int64_t)end_of_skipped(tm, at) * MS_PER_S;
+	first = second = (int64_t)at * MS_PER_S;
 	for (i = 0; i < ARRAY_SIZE(set_back_s) && first == second; i++) {
 		const int64_t length = set_back_s[i] * MS_PER_S;
 
@@ -45,9 +92,9 @@ int64_t calendar_ms(struct tm tm, int days, bool is_end)
 	return is_end && is_same_clock(first - 1, second - 1) ? second : first;
 }
 
-int64_t calendar_days_later(int64_t ms, int days, bool is_end)
+int64_t calendar_days_later(int64_t ms, int days)
 {
-	return calendar_ms(calendar_local(ms), days, is_end) + ms % MS_PER_S;
+	return calendar_ms(calendar_local(ms), days, false) + ms % MS_PER_S;
 }
 
 /* Parses @digits decimal digits, followed by @after unless that is NUL. */

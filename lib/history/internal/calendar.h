@@ -35,12 +35,15 @@ struct tm calendar_date(int64_t ms, struct calendar_zone zone);
 
 /* The instant of local time @tm, @days later; with daylight saving as on that day. When clocks are
  * set back, they show some times twice: a window begins at the first one, and ends at the second,
- * so that it is all that the clocks showed. One that ends where these times begin ends there. */
+ * so that it is all that the clocks showed. One that ends where these times begin ends there. Times
+ * that clocks skip, as they are set forward, are the instant at which that is done. */
 int64_t calendar_ms(struct tm tm, int days, bool is_end);
+/* Whether clocks skip local time @tm. */
+bool calendar_is_skipped(struct tm tm);
 /* The instant of the time @tm in a zone. */
 int64_t calendar_ms_in_zone(struct tm tm, struct calendar_zone zone, bool is_end);
 /* The same local time of day, @days later. */
-int64_t calendar_days_later(int64_t ms, int days, bool is_end);
+int64_t calendar_days_later(int64_t ms, int days);
 
 /* Parses "2026-11-20" at *@s; moves *@s past it. 0 or -EINVAL. */
 int calendar_parse_date(const char **s, struct tm *tm);
