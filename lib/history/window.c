@@ -302,7 +302,7 @@ static const char *why_empty(const struct parts *p)
 		return "ends before it begins";
 	if (p->is_skipped)
 		return "is empty: clocks skipped that time that day, as they were set forward";
-	return "is no time at all";
+	return "is empty: it begins and ends at the same instant";
 }
 
 int window_parse(const char *text, int64_t now_ms, struct window *ret, struct error *err)

@@ -309,6 +309,10 @@ static void a_refusal_shows_the_forms(void)
 	CHECK(strstr(err.text, "'soon'") && strstr(err.text, "14:00..14:05"));
 	CHECK_EQ(window_parse("-1h..-2h", now_ms(), &w, &err), -EINVAL);
 	CHECK(strstr(err.text, "before"));
+	CHECK_EQ(window_parse("now", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "'now' is empty") && strstr(err.text, "same instant"));
+	CHECK_EQ(window_parse("-0s", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "'-0s' is empty"));
 }
 
 TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
