@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #define MS_PER_S INT64_C(1000)
@@ -38,9 +39,13 @@ struct context {
 };
 
 static const struct unit {
-	char letter;
+	const char *name; /* words may have an s after it */
 	uint32_t seconds;
-} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
+} units[] = {
+	{ "s", 1 },	  { "m", 60 },	    { "h", 3600 },    { "d", 86400 },
+	{ "w", 604800 },  { "sec", 1 },	    { "second", 1 },  { "min", 60 },
+	{ "minute", 60 }, { "hour", 3600 }, { "day", 86400 }, { "week", 604800 },
+};
 
 int64_t window_now_ms(void)
 {
@@ -49,13 +54,23 @@ int64_t window_now_ms(void)
 
 /* --- durations --- */
 
-static const struct unit *unit_of(char letter)
+/* The unit that *@s begins with, which it moves past; NULL if there is none. ISO 8601 has capital
+ * letters, which may follow each other. */
+static const struct unit *parse_unit(const char **s, bool is_iso)
 {
-	size_t i;
+	size_t length = strspn(*s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), i;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (units[i].letter == (letter | 0x20)) /* ISO 8601 has capitals */
-			return &units[i];
+	if (is_iso)
+		length = MIN(length, (size_t)1);
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		size_t size = strlen(units[i].name);
+		bool is_plural = size > 1 && length == size + 1 && ((*s)[size] | 0x20) == 's';
+
+		if ((length != size && !is_plural) || strncasecmp(*s, units[i].name, size) != 0)
+			continue;
+		*s += length;
+		return &units[i];
+	}
 	return NULL;
 }
 
@@ -73,13 +88,13 @@ int window_duration(const char *text, int64_t *ret_ms)
 			in_time = true;
 			s++;
 		}
-		if (parse_dec(&s, &value) < 0 || !(unit = unit_of(*s)) || value > SECONDS_MAX)
+		if (parse_dec(&s, &value) < 0 || !(unit = parse_unit(&s, is_iso)) ||
+		    value > SECONDS_MAX)
 			return -EINVAL;
 		/* "M" before the "T" would be months, whose length varies. */
 		if (is_iso && in_time != (unit->seconds < 86400))
 			return -EINVAL;
 		sum += value * unit->seconds;
-		s++;
 		if (sum > SECONDS_MAX)
 			return -EINVAL;
 	} while (*s);
@@ -105,7 +120,7 @@ static int64_t shown_s(struct tm tm)
 /* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30.250", each with a zone if it has a clock. */
 static int parse_calendar(const char *s, const struct context *c, struct instant *ret)
 {
-	bool has_date = strlen(s) > 4 && s[4] == '-';
+	bool has_date = strspn(s, "0123456789") == 4 && s[4] == '-';
 	struct tm clock = { 0 }, tm = { 0 };
 	struct calendar_fine fine;
 
@@ -138,10 +153,23 @@ static int parse_calendar(const char *s, const struct context *c, struct instant
 	return 0;
 }
 
+/* Parses the seconds since 1970, "1795437000.5". */
+static int parse_epoch(const char *s, struct instant *ret)
+{
+	struct calendar_fine fine;
+	uint64_t seconds;
+
+	if (parse_dec(&s, &seconds) < 0 || seconds > SECONDS_MAX ||
+	    calendar_parse_fraction(&s, &fine) < 0 || *s)
+		return -EINVAL;
+	ret->begin_ms = (int64_t)seconds * MS_PER_S + fine.begin_ms;
+	ret->end_ms = ret->begin_ms + fine.length_ms;
+	return 0;
+}
+
 /* Parses one time. */
 static int parse_instant(const char *s, const struct context *c, struct instant *ret)
 {
-	uint64_t seconds;
 	int64_t ago;
 
 	*ret = (struct instant){ .begin_ms = c->now_ms, .end_ms = c->now_ms };
@@ -158,14 +186,7 @@ static int parse_instant(const char *s, const struct context *c, struct instant 
 		ret->is_past = true;
 		return 0;
 	}
-	if (*s == '@') {
-		if (parse_u64(s + 1, 0, SECONDS_MAX, &seconds) < 0)
-			return -EINVAL;
-		ret->begin_ms = (int64_t)seconds * MS_PER_S;
-		ret->end_ms = ret->begin_ms + MS_PER_S;
-		return 0;
-	}
-	return parse_calendar(s, c, ret);
+	return *s == '@' ? parse_epoch(s + 1, ret) : parse_calendar(s, c, ret);
 }
 
 /* The same time of day in the zone of @at, @days later. */

@@ -32,8 +32,8 @@ struct window {
 /* Parses @text; times are relative to @now_ms. 0 or -EINVAL, also for a window without an instant
  * in it. */
 int window_parse(const char *text, int64_t now_ms, struct window *ret, struct error *err);
-/* Parses a length of time: "90s", "1h30m", "7d", "2w", or as in ISO 8601: "PT5M", "P1DT12H". 0 or
- * -EINVAL. */
+/* Parses a length of time: "90s", "1h30m", "7d", "2weeks", "5min", or as in ISO 8601: "PT5M",
+ * "P1DT12H". 0 or -EINVAL. */
 int window_duration(const char *text, int64_t *ret_ms);
 /* The time of day. */
 int64_t window_now_ms(void);

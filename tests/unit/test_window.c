@@ -41,6 +41,30 @@ static void a_time_may_have_milliseconds(void)
 	CHECK_EQ(w.begin_ms % 1000, 125);
 }
 
+static void a_second_has_up_to_nine_decimals(void)
+{
+	static const struct {
+		const char *text;
+		int64_t begin_ms, length_ms;
+	} rows[] = {
+		{ "2026-11-23T13:30:15.2Z", INT64_C(1795440615200), 100 },
+		{ "2026-11-23T13:30:15.25Z", INT64_C(1795440615250), 10 },
+		{ "2026-11-23T13:30:15.250999999Z", INT64_C(1795440615250), 1 },
+		{ "@1795440615.5", INT64_C(1795440615500), 100 },
+		{ "@1795440615.123456789", INT64_C(1795440615123), 1 },
+		{ "@1795440615.5..@1795440616.75", INT64_C(1795440615500), 1250 },
+		{ "@1795440615", INT64_C(1795440615000), 1000 },
+	};
+	struct window w = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK_EQ(window_parse(rows[i].text, now_ms(), &w, NULL), 0);
+		CHECK_EQ(w.begin_ms, rows[i].begin_ms);
+		CHECK_EQ(w.end_ms - w.begin_ms, rows[i].length_ms);
+	}
+}
+
 static void times_mean_what_people_write(void)
 {
 	static const struct {
@@ -70,6 +94,26 @@ static void times_mean_what_people_write(void)
 		  "2026-11-20 09:30:00 .. 2026-11-21 10:30:00 +0100" },
 		{ "@1795437015..@1795437020", "2026-11-23 13:30:15 .. 13:30:20 +0100" },
 		{ "13:00:30.250..13:00:31", "2026-11-23 13:00:30 .. 13:00:31 +0100" },
+		/* The end of the day. */
+		{ "00:00..24:00", "2026-11-23 00:00:00 .. 2026-11-24 00:00:00 +0100" },
+		{ "2026-11-20T22:00..24:00", "2026-11-20 22:00:00 .. 2026-11-21 00:00:00 +0100" },
+		{ "2026-11-20T14:00..2026-11-20T24:00:00",
+		  "2026-11-20 14:00:00 .. 2026-11-21 00:00:00 +0100" },
+		{ "..24:00", ".. 2026-11-23 00:00:00 +0100" },
+		{ "2026-11-20T22:00Z..24:00", "2026-11-20 23:00:00 .. 2026-11-21 01:00:00 +0100" },
+		/* Without the zero. */
+		{ "1:24", "2026-11-23 01:24:00 .. 01:25:00 +0100" },
+		{ "9:05..9:07:30", "2026-11-23 09:05:00 .. 09:07:30 +0100" },
+		{ "2026-11-20T1:24+0100/5m", "2026-11-20 01:24:00 .. 01:29:00 +0100" },
+		{ "1:24-0300", "2026-11-23 05:24:00 .. 05:25:00 +0100" },
+		/* Words. */
+		{ "-5min", "2026-11-23 13:25:15 .. 13:30:15 +0100" },
+		{ "-2hours..-1hour", "2026-11-23 11:30:15 .. 12:30:15 +0100" },
+		{ "-90sec", "2026-11-23 13:28:45 .. 13:30:15 +0100" },
+		{ "-1hour30minutes", "2026-11-23 12:00:15 .. 13:30:15 +0100" },
+		{ "-1week..-6days", "2026-11-16 13:30:15 .. 2026-11-17 13:30:15 +0100" },
+		{ "-1day", "2026-11-22 13:30:15 .. 2026-11-23 13:30:15 +0100" },
+		{ "13:00/30secs", "2026-11-23 13:00:00 .. 13:00:30 +0100" },
 		{ "..", ".." },
 		{ "2024-02-29", "2024-02-29 00:00:00 .. 2024-03-01 00:00:00 +0100" },
 		/* Over the end of daylight saving. */
@@ -101,8 +145,26 @@ static void times_mean_what_people_write(void)
 static void what_is_no_time_is_refused(void)
 {
 	static const char *const texts[] = {
-		"13:00:30.2",
+		"13:00:30.",
+		"13:00:30.1234567890",
+		"13:00:30.2x",
 		"13:00.250",
+		"24:01",
+		"24:00:01",
+		"24:00:00.5",
+		"124:00",
+		"1:2",
+		":24",
+		"@",
+		"@1.",
+		"@1.5x",
+		"@0x10",
+		"-5mo",
+		"-5months",
+		"-5hs",
+		"-5secondss",
+		"-min",
+		"-PT5min",
 		"",
 		"now",
 		"later",
@@ -315,7 +377,8 @@ static void a_refusal_shows_the_forms(void)
 	CHECK(strstr(err.text, "'-0s' is empty"));
 }
 
-TESTS(T(a_time_may_have_milliseconds), T(times_mean_what_people_write),
-      T(what_is_no_time_is_refused), T(a_day_of_daylight_saving_has_its_own_length),
-      T(yesterday_may_have_23_or_25_hours), T(what_clocks_show_twice_is_twice_as_long),
-      T(what_clocks_skip_is_no_time), T(other_zones_skip_other_times), T(a_refusal_shows_the_forms))
+TESTS(T(a_time_may_have_milliseconds), T(a_second_has_up_to_nine_decimals),
+      T(times_mean_what_people_write), T(what_is_no_time_is_refused),
+      T(a_day_of_daylight_saving_has_its_own_length), T(yesterday_may_have_23_or_25_hours),
+      T(what_clocks_show_twice_is_twice_as_long), T(what_clocks_skip_is_no_time),
+      T(other_zones_skip_other_times), T(a_refusal_shows_the_forms))

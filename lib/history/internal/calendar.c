@@ -130,24 +130,42 @@ int calendar_parse_date(const char **s, struct tm *tm)
 	return date.tm_mday == day ? 0 : -EINVAL;
 }
 
+int calendar_parse_fraction(const char **s, struct calendar_fine *ret)
+{
+	int unit_ms = 1000, digits = 0;
+
+	*ret = (struct calendar_fine){ .length_ms = unit_ms };
+	if (**s != '.')
+		return 0;
+	for ((*s)++; **s >= '0' && **s <= '9'; (*s)++, digits++) {
+		unit_ms /= 10;
+		ret->begin_ms += (**s - '0') * unit_ms;
+	}
+	ret->length_ms = MAX(unit_ms, 1);
+	return digits >= 1 && digits <= 9 ? 0 : -EINVAL;
+}
+
+/* Parses "14:" or "1:". */
+static int parse_hour(const char **s, int *ret)
+{
+	return parse_part(s, **s && (*s)[1] == ':' ? 1 : 2, ':', 24, ret);
+}
+
 int calendar_parse_clock(const char **s, struct tm *tm, struct calendar_fine *ret)
 {
 	*ret = (struct calendar_fine){ .length_ms = 60000 };
 	tm->tm_sec = 0;
-	if (parse_part(s, 2, ':', 23, &tm->tm_hour) < 0 ||
-	    parse_part(s, 2, '\0', 59, &tm->tm_min) < 0)
+	if (parse_hour(s, &tm->tm_hour) < 0 || parse_part(s, 2, '\0', 59, &tm->tm_min) < 0)
 		return -EINVAL;
-	if (**s != ':')
-		return 0;
-	(*s)++;
-	ret->length_ms = 1000;
-	if (parse_part(s, 2, '\0', 60, &tm->tm_sec) < 0)
+	if (**s == ':') {
+		(*s)++;
+		if (parse_part(s, 2, '\0', 60, &tm->tm_sec) < 0 ||
+		    calendar_parse_fraction(s, ret) < 0)
+			return -EINVAL;
+	}
+	if (tm->tm_hour == 24 && (tm->tm_min || tm->tm_sec || ret->begin_ms))
 		return -EINVAL;
-	if (**s != '.')
-		return 0;
-	(*s)++;
-	ret->length_ms = 1;
-	return parse_part(s, 3, '\0', 999, &ret->begin_ms);
+	return 0;
 }
 
 int calendar_parse_zone(const char *s, struct calendar_zone *ret)

@@ -47,7 +47,11 @@ int64_t calendar_days_later(int64_t ms, int days);
 
 /* Parses "2026-11-20" at *@s; moves *@s past it. 0 or -EINVAL. */
 int calendar_parse_date(const char **s, struct tm *tm);
-/* Parses "14:00", "14:00:30" or "14:00:30.250". The same. */
+/* Parses "14:00", "1:24", "14:00:30" or "14:00:30.250"; "24:00" is the end of the day, so that
+ * tm->tm_hour may be 24. The same. */
 int calendar_parse_clock(const char **s, struct tm *tm, struct calendar_fine *ret);
+/* Parses the rest of a second, ".5" to ".123456789", or nothing; digits after the third are
+ * ignored. The same. */
+int calendar_parse_fraction(const char **s, struct calendar_fine *ret);
 /* Parses all of "Z", "+01:00", "+0100" or "+01". 0 or -EINVAL. */
 int calendar_parse_zone(const char *s, struct calendar_zone *ret);
