@@ -107,8 +107,8 @@ static void wait_for_work(const struct errands *s)
 /* Sets the priority of this thread. A real-time thread does not pass its own on. */
 static void prefer(const struct errands *s)
 {
-	if (s->kind == ERRANDS_SOON || s->kind == ERRANDS_FILES_SOON)
-		(void)niceness_soon();
+	if ((s->kind == ERRANDS_SOON || s->kind == ERRANDS_FILES_SOON) && s->nice <= 0)
+		(void)niceness_set(NICENESS_SOON);
 	else if (s->kind != ERRANDS_PROCESSES)
 		niceness_reset();
 	else if (s->nice < 0)

@@ -40,7 +40,7 @@ enum { ERRANDS_MAX = 8192 }; /* that may wait */
 enum errands_kind {
 	ERRANDS_OUTSIDE, /* they talk to others: the thread has no capabilities */
 	ERRANDS_FILES,	 /* they use own files: it keeps those that override the modes of files */
-	ERRANDS_SOON,	 /* as ERRANDS_OUTSIDE; it gets a CPU before others (niceness_soon()) */
+	ERRANDS_SOON,	 /* as ERRANDS_OUTSIDE; it gets a CPU before others (NICENESS_SOON) */
 	ERRANDS_FILES_SOON, /* as ERRANDS_FILES, in the same way */
 	ERRANDS_KERNEL,	    /* the same, and they see the addresses of the kernel */
 	ERRANDS_PROCESSES, /* they read /proc, soon waited for: it keeps the right to, or all if the

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -334,9 +335,9 @@ static struct limits limits_of(const struct sandbox *s, const struct pair *p)
 static bool is_used_up(const struct sandbox *s, unsigned int lane)
 {
 	const struct pair p = pair_of(s, lane);
-	const uint64_t most_ns = s->config.soon & 1U << lane
-					 ? (uint64_t)SANDBOX_SOON_USED_MS * 1000000
-					 : request_ns(s);
+	const bool is_soon =
+		s->config.soon & 1U << lane && getpriority(PRIO_PROCESS, (id_t)s->pid) < 0;
+	const uint64_t most_ns = is_soon ? (uint64_t)SANDBOX_SOON_USED_MS * 1000000 : request_ns(s);
 
 	return !s->is_front_process && pair_cpu_ns(&p) >= most_ns;
 }

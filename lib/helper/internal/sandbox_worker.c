@@ -56,9 +56,9 @@ static const struct seccomp_confine_call worker_calls[] = {
 	{ "clock_gettime" },
 	{ "sysinfo" }, /* qsort() of glibc */
 	{ "rt_sigreturn" },
-	/* Become an ordinary process. */
+	/* Become an ordinary process: itself, nobody else. */
 	{ "getpriority" },
-	{ "setpriority", SECCOMP_CONFINE_MASKED(2, UINT32_MAX, 0) },
+	{ "setpriority", SECCOMP_CONFINE_IS(0, PRIO_PROCESS), SECCOMP_CONFINE_IS(1, 0) },
 	{ "setsid" },
 	{ "exit_group" },
 #if SANITIZED
@@ -255,6 +255,8 @@ static void prefer(const struct sandbox_config *config, unsigned int lane)
 	if (!(config->soon & 1U << lane) || sigaction(SIGPROF, &action, NULL) < 0 ||
 	    setitimer(ITIMER_PROF, &end, NULL) < 0)
 		become_ordinary(0);
+	else if (getpriority(PRIO_PROCESS, 0) < 0)
+		(void)niceness_soon(); /* with the slices of time */
 }
 
 /* Serves requests over @socket until it is closed. */
@@ -267,7 +269,8 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 
 	own = shared;
 	prefer(config, lane);
-	if (!config->opens)
+	/* One that may open files does not use much itself. */
+	if (!config->opens || config->soon & 1U << lane)
 		limit(RLIMIT_CPU, (rlim_t)(config->time_ms * LIFE_PERIODS + 999) / 1000);
 	confine(config);
 	/* First comes the connection to the worker at the back. */
@@ -353,8 +356,9 @@ void sandbox_nurse(const struct sandbox_config *config, struct sandbox_shared *c
 	struct sandbox_order order;
 	int fd;
 
-	/* As an ordinary process, it had better not share its time with the profiler. */
-	if (config->soon && niceness_soon() < 0)
+	/* As an ordinary process, or one that is to go after others, it had better not share its
+	 * time with the profiler. */
+	if (config->soon && (getpriority(PRIO_PROCESS, 0) > 0 || niceness_set(NICENESS_SOON) < 0))
 		(void)setsid();
 	renounce(config->opens);
 	while (receive_next(0, &order, sizeof(order), &fd) == sizeof(order)) {
