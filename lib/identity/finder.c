@@ -23,7 +23,10 @@ enum {
 	PUT_OFF_MAX = 1024, /* files */
 	PAUSE = 50,	    /* times as long as the file before took */
 	PAUSE_MAX_S = 5,
-	LINES_MAX = 8, /* files whose lines wait to be read */
+	AHEAD_MAX = 32, /* questions that wait before a file that was executed is read */
+	LINES_MAX = 8,	/* files whose lines wait to be read */
+	/* After a new program: reading lines takes long, and other programs may end meanwhile. */
+	CALM_MS = 250,
 };
 
 struct question;
@@ -41,8 +44,10 @@ struct finder {
 	struct question *first, **end;
 	uint64_t last_added;  /* number of the last errand of ->reading */
 	uint64_t last_asked;  /* number of the last question of ->reading */
+	uint64_t asked_ns;    /* when that or a file that was executed was asked about */
 	struct question *due; /* the one that is being read, or NULL */
 	uint64_t next_ns;     /* no other is read before */
+	bool is_finishing;    /* nothing more is executed; atomic */
 };
 
 struct question {
@@ -119,7 +124,8 @@ static void read_ahead(struct errand *e)
 	struct question *q = (struct question *)e;
 	const struct keep_now by = keep_by(q->finder);
 
-	keep_functions_ahead(&by, &q->job.image, &q->job.where);
+	if (!__atomic_load_n(&q->finder->is_finishing, __ATOMIC_RELAXED))
+		keep_functions_ahead(&by, &q->job.image, &q->job.where);
 }
 
 static void keep_lines(struct errand *e)
@@ -131,9 +137,10 @@ static void keep_lines(struct errand *e)
 }
 
 /* Has lines read when there is nothing else to do: functions are needed for more. */
-static void turn_to_lines(struct finder *f)
+static void turn_to_lines(struct finder *f, uint64_t now_ns)
 {
-	if (!f->waiting_count || errands_finished(f->reading) < f->last_added)
+	if (!f->waiting_count || errands_finished(f->reading) < f->last_added ||
+	    now_ns - f->asked_ns < CALM_MS * (NS_PER_S / 1000))
 		return;
 	(void)read_soon(f, f->waiting[0]);
 	memmove(f->waiting, f->waiting + 1, --f->waiting_count * sizeof(*f->waiting));
@@ -190,7 +197,7 @@ static void turn_to_functions(struct finder *f)
 		else
 			drop(&q->errand);
 	}
-	turn_to_lines(f);
+	turn_to_lines(f, now_ns);
 	if (f->due || !f->first)
 		return;
 	if (f->put_off.count > PUT_OFF_MAX || now_ns >= MAX(f->first->at_ns, f->next_ns))
@@ -199,6 +206,7 @@ static void turn_to_functions(struct finder *f)
 
 void finder_finish_functions(struct finder *f, int ms)
 {
+	__atomic_store_n(&f->is_finishing, true, __ATOMIC_RELAXED);
 	/* The last ones asked for may yet be put off. */
 	(void)errands_wait(f->reading, f->last_asked, ms);
 	turn_to_functions(f);
@@ -206,6 +214,7 @@ void finder_finish_functions(struct finder *f, int ms)
 		f->last_asked = MAX(read_now(f, take_first(f)), f->last_asked);
 	if (!errands_wait(f->reading, f->last_asked, ms))
 		function_store_put_off(f->store, f->last_asked - errands_finished(f->reading));
+	__atomic_store_n(&f->is_finishing, false, __ATOMIC_RELAXED);
 }
 
 static void answer(struct errand *e)
@@ -286,6 +295,7 @@ void finder_keep_functions(struct finder *f, const struct finder_job *job)
 	if (!f->store || map_get(&f->put_off, job->image.cookie))
 		return;
 	number = read_soon(f, make(f, job, keep_functions));
+	f->asked_ns = clock_now_ns();
 	if (number)
 		f->last_asked = number;
 	else
@@ -294,8 +304,17 @@ void finder_keep_functions(struct finder *f, const struct finder_job *job)
 
 void finder_read_ahead(struct finder *f, const struct finder_job *job)
 {
-	if (f->store)
-		(void)read_soon(f, make(f, job, read_ahead));
+	if (!f->store)
+		return;
+	f->asked_ns = clock_now_ns();
+	/* Nobody waits for it, and what is sampled does not wait for many. */
+	if (errands_left(f->reading) < AHEAD_MAX)
+		(void)errands_add(f->reading, &make(f, job, read_ahead)->errand);
+}
+
+bool finder_reads(const struct finder *f)
+{
+	return errands_left(f->reading) > 0;
 }
 
 void finder_keep_lines(struct finder *f, const struct finder_job *job)

@@ -57,6 +57,8 @@ void finder_keep_functions(struct finder *f, const struct finder_job *job);
 /* Has the functions of an image read that was executed, for finder_keep_functions(), if that is
  * called soon (functions_ahead.h). */
 void finder_read_ahead(struct finder *f, const struct finder_job *job);
+/* Whether functions or lines are being read, or are to be, but for those that were put off. */
+bool finder_reads(const struct finder *f);
 /* Has the lines of an image at its hottest places kept, job->places, without an answer. What has to
  * wait is not kept: it is to be asked for again. */
 void finder_keep_lines(struct finder *f, const struct finder_job *job);

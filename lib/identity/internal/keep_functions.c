@@ -34,10 +34,9 @@ static void settle(struct function_store *store, const char *key, int r,
 		function_store_lacks(store, key);
 }
 
-/* Identifies @image, unless that was done; *@key is what its functions are to be kept as. Returns
- * whether they are to be. */
-static bool identify(const struct keep_now *by, struct cookie_image *image,
-		     const struct cookie_mapped *where, char key[FUNCTION_KEY])
+/* Identifies @image, unless that was done. */
+static void identify(const struct keep_now *by, struct cookie_image *image,
+		     const struct cookie_mapped *where)
 {
 	/* The answer to opener_identify(), in another thread, may not have come yet. */
 	image->host = NULL;
@@ -45,7 +44,15 @@ static bool identify(const struct keep_now *by, struct cookie_image *image,
 		(void)opener_version(by->opener, image, where);
 	free(image->host);
 	image->host = NULL;
-	return is_wanted(by->store, image, key);
+}
+
+/* Whether @image, as far as it is identified, is in the version that @key is of. */
+static bool is_version(const struct cookie_image *image, const char *key)
+{
+	char own[FUNCTION_KEY];
+
+	return !image->verified ||
+	       (function_key(&image->file, &image->version, own) && !strcmp(own, key));
 }
 
 bool keep_functions_now(const struct keep_now *by, const struct cookie_image *image,
@@ -58,12 +65,13 @@ bool keep_functions_now(const struct keep_now *by, const struct cookie_image *im
 	char key[FUNCTION_KEY];
 
 	ahead = functions_ahead_find(by->ahead, image->cookie, key);
-	if (ahead) {
+	if (ahead && is_version(image, key)) {
 		if (function_store_wants(by->store, key, !image->sampled))
 			function_store_put(by->store, key, ahead);
 		return false;
 	}
-	if (!identify(by, &known, where, key))
+	identify(by, &known, where);
+	if (!is_wanted(by->store, &known, key))
 		return false;
 	if (may_wait && known.settled)
 		return true;
@@ -79,8 +87,10 @@ void keep_functions_ahead(const struct keep_now *by, const struct cookie_image *
 	_cleanup_free_ void *bytes = NULL;
 	char key[FUNCTION_KEY];
 
-	if (!identify(by, &known, where, key) || known.settled ||
-	    known.version.size > AHEAD_FILE_MAX)
+	identify(by, &known, where);
+	/* The store is not asked: that would note that what it has is in use. */
+	if (!known.verified || known.settled || known.version.size > AHEAD_FILE_MAX ||
+	    !function_key(&known.file, &known.version, key))
 		return;
 	if (opener_functions(by->opener, &known, where, &table, &bytes) == 0)
 		functions_ahead_put(by->ahead, image->cookie, key, &bytes, &table);
