@@ -83,7 +83,7 @@ static __always_inline void count_key(struct run *run, __u32 round)
 		*slot = (struct key_slot){ round, used };
 	run->gate->used[odd] = used + 1;
 	if (used == config.wake_at)
-		wake(run);
+		wake(run->slot);
 }
 
 static __always_inline bool in_memory(const struct run *run)

@@ -48,18 +48,20 @@ static __always_inline void wake_for_image(struct run *run)
 	}
 	run->scratch->woke_ns = now_ns;
 	run->scratch->is_held = 0;
-	wake(run);
+	wake(run->slot);
 }
 
-/* Wakes user space at a later sample for files for which it was too early: their processes may
- * still run. */
-static __always_inline void wake_late(struct run *run, __u64 now_ns)
+/* Wakes user space at a later sample for files of @slot for which it was too early: their processes
+ * may still run. */
+static __always_inline void wake_late(__u32 slot, __u64 now_ns)
 {
-	if (!run->scratch->is_held || now_ns < run->scratch->woke_ns + WAKE_EVERY_NS)
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &slot);
+
+	if (!scratch || !scratch->is_held || now_ns < scratch->woke_ns + WAKE_EVERY_NS)
 		return;
-	run->scratch->woke_ns = now_ns;
-	run->scratch->is_held = 0;
-	wake(run);
+	scratch->woke_ns = now_ns;
+	scratch->is_held = 0;
+	wake(slot);
 }
 
 /* Sends a file that is seen for the first time. Returns its enum

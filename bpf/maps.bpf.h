@@ -219,9 +219,9 @@ static __always_inline bool send(__u32 slot, void *message, __u64 bytes, __u64 m
 }
 
 /* Wakes user space. */
-static __always_inline void wake(const struct run *run)
+static __always_inline void wake(__u32 slot)
 {
-	void *ring = bpf_map_lookup_elem(&rings, &run->slot);
+	void *ring = bpf_map_lookup_elem(&rings, &slot);
 	__u32 message = SAMPLE_WAKE;
 
 	if (ring)

@@ -70,7 +70,8 @@ int take_sample(struct perf_event_context *context)
 	run.weight = run.loss = weigh(run.gate);
 	pass_gate(&run);
 	take(context, &run);
-	wake_late(&run, since_ns);
+	wake_late(SAMPLE_SLOT_EVENT, since_ns);
+	wake_late(SAMPLE_SLOT_PROCESS, since_ns);
 	pass_gate(&run);
 	run.totals->run_ns += bpf_ktime_get_ns() - since_ns;
 	return config.pass_on;

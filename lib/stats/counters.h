@@ -114,7 +114,7 @@ enum counter_kind {
 	X(waited_ns, INFO, "nanoseconds that events waited for a shared counter")                  \
 	X(cpu_hotplug, INFO, "CPUs that came or went")                                             \
 	X(path_ring_full, INFO, "times a path was reported late: ring full")                       \
-	X(wakes_held, INFO, "first samples in files that had to wait for the next drain")          \
+	X(wakes_held, INFO, "files, executed or sampled first, that had to wait for a drain")      \
 	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names")                 \
 	X(images_swept, INFO, "images forgotten because they were not sampled for long")           \
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
