@@ -28,5 +28,5 @@ struct copy_limit {
 	} users[COPY_LIMIT_MAX];
 };
 
-/* Whether once more for @user is within the limit at @now_ns; then counts it. */
+/* Whether one time more for @user is within the limit at @now_ns; then counts it. */
 bool copy_limit_take(struct copy_limit *l, uid_t user, uint64_t now_ns);

@@ -6,7 +6,7 @@
  * newest ones: their tables take the place of older ones.
  *
  *	functions_ahead_put(&ahead, cookie, key, &bytes, &table);	when it is executed
- *	table = functions_ahead_find(&ahead, cookie, key);	with the first sample
+ *	found = functions_ahead_find(&ahead, cookie, key);	with the first sample
  *	functions_ahead_done(&ahead);
  */
 #pragma once
