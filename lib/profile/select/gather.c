@@ -46,6 +46,7 @@ void gather_free(struct gather *g)
 	free(g->sessions);
 	free(g->images);
 	free(g->files);
+	free(g->others);
 	map_done(&g->image_by_hash);
 	intern_done(&g->names);
 	arena_done(&g->arena);
@@ -388,40 +389,9 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 	return r;
 }
 
-/* Looks for another session with slices in a window. */
-struct other_session {
-	const char *dir, *own; /* of the sessions, and the name of this one */
-	const struct window *wanted;
-	char *found;
-};
-
-static int look_into(const char *name, void *data)
-{
-	struct other_session *o = data;
-	_cleanup_free_ char *samples = path_join(o->dir, name);
-	struct window its;
-
-	if (!strcmp(name, o->own) || history_span(samples, o->wanted, &its, NULL) < 0)
-		return 0;
-	o->found = xstrdup(name);
-	return 1;
-}
-
-/* The name of another session next to the one at @samples that has slices in @wanted, or NULL; the
- * caller frees. */
-static char *find_other_session(const char *samples, const struct window *wanted)
-{
-	const char *own = path_base(samples);
-	_cleanup_free_ char *dir = xstrndup(samples, (size_t)(own - samples));
-	_cleanup_free_ char *session_dir = path_join(dir, "..");
-	struct other_session o = { dir, own, wanted, NULL };
-
-	(void)session_list(session_dir, look_into, &o, NULL);
-	return o.found;
-}
-
 /* Sets the error that nothing was sampled in the window, with what the history has instead. */
-static int say_no_slice(const struct gather *g, const struct window *wanted, struct error *err)
+static int say_no_slice(struct gather *g, const struct spec *spec, const struct window *wanted,
+			struct error *err)
 {
 	_cleanup_(history_freep) struct history *all = NULL;
 	_cleanup_free_ char *window = window_text(wanted), *there = NULL, *other = NULL;
@@ -430,18 +400,19 @@ static int say_no_slice(const struct gather *g, const struct window *wanted, str
 	if (history_read(samples, &WINDOW_ALL, NULL, &all, err) < 0)
 		return err ? err->code : -ENODATA;
 	there = window_text(&history_covers(all)->span);
-	other = find_other_session(samples, wanted);
+	gather_find_others(g, spec, wanted);
+	other = gather_others_text(g, false);
 	return error_set(err, -ENODATA,
 			 "%s: no samples were taken in the time %s; there are some from %s%s%s",
-			 samples, window, there, other ? ", and in session:" : "", other ?: "");
+			 samples, window, there, *other ? ", and in session:" : "", other);
 }
 
-static int say_nothing_there(const struct gather *g, const struct spec *spec, struct error *err)
+static int say_nothing_there(struct gather *g, const struct spec *spec, struct error *err)
 {
 	_cleanup_(setup_done) struct setup setup = { 0 };
 
 	if (spec_window(spec))
-		return say_no_slice(g, spec_window(spec), err);
+		return say_no_slice(g, spec, spec_window(spec), err);
 	if (!g->skipped && setup_read(g->sessions[0].samples, &setup, NULL) == 0 && setup.ended)
 		return error_set(err, -ENODATA,
 				 "%s: no samples: the run '%s' was too short, or its events too "

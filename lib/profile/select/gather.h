@@ -105,6 +105,9 @@ struct gather {
 	bool has_whole; /* sample files have all counts, in addition to the blocks: in slot 0 */
 	/* Each class has so many counts: one per step of time, or slot 0 and one per block. */
 	uint32_t slots;
+	/* Names of sessions that were not selected, and have samples of the window, too. */
+	const char **others;
+	size_t other_count, other_room;
 	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
 	struct map image_by_hash;		   /* index + 1 */
@@ -163,3 +166,11 @@ bool gather_has_chains(const struct gather *g);
 /* Frees all; NULL is fine. */
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);
+/* Adds to @g->others, in the order of names, the sessions next to those of @g that have samples in
+ * @window, unless @spec excludes them or their host. No counts are read, and of each session
+ * directory at most eight sessions: those that were written at the time of the window or next to
+ * it. */
+void gather_find_others(struct gather *g, const struct spec *spec, const struct window *window);
+/* Their names for the tag session, "before,night"; with @own, those of the sessions of @g follow.
+ * The caller frees; empty if there are none. */
+char *gather_others_text(const struct gather *g, bool own);

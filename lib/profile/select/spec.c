@@ -268,11 +268,16 @@ static bool lists(const struct spec_values *values, const char *name)
 	return false;
 }
 
+bool spec_excludes_session(const struct spec *spec, const char *name)
+{
+	return lists(&spec->of[SPEC_SESSION_EXCLUDE], name);
+}
+
 bool spec_wants_session(const struct spec *spec, const char *name)
 {
 	const struct spec_values *sessions = &spec->of[SPEC_SESSION];
 
-	if (lists(&spec->of[SPEC_SESSION_EXCLUDE], name))
+	if (spec_excludes_session(spec, name))
 		return false;
 	return sessions->count ? lists(sessions, name) : !strcmp(name, "current");
 }

@@ -114,6 +114,8 @@ void spec_drop_repeated(struct spec *spec);
 void spec_expand_sessions(struct spec *spec, const char *session_dir);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);
+/* Whether the tag session-exclude names the session. */
+bool spec_excludes_session(const struct spec *spec, const char *name);
 /* Whether sessions of the host are wanted; NULL is not known. */
 bool spec_wants_host(const struct spec *spec, const char *host);
 /* The same for samples of threads called @comm. */
