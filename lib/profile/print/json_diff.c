@@ -18,6 +18,7 @@ void json_comparison(const struct report *r, struct json *j)
 		json_u64(j, NULL, r->container->before_totals[i]);
 	json_close(j, ']');
 	json_sessions(r->before->gather, "first_sessions", j);
+	json_other_sessions(r->before->gather, "first_other_sessions", j);
 	json_u64(j, "first_skipped_files", r->before->skipped);
 	json_losses(r->before->losses, "first_losses", j);
 	if (r->container->first)

@@ -88,6 +88,18 @@ void json_sessions(const struct gather *g, const char *name, struct json *j)
 		json_close(j, ']');
 }
 
+void json_other_sessions(const struct gather *g, const char *name, struct json *j)
+{
+	size_t i;
+
+	if (!g || !g->other_count)
+		return;
+	json_open(j, name, '[');
+	for (i = 0; i < g->other_count; i++)
+		json_string(j, NULL, g->others[i]);
+	json_close(j, ']');
+}
+
 static void write_number_or_all(struct json *j, const char *name, int64_t value)
 {
 	if (value == SNAME_ALL)
@@ -160,6 +172,7 @@ void json_head(const struct report *r, struct json *j)
 	json_string(j, "format", "opreport-1");
 	json_string(j, "cpu", cpu);
 	json_sessions(r->gather, "sessions", j);
+	json_other_sessions(r->gather, "other_sessions", j);
 	write_classes(r, j);
 	json_losses(r->losses, "losses", j);
 	json_u64(j, "skipped_files", r->skipped);

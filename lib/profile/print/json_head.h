@@ -20,6 +20,9 @@ void json_head(const struct report *r, struct json *j);
 /* Writes what is known of the sessions, and of the window of time, as the member @name; writes
  * nothing if that is unknown. */
 void json_sessions(const struct gather *g, const char *name, struct json *j);
+/* Writes the names of other sessions that have samples of the window, too, as the member @name;
+ * writes nothing if there are none. */
+void json_other_sessions(const struct gather *g, const char *name, struct json *j);
 /* Writes how the noise of a profile of the report was measured as the member @name; writes nothing
  * if it was not. */
 void json_noise(const struct report *r, const struct container *c, const char *name,

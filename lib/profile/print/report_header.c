@@ -392,6 +392,7 @@ void report_header_text(const struct report *r, FILE *out)
 	print_idle_waits(r, out);
 	print_differences(r, out);
 	header_facts(r->gather, SESSION_FACTS_TIME, "", out);
+	header_others(r->gather, "", out);
 	if (!r->timeline && !r->trend)
 		print_axis(r, out);
 	if (r->skipped)

@@ -451,6 +451,8 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 		return why.files ? spec_explain_say(&why, spec, err)
 				 : say_nothing_there(g, spec, err);
 	spec_explain_warn_unused(&why, spec);
+	if (spec_value(spec, SPEC_TIME) && !spec_value(spec, SPEC_SESSION))
+		gather_find_others(g, spec, spec_window(spec));
 	*ret = STEAL(g);
 	return 0;
 }

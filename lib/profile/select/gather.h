@@ -167,9 +167,9 @@ bool gather_has_chains(const struct gather *g);
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);
 /* Adds to @g->others, in the order of names, the sessions next to those of @g that have samples in
- * @window, unless @spec excludes them or their host. No counts are read, and of each session
- * directory at most eight sessions: those that were written at the time of the window or next to
- * it. */
+ * @window, unless @spec excludes them or their host. gather_files() does it if a window was given,
+ * and no session. No counts are read, and of each session directory at most eight sessions: those
+ * that were written at the time of the window or next to it. */
 void gather_find_others(struct gather *g, const struct spec *spec, const struct window *window);
 /* Their names for the tag session, "before,night"; with @own, those of the sessions of @g follow.
  * The caller frees; empty if there are none. */

@@ -185,6 +185,7 @@ void report_chains_json(const struct report *r, FILE *out)
 	json_string(&j, "format", "opreport-chains-2");
 	json_string(&j, "cpu", cpu);
 	json_sessions(r->gather, "sessions", &j);
+	json_other_sessions(r->gather, "other_sessions", &j);
 	json_string(&j, "event", event);
 	json_u64(&j, "lost", r->losses->samples);
 	json_u64(&j, "samples", c->samples);

@@ -77,6 +77,23 @@ void header_facts(const struct gather *g, enum session_facts which, const char *
 	}
 }
 
+void header_others(const struct gather *g, const char *before, FILE *out)
+{
+	_cleanup_free_ char *others = NULL, *all = NULL;
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+
+	if (!g || !g->other_count)
+		return;
+	others = gather_others_text(g, false);
+	all = gather_others_text(g, true);
+	strbuf_adds(&line, "session:");
+	text_visible(&line, others);
+	strbuf_addf(&line, " %s samples of this time, too; add session:",
+		    g->other_count == 1 ? "has" : "have");
+	text_visible(&line, all);
+	(void)fprintf(out, "%sNote: %s to see them\n", before, strbuf_text(&line));
+}
+
 static void print_samples(const struct report *r, const uint64_t *totals, size_t classes, FILE *out)
 {
 	char count[REPORT_COUNT_MAX];
@@ -114,6 +131,7 @@ static void print_times(const struct report *r, FILE *out)
 	size_t i, k;
 
 	header_facts(first, SESSION_FACTS_TIME, "First profile: ", out);
+	header_others(first, "First profile: ", out);
 	for (i = 0; first && second && i < first->session_count; i++)
 		for (k = 0; k < second->session_count; k++)
 			print_shared_time(&first->sessions[i], &second->sessions[k], out);

@@ -19,5 +19,8 @@ void header_loss(const struct loss *loss, double all, FILE *out);
 /* Prints a line, after @before, about each session of which these facts are known. @g may be
  * NULL. */
 void header_facts(const struct gather *g, enum session_facts which, const char *before, FILE *out);
+/* Prints a line, after @before, if other sessions have samples of the window, too. @g may be
+ * NULL. */
+void header_others(const struct gather *g, const char *before, FILE *out);
 /* Prints which two profiles are compared and how. */
 void header_comparison(const struct report *r, FILE *out);
