@@ -4,6 +4,7 @@
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff.h"
+#include "profile/rows/diff_builds.h"
 #include "profile/rows/diff_match.h"
 #include "profile/select/gather.h"
 
@@ -96,6 +97,98 @@ static void an_added_image_is_found_by_its_name(void)
 	CHECK_EQ(second.image_count, 2);
 	gather_done(&first);
 	gather_done(&second);
+}
+
+static void builds_are_one_if_most_samples_moved(void)
+{
+	/* Samples of /a, /a#1 and /a#2 in both profiles; which build stands for the path. */
+	static const struct {
+		uint64_t samples[2][3];
+		bool joined;
+		uint32_t shown[2];
+	} rows[] = {
+		{ { { 100 }, { 7, 93 } }, true, { 0, 1 } },
+		{ { { 7, 93 }, { 0, 100 } }, false, { 0 } },
+		{ { { 93, 7 }, { 7, 93 } }, true, { 0, 1 } },
+		{ { { 50, 50 }, { 500, 500 } }, false, { 0 } },
+		{ { { 100 }, { 50, 50 } }, false, { 0 } },
+		{ { { 100 }, { 49, 51 } }, true, { 0, 1 } },
+		{ { { 0, 100 }, { 40, 0, 60 } }, true, { 1, 2 } },
+		/* one build on each side needs no addition, and one side alone nothing */
+		{ { { 100 }, { 0, 100 } }, false, { 0 } },
+		{ { { 50, 50 }, { 0 } }, false, { 0 } },
+	};
+	static const char *const names[] = { "/a", "/a#1", "/a#2", NULL };
+	size_t i, side;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(diff_builds_done) struct diff_builds b = { 0 };
+		const uint64_t *samples[2] = { rows[i].samples[0], rows[i].samples[1] };
+		struct gather first = { 0 }, second = { 0 };
+		uint32_t image;
+
+		add_images(&first, names);
+		add_images(&second, names);
+		diff_builds_find((const struct gather *const[2]){ &first, &second }, samples, &b);
+		for (side = 0; side < 2; side++) {
+			for (image = 0; image < 3; image++) {
+				bool joined = rows[i].joined && samples[side][image];
+
+				if (!CHECK(b.joined[side][image] == joined &&
+					   b.shown[side][image] ==
+						   (joined ? rows[i].shown[side] : image)))
+					printf("# row %zu: side %zu, %s\n", i, side, names[image]);
+			}
+			CHECK_EQ(b.any[side], rows[i].joined);
+		}
+		diff_builds_name(&b, &second);
+		CHECK_EQ(second.images[1].has_builds, rows[i].joined && rows[i].shown[1] == 1);
+		CHECK(!rows[i].joined || !strcmp(second.images[rows[i].shown[1]].shown, "/a"));
+		gather_done(&first);
+		gather_done(&second);
+	}
+}
+
+/* Functions of one name are one row over all builds; those of other files only at one address. */
+static void rows_of_builds_are_added_up(void)
+{
+	static const char *const names[] = { "/a", "/a#1", "/lib", NULL };
+	static const struct {
+		uint32_t image, app;
+		uint64_t address, count, expected; /* 0: it is part of another row */
+	} rows[] = {
+		{ 0, 0, 0x10, 1, 3 }, { 1, 1, 0x20, 2, 0 },   { 2, 0, 0x10, 4, 4 + 8 },
+		{ 2, 1, 0x10, 8, 0 }, { 2, 1, 0x18, 16, 16 }, { 2, 2, 0x10, 32, 32 },
+	};
+	struct gather g = { 0 };
+	struct container c;
+	uint32_t shown[] = { 1, 1, 2 }, ids[ARRAY_SIZE(rows)];
+	bool joined[] = { true, true, false };
+	const struct diff_builds b = { .shown = { shown }, .joined = { joined }, .any = { true } };
+	size_t i, n = 0;
+
+	add_images(&g, names);
+	container_init(&c, 1);
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		container_add_row(&c, &(struct row){ .kind = ROW_SYMBOL,
+						     .image = rows[i].image,
+						     .app = rows[i].app,
+						     .symbol = container_symbol(&c, "f"),
+						     .address = rows[i].address })
+			->counts[0] = rows[i].count;
+	diff_builds_join(&b, 0, &c, &g, ids);
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].expected) {
+			CHECK_EQ(ids[i], n);
+			CHECK_EQ(c.rows[n].id, n);
+			CHECK_EQ(c.rows[n++].counts[0], rows[i].expected);
+		}
+	CHECK_EQ(c.count, n);
+	CHECK_EQ(c.rows[0].image, 1);
+	CHECK_EQ(c.rows[0].address, 0x20); /* in the build that is shown */
+	CHECK_EQ(c.rows[1].app, 1);
+	container_done(&c);
+	gather_done(&g);
 }
 
 /* A symbol "f" on one side of a comparison: its place in the sources. */
@@ -234,5 +327,6 @@ static void classes_must_be_the_same(void)
 }
 
 TESTS(T(images_match_by_path_then_by_their_only_name), T(an_added_image_is_found_by_its_name),
+      T(builds_are_one_if_most_samples_moved), T(rows_of_builds_are_added_up),
       T(symbols_of_one_name_match_by_file_then_line_then_order),
       T(each_row_has_at_most_one_partner), T(classes_must_be_the_same))

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "profile/rows/chains.h"
 #include "profile/rows/diff.h"
+#include "profile/rows/diff_builds.h"
 #include "profile/rows/diff_match.h"
 #include "profile/select/gather.h"
 
@@ -116,6 +117,83 @@ static void make_lines(struct chains *c)
 		count_blocks(c, count);
 }
 
+/* --- builds of one path --- */
+
+/* The samples of each image, also of applications; caller frees. */
+static uint64_t *samples_of(const struct chains *c)
+{
+	uint64_t *samples = diff_builds_samples(c->gather, &c->rows);
+	size_t i;
+
+	for (i = 0; i < c->line_count; i++)
+		samples[c->lines[i].app] += c->lines[i].samples;
+	return samples;
+}
+
+/* Counts each line once for each function in it, now that several may be one. */
+static void count_inclusive(struct chains *c)
+{
+	_cleanup_free_ size_t *seen = xcalloc(c->rows.count + 1, sizeof(*seen));
+	size_t i, k;
+
+	for (i = 0; i < c->rows.count; i++)
+		c->rows.rows[i].counts[CHAINS_INCLUSIVE] = 0;
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *line = &c->lines[i];
+
+		for (k = 0; k < line->count; k++) {
+			uint32_t id = c->frames[line->first + k];
+
+			if (seen[id] != i + 1)
+				c->rows.rows[id].counts[CHAINS_INCLUSIVE] += line->samples;
+			seen[id] = i + 1;
+		}
+	}
+}
+
+/* Adds up lines that are the same now. @ids becomes the new one by id of each line. */
+static void join_lines(struct chains *c, uint32_t *ids)
+{
+	size_t count = c->line_count, frames = c->frame_count, i;
+	struct map by_hash = MAP_INIT;
+
+	c->line_count = 0;
+	for (i = 0; i < count; i++) {
+		struct chains_line line = c->lines[i];
+		struct chains_line *known = chains_find_line(c, &by_hash, &line);
+
+		ids[line.id] = known ? known->id : (uint32_t)c->line_count;
+		if (known)
+			known->samples += line.samples;
+		else
+			(void)chains_add_line(c, &by_hash, &line);
+	}
+	c->frame_count = frames; /* they stayed in their places */
+	map_done(&by_hash);
+}
+
+/* Adds up the functions and the lines of builds. */
+static void join_builds(struct chains *c, const struct diff_builds *builds, unsigned int side)
+{
+	_cleanup_free_ uint32_t *rows = xcalloc(c->rows.count + 1, sizeof(*rows));
+	_cleanup_free_ uint32_t *lines = xcalloc(c->line_count + 1, sizeof(*lines));
+	size_t i;
+
+	if (!builds->any[side])
+		return;
+	diff_builds_join(builds, side, &c->rows, c->gather, rows);
+	for (i = 0; i < c->frame_count; i++)
+		c->frames[i] = rows[c->frames[i]];
+	for (i = 0; i < c->line_count; i++)
+		c->lines[i].app = builds->shown[side][c->lines[i].app];
+	join_lines(c, lines);
+	for (i = 0; i < c->moment_count; i++)
+		c->moments[i].line = lines[c->moments[i].line];
+	for (i = 0; i < c->part_count; i++)
+		c->parts[i].line = lines[c->parts[i].line];
+	count_inclusive(c);
+}
+
 /* --- matching --- */
 
 /* By number of the second profile: what the first has, and its partners. */
@@ -161,19 +239,6 @@ static uint32_t *match_lines(const struct chains *first, struct chains *second,
 	return found;
 }
 
-/* Whether chains have each image of the gather; caller frees. */
-static bool *sampled_images(const struct chains *c)
-{
-	bool *sampled = xcalloc(c->gather->image_count + 1, sizeof(*sampled));
-	size_t i;
-
-	for (i = 0; i < c->line_count; i++)
-		sampled[c->lines[i].app] = true;
-	for (i = 0; i < c->rows.count; i++)
-		sampled[c->rows.rows[i].image] = true;
-	return sampled;
-}
-
 /* Says of the images of both profiles whether they are the kernel. */
 static void extend_kernel(const struct chains *first, struct chains *second, size_t had,
 			  const uint32_t *images)
@@ -195,19 +260,25 @@ int chains_compare(struct chains *first, struct chains *second, struct chains_bi
 	const struct diff_side b = { second->gather, binaries.second, NULL, &second->rows };
 	size_t had = second->gather->image_count;
 	_cleanup_free_ uint32_t *images = NULL, *rows = NULL, *lines = NULL;
-	_cleanup_free_ bool *of_first = NULL, *of_second = NULL;
+	const struct gather *const gathers[2] = { first->gather, second->gather };
+	_cleanup_free_ uint64_t *of_first = NULL, *of_second = NULL;
+	_cleanup_(diff_builds_done) struct diff_builds builds = { 0 };
 
 	if (strcmp(first->event, second->event) != 0)
 		return error_set(err, -EINVAL,
 				 "the two profiles have chains of different events: the first %s; "
 				 "the second %s; choose what both have with event:NAME or count:N",
 				 first->event, second->event);
+	of_first = samples_of(first);
+	of_second = samples_of(second);
+	diff_builds_find(gathers, (const uint64_t *const[2]){ of_first, of_second }, &builds);
+	join_builds(first, &builds, 0);
+	join_builds(second, &builds, 1);
 	make_lines(first);
 	make_lines(second);
-	of_first = sampled_images(first);
-	of_second = sampled_images(second);
 	images = diff_match_images(first->gather, second->gather,
-				   &(struct diff_images){ of_first, of_second });
+				   &(struct diff_images){ builds.sampled[0], builds.sampled[1] });
+	diff_builds_name(&builds, second->gather);
 	extend_kernel(first, second, had, images);
 	rows = diff_match_rows(&a, &b, images);
 	diff_join(&first->rows, &second->rows, images, rows);

@@ -7,6 +7,7 @@
 #include "profile/select/cgroup_label.h"
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
+#include "profile/rows/diff_builds.h"
 #include "profile/rows/diff_match.h"
 #include "profile/select/gather.h"
 #include "profile/rows/statistics.h"
@@ -213,12 +214,22 @@ void diff_join(const struct container *first, struct container *second, const ui
 
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err)
 {
+	const struct gather *const gathers[2] = { first->gather, second->gather };
+	_cleanup_free_ uint64_t *of_first = NULL, *of_second = NULL;
 	_cleanup_free_ uint32_t *images = NULL, *partners = NULL;
+	_cleanup_(diff_builds_done) struct diff_builds builds = { 0 };
 	int r = diff_check_classes(first, second, err);
 
 	if (r < 0)
 		return r;
-	images = diff_match_images(first->gather, second->gather, NULL);
+	of_first = diff_builds_samples(first->gather, first->container);
+	of_second = diff_builds_samples(second->gather, second->container);
+	diff_builds_find(gathers, (const uint64_t *const[2]){ of_first, of_second }, &builds);
+	diff_builds_join(&builds, 0, first->container, first->gather, NULL);
+	diff_builds_join(&builds, 1, second->container, second->gather, NULL);
+	images = diff_match_images(first->gather, second->gather,
+				   &(struct diff_images){ builds.sampled[0], builds.sampled[1] });
+	diff_builds_name(&builds, second->gather);
 	partners = diff_match_rows(first, second, images);
 	diff_join(first->container, second->container, images, partners);
 	return 0;

@@ -9,10 +9,11 @@
  *		...second.container's rows have ->before
  *
  * Applications and images correspond if they have the same path: of several builds first those that
- * both sides have, then the others in their order. If exactly one on each side has no partner by
- * path, the same last part of the path suffices. Symbols correspond by their linker name. If
- * several symbols of an image have one name (static functions of several files), those in the same
- * source file correspond: first at the same line, then in the order of their lines.
+ * both sides have, then the others in their order; or their rows are added up (diff_builds.h). If
+ * exactly one on each side has no partner by path, the same last part of the path suffices. Symbols
+ * correspond by their linker name. If several symbols of an image have one name (static functions
+ * of several files), those in the same source file correspond: first at the same line, then in the
+ * order of their lines.
  */
 #pragma once
 
@@ -46,9 +47,9 @@ const char *diff_by_meaning(enum diff_by by);
 /* 0, or -EINVAL with the reason if two profiles have different columns, so that their counts cannot
  * be compared. Reads only ->gather and ->classes. */
 int diff_check_classes(const struct diff_side *a, const struct diff_side *b, struct error *err);
-/* Merges the rows of @first into those of @second: its container then has ->before, and its gather
- * has the images of both, so that @first's must live as long. 0, or -EINVAL if the two differ in
- * their columns. */
+/* Merges the rows of @first into those of @second, after those of several builds were added up in
+ * both: its container then has ->before, and its gather has the images of both, so that @first's
+ * must live as long. 0, or -EINVAL if the two differ in their columns. */
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err);
 
 /* Merges the rows of @first into those of @second. @images: of @second's gather, by image of the

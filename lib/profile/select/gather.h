@@ -69,6 +69,8 @@ struct gather_image {
 			     * is known; or GATHER_NONE */
 	bool is_wanted;	    /* the specification selects samples in it; else it is only at the
 			     * other end of arcs, or an application */
+	bool has_builds;    /* two profiles are compared, and it stands for several builds of its
+			     * path: rows/diff_builds.h */
 };
 
 struct gather_file {

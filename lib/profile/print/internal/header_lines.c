@@ -137,6 +137,25 @@ static void print_times(const struct report *r, FILE *out)
 			print_shared_time(&first->sessions[i], &second->sessions[k], out);
 }
 
+/* Prints which files have several builds that are compared as one: the first, and the number of
+ * others. */
+static void print_builds(const struct gather *g, FILE *out)
+{
+	const char *path = NULL;
+	size_t n = 0, i;
+
+	for (i = 0; i < g->image_count; i++) {
+		path = g->images[i].has_builds && !path ? g->images[i].shown : path;
+		n += g->images[i].has_builds;
+	}
+	if (n == 0)
+		return;
+	(void)fprintf(out, "Note: several builds of %s", path);
+	if (n > 1)
+		(void)fprintf(out, ", and of %zu other file%s,", n - 1, text_plural(n - 1));
+	(void)fputs(" are added up and compared as one\n", out);
+}
+
 void header_comparison(const struct report *r, FILE *out)
 {
 	const struct report_before *before = r->before;
@@ -159,6 +178,8 @@ void header_comparison(const struct report *r, FILE *out)
 		      before->is_annotated ? "samples, %, % of the first, points, diff %"
 					   : "\"diff %\" is relative to the first");
 	print_times(r, out);
+	if (r->gather)
+		print_builds(r->gather, out);
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
 			      before->skipped, text_plural(before->skipped));
