@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "elf/elffile.h"
 #include "profile/rows/diff.h"
+#include "profile/rows/diff_builds.h"
 #include "profile/rows/diff_match.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
@@ -104,6 +105,21 @@ static void index_views(struct annotate_pair *p)
 	}
 }
 
+/* Code of several builds cannot be added up: of a path of which most samples are of other builds
+ * now, those with the most samples are compared. */
+static uint32_t *match_images(const struct annotate_pair *p)
+{
+	struct gather *const gathers[2] = { p->sides[0].gather, p->sides[1].gather };
+	_cleanup_free_ uint64_t *first = diff_builds_samples(gathers[0], &p->rows.sides[0]);
+	_cleanup_free_ uint64_t *second = diff_builds_samples(gathers[1], &p->rows.sides[1]);
+	_cleanup_(diff_builds_done) struct diff_builds builds = { 0 };
+
+	diff_builds_find((const struct gather *const[2]){ gathers[0], gathers[1] },
+			 (const uint64_t *const[2]){ first, second }, &builds);
+	return diff_match_images(gathers[0], gathers[1],
+				 &(struct diff_images){ builds.sampled[0], builds.sampled[1] });
+}
+
 static void match(struct annotate_pair *p)
 {
 	struct diff_side sides[2];
@@ -114,7 +130,7 @@ static void match(struct annotate_pair *p)
 	for (side = 0; side < 2; side++)
 		sides[side] = (struct diff_side){ p->sides[side].gather, p->sides[side].binaries,
 						  p->sides[side].classes, &p->rows.sides[side] };
-	p->images = diff_match_images(p->sides[0].gather, p->sides[1].gather, NULL);
+	p->images = match_images(p);
 	rows = diff_match_rows(&sides[0], &sides[1], p->images);
 	partners = xcalloc(p->function_count[0] + 1, sizeof(*partners));
 	for (i = 0; i < p->function_count[0]; i++)
