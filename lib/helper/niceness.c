@@ -19,8 +19,8 @@ enum { TRIES = 4, PAUSE_NS = 100000000 };
 /* The shortest slice that the scheduler grants. */
 static const uint64_t slice_ns = 100000;
 
-/* Sets the length of slices; 0: what others have. Earlier kernels ignore it. */
-static void set_slices(int nice, uint64_t ns)
+/* Asks for slices of that length. Kernels before 6.12 ignore it. */
+static void shorten_slices(void)
 {
 	/* As in linux/sched/types.h, which not all C libraries can include. */
 	struct {
@@ -29,7 +29,10 @@ static void set_slices(int nice, uint64_t ns)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = nice, .runtime = ns };
+	} attr = { .size = sizeof(attr),
+		   .policy = SCHED_OTHER,
+		   .nice = NICENESS_SOON,
+		   .runtime = slice_ns };
 
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
@@ -39,7 +42,7 @@ int niceness_soon(void)
 	int r = niceness_set(NICENESS_SOON);
 
 	if (r == 0)
-		set_slices(NICENESS_SOON, slice_ns);
+		shorten_slices();
 	return r;
 }
 
