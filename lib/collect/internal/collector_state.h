@@ -82,8 +82,8 @@ int collector_drain_last(struct collector *c, struct error *err);
 /* Drains until @errands has run the one with @number. Nothing is recorded meanwhile, nor after that
  * until intake.is_between is false again. Why it could not drain, collector_sync() reports. */
 void collector_drain_beside(struct collector *c, struct errands *errands, uint64_t number);
-/* Ends that: records what waits, in turns, in which it drains, so that it is counted in the slice in
- * which it was sampled. 0 or -errno. */
+/* Ends that: records what waits, in turns, in which it drains, so that it is counted in the slice
+ * in which it was sampled. 0 or -errno. */
 int collector_take_held(struct collector *c, struct error *err);
 /* Prepares for collector_relieve(). What is drained then waits in the backlog. */
 void collector_open_relief(struct collector *c);
