@@ -140,6 +140,19 @@ static bool sums_suffice(const struct report_view *view)
 	       !view->errors && !view->compares && !view->outer;
 }
 
+/* -EINVAL, and that "--OPTION=AXIS" needs samples that are kept separate by that. */
+static int not_separate(struct error *err, const char *option, const char *axis)
+{
+	if (!strcmp(axis, "host"))
+		return error_set(err, -EINVAL,
+				 "--%s=host: the session does not say where it was recorded",
+				 option);
+	return error_set(err, -EINVAL,
+			 "--%s=%s: not kept separate in this session; profile with "
+			 "--separate-%s (operf) or --separate=%s (opcontrol)",
+			 option, axis, axis, axis);
+}
+
 static int collect_chains(struct profile_report *r, struct error *err)
 {
 	struct chains *c = &r->profile->chains;
@@ -163,15 +176,8 @@ static int collect_chains(struct profile_report *r, struct error *err)
 		status = gather_steps(c->gather, c->spec, division, &c->steps, err);
 	if (status == 0)
 		status = chains_collect(c, r->profile->binaries, err);
-	if (status == 0 && c->outer == CHAINS_OUTER_HOST && !c->tasks.count)
-		status = error_set(err, -EINVAL,
-				   "--folded=host: the session does not say where it was recorded");
-	else if (status == 0 && c->outer && !c->tasks.count)
-		status = error_set(err, -EINVAL,
-				   "--folded=%s: not kept separate in this session; profile with "
-				   "--separate-%s (operf) or --separate=%s (opcontrol)",
-				   chains_outer_name(c->outer), chains_outer_name(c->outer),
-				   chains_outer_name(c->outer));
+	if (status == 0 && c->outer && !c->tasks.count)
+		status = not_separate(err, "folded", chains_outer_name(c->outer));
 	if (status < 0)
 		return status;
 	if (report_form(r->view->form)->has_places)
@@ -259,6 +265,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		row_places_find_all(&r->rows, p->gather, p->binaries);
 	if (r->view->rows.line)
 		return choose_line(r, err);
+	if (!timeline_has_things(r->view->timeline, &p->classes))
+		return not_separate(err, "timeline", timeline_by_name(r->view->timeline));
 	if (r->view->timeline && r->view->rows.only)
 		container_choose_rows(&r->rows);
 	else if (symbol_filter_is_set(&r->view->chosen.symbols) && !r->view->trend)

@@ -46,6 +46,38 @@ unsigned int timeline_merge(enum timeline_by by)
 	       (by == TIMELINE_IMAGE ? CLASSES_MERGE_LIB : 0);
 }
 
+/* Whether the rows are the classes of one event. */
+static bool is_by_class(enum timeline_by by)
+{
+	return by == TIMELINE_HOST || by == TIMELINE_CGROUP || by == TIMELINE_COMM;
+}
+
+const char *timeline_class_name(enum timeline_by by, const struct class *class)
+{
+	switch (by) {
+	case TIMELINE_HOST:
+		return class->host;
+	case TIMELINE_CGROUP:
+		return class->task.cgroup;
+	case TIMELINE_COMM:
+		return class->task.comm;
+	default:
+		return NULL;
+	}
+}
+
+bool timeline_has_things(enum timeline_by by, const struct classes *classes)
+{
+	size_t i;
+
+	if (!is_by_class(by))
+		return true;
+	for (i = 0; i < classes->count; i++)
+		if (timeline_class_name(by, &classes->classes[i]))
+			return true;
+	return false;
+}
+
 /* Adds a row, if it has samples. */
 static void add_row(struct timeline_table *t, const struct row *row, const struct class *class,
 		    const uint64_t *counts, uint32_t steps)
@@ -88,12 +120,6 @@ static int compare_sums(const void *pa, const void *pb)
 	if (a->sum != b->sum)
 		return a->sum < b->sum ? 1 : -1;
 	return (a->class > b->class) - (a->class < b->class);
-}
-
-/* Whether the rows are the classes of one event. */
-static bool is_by_class(enum timeline_by by)
-{
-	return by == TIMELINE_HOST || by == TIMELINE_CGROUP || by == TIMELINE_COMM;
 }
 
 /* A table of the hosts, cgroups, or names of threads, of one event, whose classes are those from

@@ -31,11 +31,10 @@ static const char *thing_name(const struct report *r, const struct timeline_row 
 {
 	switch (r->timeline->by) {
 	case TIMELINE_HOST:
-		return row->class->host ?: "(not known)";
+		return timeline_class_name(r->timeline->by, row->class) ?: "(not known)";
 	case TIMELINE_CGROUP:
-		return row->class->task.cgroup ?: "(not separated)";
 	case TIMELINE_COMM:
-		return row->class->task.comm ?: "(not separated)";
+		return timeline_class_name(r->timeline->by, row->class) ?: "(not separated)";
 	case TIMELINE_EVENT:
 		return row->class->name;
 	case TIMELINE_NONE:
