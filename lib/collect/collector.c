@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "helper/errands.h"
 #include "helper/relief.h"
 #include "history/history_name.h"
 #include "history/levels.h"
@@ -48,6 +49,7 @@ void collector_free(struct collector *c)
 	quota_free(c->quota);
 	record_free(c->record);
 	relief_free(c->relief);
+	errands_leave(c->clearer);
 	cookie_table_free(c->cookies);
 	function_store_free(c->functions);
 	hot_code_done(&c->hot);
@@ -415,6 +417,7 @@ int collector_start(struct collector *c, struct error *err)
 		spending_begin(c->spending, c->ops, c->driver);
 	c->written_ns = clock_now_ns();
 	c->running = c->is_sampled = true;
+	collector_clear(c); /* an earlier process may have been killed in it */
 	collector_begin_slice(c);
 	return 0;
 }

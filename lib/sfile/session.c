@@ -54,7 +54,7 @@ bool session_name_valid(const char *name)
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
 }
 
-static int check_name(const char *name, struct error *err)
+int session_name_check(const char *name, struct error *err)
 {
 	if (session_name_valid(name))
 		return 0;
@@ -67,7 +67,7 @@ int session_create(const char *session_dir, const char *name, struct error *err)
 	_cleanup_free_ char *stats = path_join(samples, "stats");
 	_cleanup_free_ char *abi = path_join(session_dir, "abi");
 	_cleanup_free_ char *text = abi_text(abi_native());
-	int r = check_name(name, err);
+	int r = session_name_check(name, err);
 
 	if (r == 0)
 		r = path_make_dirs(stats, 0755, err);
@@ -307,58 +307,6 @@ int session_list_strays(const char *session_dir, int (*each)(const char *name, v
 			void *data, struct error *err)
 {
 	return list_entries(session_dir, TREE_FILE, each, data, err);
-}
-
-/* --- renaming and removing --- */
-
-/* Opens the directory of all sessions, which must not be a link. A descriptor or -errno. */
-static int open_sessions(const char *session_dir, struct error *err)
-{
-	_cleanup_close_ int dir = open(session_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct error why = ERROR_INIT;
-	int fd;
-
-	if (dir < 0)
-		return error_errno(err, -errno, "%s", session_dir);
-	fd = dirtree_open(dir, "samples", &why);
-	return fd < 0 ? error_set(err, fd, "%s/%s", session_dir, why.text) : fd;
-}
-
-int session_rename(const char *session_dir, const char *from, const char *to, struct error *err)
-{
-	_cleanup_close_ int samples = -1;
-	struct error why = ERROR_INIT;
-	int r;
-
-	if (check_name(from, err) < 0 || check_name(to, err) < 0)
-		return -EINVAL;
-	samples = open_sessions(session_dir, err);
-	if (samples < 0)
-		return samples;
-	r = dirtree_rename(samples, from, to, &why);
-	if (r == 0)
-		(void)fsync(samples); /* where that fails, it takes a little longer */
-	if (r == -EEXIST)
-		return error_set(err, r, "session '%s' already exists in %s", to, session_dir);
-	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
-}
-
-int session_remove(const char *session_dir, const char *name, struct error *err)
-{
-	_cleanup_close_ int samples = -1;
-	struct error why = ERROR_INIT;
-	int tries = 10, r;
-
-	if (check_name(name, err) < 0)
-		return -EINVAL;
-	samples = open_sessions(session_dir, err);
-	if (samples < 0)
-		return samples == -ENOENT ? 0 : samples;
-	/* Who rolls its history up may create a file meanwhile. */
-	do
-		r = dirtree_remove(samples, name, &why);
-	while (r == -ENOTEMPTY && --tries > 0);
-	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
 }
 
 /* --- counters --- */

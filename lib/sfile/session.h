@@ -69,12 +69,20 @@ int session_list_strays(const char *session_dir, int (*each)(const char *name, v
 
 /* Renames session @from to @to, which must not exist (-EEXIST). Returns 0 or -errno. */
 int session_rename(const char *session_dir, const char *from, const char *to, struct error *err);
-/* Removes session @name and everything in it; a missing session is not an error. Returns 0 or
- * -errno. */
+/* Removes session @name: gives it a name that no session has, so that it is gone at once and as a
+ * whole, however long its files take. session_clear() removes these. A missing session is not an
+ * error. Returns 0 or -errno. */
+int session_set_aside(const char *session_dir, const char *name, struct error *err);
+/* Removes what sessions that were set aside have left, also those of earlier processes. Returns 0
+ * or -errno; then some may be left. */
+int session_clear(const char *session_dir, struct error *err);
+/* Both. */
 int session_remove(const char *session_dir, const char *name, struct error *err);
 /* Returns whether @name is a valid session name: no slash, no leading dot, neither empty nor too
  * long. */
 bool session_name_valid(const char *name);
+/* 0 if it is; else -EINVAL. */
+int session_name_check(const char *name, struct error *err);
 
 /* Adds @value to the counter @name, a decimal number in the file @samples/stats/@name; the sum
  * saturates at UINT64_MAX. A slash in @name creates a subdirectory ("cpu0/sample_received").

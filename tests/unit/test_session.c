@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
+#include "file/dirtree.h"
 #include "file/path.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
@@ -265,6 +266,31 @@ static void sessions_are_renamed_listed_and_removed(void)
 	CHECK_STR(strbuf_text(&seen), "current ");
 }
 
+static void a_session_is_gone_before_its_files_are(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = path_join(dir, "samples"),
+			    *left = path_join(samples, ".removed.1/stats"), *below = NULL;
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(session_create(dir, "current", &err), 0);
+		CHECK_EQ(session_set_aside(dir, "current", &err), 0);
+	}
+	CHECK_EQ(session_set_aside(dir, "current", &err), 0);
+	CHECK_EQ(session_list(dir, list_name, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen), "");
+	CHECK_EQ(access(left, F_OK), 0);
+
+	/* Removing another one, later, removes all that is left. */
+	CHECK_EQ(session_create(dir, "monday", &err), 0);
+	CHECK_EQ(session_remove(dir, "monday", &err), 0);
+	CHECK_EQ(dirtree_names_of(samples, &seen), 0);
+	CHECK_EQ(seen.length, 0);
+}
+
 static void removing_a_session_does_not_follow_links(void)
 {
 	_cleanup_directory_ char *dir = test_directory(), *other = test_directory();
@@ -444,7 +470,8 @@ TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_by_one_thread_reads_a_directory_when_it_comes_there),
       T(no_name_leads_out_of_the_session_directory), T(a_session_that_is_not_there_is_named),
       T(a_new_session_has_all_that_belongs_to_it), T(the_abi_is_the_originals),
-      T(sessions_are_renamed_listed_and_removed), T(removing_a_session_does_not_follow_links),
+      T(sessions_are_renamed_listed_and_removed), T(a_session_is_gone_before_its_files_are),
+      T(removing_a_session_does_not_follow_links),
       T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
       T(a_reader_cannot_keep_the_writer_out), T(one_writer_at_a_time_and_death_frees_the_lock),
       T(counters_add_up), T(a_counter_that_cannot_be_opened_is_named),

@@ -99,8 +99,8 @@ static int change_session(const struct control_context *context, const char *sav
 		return lock;
 	if (!save_as)
 		return session_remove(context->session_dir, "current", err);
-	if (!session_name_valid(save_as))
-		return error_set(err, -EINVAL, "'%s' is not a valid session name", save_as);
+	if (session_name_check(save_as, err) < 0)
+		return -EINVAL;
 	if (!session_exists(context->session_dir, "current"))
 		return error_set(err, -ENOENT, "%s: no samples to save", context->session_dir);
 	return session_rename(context->session_dir, "current", save_as, err);

@@ -11,6 +11,7 @@
 #include "sfile/setup.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* What becomes of the session whose files are closed, and the next one. It takes long if there are
  * many files, or if the disk is busy. */
@@ -44,7 +45,7 @@ static void change(struct errand *e)
 	if (!ch->is_removed)
 		ch->left = ch->saved_as
 				   ? save(ch)
-				   : session_remove(ch->session_dir, ch->session_name, &ch->why);
+				   : session_set_aside(ch->session_dir, ch->session_name, &ch->why);
 	if (ch->left == 0)
 		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
 	/* Nothing is recorded meanwhile. */
@@ -54,6 +55,44 @@ static void change(struct errand *e)
 
 static void drop(struct errand *e _unused_)
 {
+}
+
+/* The removal of what sessions that were set aside have left. */
+struct clearing {
+	struct errand errand;
+	char *session_dir;
+};
+
+static void drop_clearing(struct errand *e)
+{
+	struct clearing *clearing = (struct clearing *)e;
+
+	free(clearing->session_dir);
+	free(clearing);
+}
+
+static void clear(struct errand *e)
+{
+	struct error why = ERROR_INIT;
+
+	if (session_clear(((struct clearing *)e)->session_dir, &why) < 0)
+		log_warn("%s; some of a removed session is left", why.text);
+}
+
+void collector_clear(struct collector *c)
+{
+	struct clearing *clearing;
+	struct errand *done;
+
+	if (!c->clearer && errands_new(ERRANDS_FILES, &c->clearer, NULL) < 0)
+		return; /* the next one does it */
+	while ((done = errands_take(c->clearer)))
+		done->drop(done);
+	clearing = xcalloc(1, sizeof(*clearing));
+	*clearing = (struct clearing){ .errand = { .run = clear, .drop = drop_clearing },
+				       .session_dir = xstrdup(c->session_dir) };
+	if (!errands_add(c->clearer, &clearing->errand))
+		drop_clearing(&clearing->errand);
 }
 
 /* Has a thread do it, and drains meanwhile. Without one, or if nothing is to be drained, it is done
@@ -105,6 +144,8 @@ static int replace_session(struct collector *c, const char *saved_as, bool is_re
 	int r;
 
 	change_beside(c, &ch);
+	if (!saved_as)
+		collector_clear(c);
 	r = ch.left < 0 ? ch.left : note_begun(c, &ch);
 	return r < 0 ? error_set(err, r, "%s", ch.why.text) : 0;
 }
@@ -180,7 +221,7 @@ int collector_reset(struct collector *c, struct error *err)
 
 int collector_save(struct collector *c, const char *name, struct error *err)
 {
-	if (!session_name_valid(name))
-		return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
-	return change_session(c, name, err);
+	int r = session_name_check(name, err);
+
+	return r < 0 ? r : change_session(c, name, err);
 }

@@ -54,15 +54,16 @@ struct collector {
 	gid_t group;	    /* the same */
 	bool is_made_again; /* as collector_made_again() */
 	bool running;
-	bool has_drained;      /* since collector_tend() was called last */
-	bool is_behind;	       /* that call left all to the next one */
-	bool is_drain_due;     /* the driver has more */
-	struct error drained;  /* why collector_tend() could not drain; code 0: it could */
-	struct totals totals;  /* of the drivers and records before collector_change() */
-	uint64_t written_ns;   /* when the counters were last written to stats/ */
-	struct turn *turn;     /* of the caller's loop, or NULL */
-	struct relief *relief; /* of its thread, or NULL */
-	uint64_t drained_ns;   /* when samples were last drained */
+	bool has_drained;	 /* since collector_tend() was called last */
+	bool is_behind;		 /* that call left all to the next one */
+	bool is_drain_due;	 /* the driver has more */
+	struct error drained;	 /* why collector_tend() could not drain; code 0: it could */
+	struct totals totals;	 /* of the drivers and records before collector_change() */
+	uint64_t written_ns;	 /* when the counters were last written to stats/ */
+	struct turn *turn;	 /* of the caller's loop, or NULL */
+	struct relief *relief;	 /* of its thread, or NULL */
+	struct errands *clearer; /* that removes what removed sessions have left; or NULL */
+	uint64_t drained_ns;	 /* when samples were last drained */
 	bool is_draining;
 
 	void (*relieved)(void *data); /* is called when the relief has drained; or NULL */
@@ -85,6 +86,8 @@ void collector_drain_beside(struct collector *c, struct errands *errands, uint64
 /* Ends that: records what waits, in turns, in which it drains, so that it is counted in the slice
  * in which it was sampled. 0 or -errno. */
 int collector_take_held(struct collector *c, struct error *err);
+/* Has a thread, which nobody waits for, remove what removed sessions have left. */
+void collector_clear(struct collector *c);
 /* Prepares for collector_relieve(). What is drained then waits in the backlog. */
 void collector_open_relief(struct collector *c);
 /* What failed where it could not be reported, once: 0 or -errno. */
