@@ -129,14 +129,14 @@ static int list_status(const struct list *l, struct error *err)
 
 /* --- tables --- */
 
-/* "2026-11-20 14:00", "-" if it is not known; caller frees. */
-static char *minute_text(int64_t ms)
+/* "2026-11-20 14:00:05", "-" if it is not known; caller frees. */
+static char *second_text(int64_t ms)
 {
 	char *text = ms ? window_time(ms) : xstrdup("-");
 
 	if (ms) {
 		text[strlen("2026-11-20")] = ' ';
-		text[strlen("2026-11-20 14:00")] = '\0';
+		text[strlen("2026-11-20 14:00:05")] = '\0';
 	}
 	return text;
 }
@@ -231,18 +231,18 @@ static void print_sessions(const struct list *l)
 	size_t i;
 
 	add_name(&line, "Name", width);
-	strbuf_addf(&line, "  %-16s  %-16s  %-5s  %9s  %9s  %s", "Begin", "End", "Zone", "Samples",
+	strbuf_addf(&line, "  %-19s  %-19s  %-5s  %9s  %9s  %s", "Begin", "End", "Zone", "Samples",
 		    "Size", "Events, command");
 	print_line(&line);
 	for (i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
 		int64_t began_ms = ms_of(e->setup.began), ended_ms = ms_of(e->setup.ended);
-		_cleanup_free_ char *began = minute_text(began_ms), *ended = minute_text(ended_ms),
+		_cleanup_free_ char *began = second_text(began_ms), *ended = second_text(ended_ms),
 				    *zone = zone_text(began_ms, ended_ms),
 				    *size = size_text(e->bytes), *events = events_text(&e->setup);
 
 		add_name(&line, e->name, width);
-		strbuf_addf(&line, "  %-16s  %-16s  %-5s  %9" PRIu64 "  %9s  %s", began, ended,
+		strbuf_addf(&line, "  %-19s  %-19s  %-5s  %9" PRIu64 "  %9s  %s", began, ended,
 			    zone, e->samples, size, events);
 		if (e->setup.command)
 			strbuf_addf(&line, ", %s", e->setup.command);
@@ -257,7 +257,7 @@ static void print_history(const struct list *l)
 	size_t i;
 
 	add_name(&line, "Name", width);
-	strbuf_addf(&line, "  %6s  %-16s  %-16s  %-5s  %9s", "Slices", "From", "To", "Zone",
+	strbuf_addf(&line, "  %6s  %-19s  %-19s  %-5s  %9s", "Slices", "From", "To", "Zone",
 		    "Size");
 	print_line(&line);
 	for (i = 0; i < l->count; i++)
@@ -267,12 +267,12 @@ static void print_history(const struct list *l)
 
 			if (!kept->files)
 				continue;
-			from = minute_text(kept->span.begin_ms);
-			to = minute_text(kept->span.end_ms);
+			from = second_text(kept->span.begin_ms);
+			to = second_text(kept->span.end_ms);
 			zone = zone_text(kept->span.begin_ms, kept->span.end_ms);
 			size = size_text(kept->bytes);
 			add_name(&line, l->entries[i].name, width);
-			strbuf_addf(&line, "  %6s  %-16s  %-16s  %-5s  %9s",
+			strbuf_addf(&line, "  %6s  %-19s  %-19s  %-5s  %9s",
 				    history_level(level)->slice_text, from, to, zone, size);
 			print_line(&line);
 		}
@@ -377,8 +377,8 @@ static int delete_as_owner(const char *session_dir, const char *name, struct err
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 	struct stat st;
 
-	if (!session_name_valid(name))
-		return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
+	if (session_name_check(name, err) < 0)
+		return -EINVAL;
 	if (lstat(samples, &st) < 0 || !S_ISDIR(st.st_mode))
 		return error_set(err, -ENOENT,
 				 "%s: no session '%s'; 'opcontrol --list-sessions' lists them",
