@@ -27,15 +27,18 @@ struct bench {
 	struct opener *opener;
 	struct finder *finder;
 	struct cookie_table *cookies;
+	struct function_store *store;
+	struct cookie_mapped where; /* this process */
 };
 
 static void bench_init(struct bench *b)
 {
 	struct error err = ERROR_INIT;
 
-	*b = (struct bench){ .dir = test_directory() };
+	*b = (struct bench){ .dir = test_directory(), .where.tgid = (uint32_t)getpid() };
 	b->path = xasprintf("%s/program", b->dir);
 	b->cookies = cookie_table_new();
+	b->store = function_store_new(b->dir, 1 << 30);
 	CHECK_EQ(copy_file("/proc/self/exe", 0, b->path, &err), 0);
 	CHECK_EQ(parser_new(&b->parser, &err), 0);
 	CHECK_EQ(opener_new(b->parser, &b->opener, &err), 0);
@@ -49,6 +52,7 @@ static void bench_done(struct bench *b)
 	opener_free(b->opener);
 	parser_free(b->parser);
 	cookie_table_free(b->cookies);
+	function_store_free(b->store);
 	free(b->path);
 	test_directory_donep(&b->dir);
 }
@@ -99,46 +103,38 @@ static char *kept_path(const struct bench *b, const struct cookie_image *image)
 	return xasprintf("%s/symbols/%s", b->dir, key);
 }
 
-static uint64_t functions_kept(const struct function_store *store)
+static uint64_t functions_kept(const struct bench *b)
 {
 	struct function_store_counts counts;
 
-	function_store_count(store, &counts);
+	function_store_count(b->store, &counts);
 	return counts.functions_kept;
 }
 
 static void functions_of_what_is_sampled_are_kept(void)
 {
 	BENCH(b);
-	_cleanup_(function_store_freep) struct function_store *store =
-		function_store_new(b.dir, 1 << 30);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	uint64_t cookie = cookie_of(&b);
 	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
 	_cleanup_free_ char *path = NULL;
 	unsigned int i;
 
-	cookie_keep_in(b.cookies, store);
-	cookie_identify(b.cookies, cookie, &where);
+	cookie_keep_in(b.cookies, b.store);
+	cookie_identify(b.cookies, cookie, &b.where);
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	path = kept_path(&b, image);
 	CHECK(access(path, F_OK) < 0);
-	cookie_keep(b.cookies, cookie, &where);
+	cookie_keep(b.cookies, cookie, &b.where);
 	for (i = 0; i < 1000 && access(path, F_OK) < 0; i++)
 		(void)usleep(10000);
 	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
-	finder_free(STEAL(b.finder));
-	cookie_table_finder(b.cookies, NULL);
 }
 
 /* The file of a program that has ended has no name, and no process shows it. */
 static void functions_of_what_is_executed_outlive_it(void)
 {
 	BENCH(b);
-	_cleanup_(function_store_freep) struct function_store *store =
-		function_store_new(b.dir, 1 << 30);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	uint64_t cookie = cookie_of(&b);
 	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
@@ -146,37 +142,32 @@ static void functions_of_what_is_executed_outlive_it(void)
 	struct function_store_counts counts;
 	unsigned int i;
 
-	cookie_keep_in(b.cookies, store);
-	cookie_identify(b.cookies, cookie, &where);
-	cookie_executed(b.cookies, cookie, &where);
+	cookie_keep_in(b.cookies, b.store);
+	cookie_identify(b.cookies, cookie, &b.where);
+	cookie_executed(b.cookies, cookie, &b.where);
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	path = kept_path(&b, image);
 	for (i = 0; i < 1000 && finder_reads(b.finder); i++)
 		(void)usleep(10000);
 	CHECK(access(path, F_OK) < 0);
 	CHECK_EQ(unlink(b.path), 0);
-	cookie_keep(b.cookies, cookie, &where);
+	cookie_keep(b.cookies, cookie, &b.where);
 	finder_finish_functions(b.finder, 10000);
 	CHECK_EQ(function_file_read(path, "program", &st, NULL), 0);
-	function_store_count(store, &counts);
+	function_store_count(b.store, &counts);
 	CHECK_EQ(counts.functions_put_off, 0);
-	finder_free(STEAL(b.finder));
-	cookie_table_finder(b.cookies, NULL);
 }
 
 static void functions_of_a_settled_file_are_read_later(void)
 {
 	BENCH(b);
-	_cleanup_(function_store_freep) struct function_store *store =
-		function_store_new(b.dir, 1 << 30);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	uint64_t cookie = cookie_of(&b);
-	struct finder_job job = { .where = where };
+	struct finder_job job = { .where = b.where };
 	_cleanup_free_ char *path = NULL;
 	struct finder_job answer;
 
-	finder_set_store(b.finder, store);
-	cookie_identify(b.cookies, cookie, &where);
+	finder_set_store(b.finder, b.store);
+	cookie_identify(b.cookies, cookie, &b.where);
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	job.image = *cookie_lookup(b.cookies, cookie);
 	CHECK(!job.image.settled); /* no package installs it there */
@@ -188,19 +179,16 @@ static void functions_of_a_settled_file_are_read_later(void)
 	job.image.cookie++;
 	job.image.version.build_id.bytes[0]++;
 	finder_keep_functions(b.finder, &job);
-	while (!functions_kept(store))
+	while (!functions_kept(&b))
 		(void)usleep(10000);
 	CHECK(!finder_take(b.finder, &answer));
 	CHECK(access(path, F_OK) < 0);
 	finder_finish_functions(b.finder, 10000);
 	CHECK_EQ(access(path, F_OK), 0);
-	finder_free(STEAL(b.finder));
-	cookie_table_finder(b.cookies, NULL);
 }
 
 /* Asks for the lines of the function @name of @image once, and waits for an answer. */
-static void keep_lines_of(struct bench *b, const struct function_store *store, const char *name,
-			  const struct cookie_image *image)
+static void keep_lines_of(struct bench *b, const char *name, const struct cookie_image *image)
 {
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
 	_cleanup_free_ char *path = kept_path(b, image);
@@ -213,11 +201,11 @@ static void keep_lines_of(struct bench *b, const struct function_store *store, c
 		if (!strcmp(symtab_at(st, i)->name, name))
 			hottest.offsets[hottest.count++] = symtab_at(st, i)->offset + 1;
 	CHECK_EQ(hottest.count, 1);
-	function_store_count(store, &before);
+	function_store_count(b->store, &before);
 	cookie_keep_lines(b->cookies, image->cookie, &hottest);
 	for (i = 0; i < 1000; i++) {
 		cookie_settle(b->cookies);
-		function_store_count(store, &counts);
+		function_store_count(b->store, &counts);
 		if (counts.lines_kept + counts.lines_put_off >
 		    before.lines_kept + before.lines_put_off)
 			return;
@@ -229,9 +217,6 @@ static void keep_lines_of(struct bench *b, const struct function_store *store, c
 static void lines_of_the_hottest_functions_are_kept(void)
 {
 	BENCH(b);
-	_cleanup_(function_store_freep) struct function_store *store =
-		function_store_new(b.dir, 1 << 30);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	uint64_t cookie = cookie_of(&b);
 	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
 	_cleanup_(kept_lines_done) struct kept_lines kept = { 0 };
@@ -239,36 +224,33 @@ static void lines_of_the_hottest_functions_are_kept(void)
 	_cleanup_free_ char *path = NULL;
 	size_t i, own = 0;
 
-	cookie_keep_in(b.cookies, store);
-	cookie_identify(b.cookies, cookie, &where);
+	cookie_keep_in(b.cookies, b.store);
+	cookie_identify(b.cookies, cookie, &b.where);
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	path = kept_path(&b, image);
-	cookie_keep(b.cookies, cookie, &where);
-	while (!functions_kept(store))
+	cookie_keep(b.cookies, cookie, &b.where);
+	while (!functions_kept(&b))
 		(void)usleep(10000);
-	keep_lines_of(&b, store, "finder_new", image);
+	keep_lines_of(&b, "finder_new", image);
 	CHECK_EQ(function_file_read_lines(path, &kept, NULL), 0);
 	for (i = 0; i < kept.file_count; i++)
 		own += strstr(kept.files[i], "lib/identity/finder.c") != NULL;
 	CHECK_EQ(own, 1);
 	CHECK(kept.count > 5);
 	/* There is a pause before the next one. */
-	keep_lines_of(&b, store, "opener_new", image);
-	function_store_count(store, &counts);
+	keep_lines_of(&b, "opener_new", image);
+	function_store_count(b.store, &counts);
 	CHECK_EQ(counts.lines_kept, 1);
 	CHECK_EQ(counts.lines_put_off, 1);
-	finder_free(STEAL(b.finder));
-	cookie_table_finder(b.cookies, NULL);
 }
 
 /* The opener's worker that is asked reaches only one worker of the parser. */
 static void a_version_is_read_for_the_thread_of_functions(void)
 {
 	BENCH(b);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	struct cookie_image image = *cookie_lookup(b.cookies, cookie_of(&b));
 
-	CHECK_EQ(opener_version(b.opener, &image, &where), 0);
+	CHECK_EQ(opener_version(b.opener, &image, &b.where), 0);
 	CHECK(image.verified);
 	CHECK(image.version.build_id.size > 0);
 }
@@ -276,9 +258,6 @@ static void a_version_is_read_for_the_thread_of_functions(void)
 static void without_a_finder_an_open_file_is_enough(void)
 {
 	BENCH(b);
-	_cleanup_(function_store_freep) struct function_store *store =
-		function_store_new(b.dir, 1 << 30);
-	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
 	uint64_t cookie = cookie_of(&b);
 	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
@@ -286,9 +265,9 @@ static void without_a_finder_an_open_file_is_enough(void)
 
 	cookie_table_finder(b.cookies, NULL);
 	cookie_table_parser(b.cookies, b.parser);
-	cookie_keep_in(b.cookies, store);
-	cookie_identify(b.cookies, cookie, &where);
-	cookie_keep(b.cookies, cookie, &where);
+	cookie_keep_in(b.cookies, b.store);
+	cookie_identify(b.cookies, cookie, &b.where);
+	cookie_keep(b.cookies, cookie, &b.where);
 	CHECK_EQ(unlink(b.path), 0);
 	path = kept_path(&b, image);
 	CHECK(access(path, F_OK) < 0);
@@ -308,11 +287,11 @@ static void a_changed_file_gets_another_cookie_later(void)
 	cookie_identify(b.cookies, cookie, &(struct cookie_mapped){ 0 });
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	CHECK_EQ(write(fd, "more", 4), 4);
-	CHECK_EQ(cookie_renew(b.cookies, cookie, &where, 10 * second), cookie);
+	CHECK_EQ(cookie_renew(b.cookies, cookie, &b.where, 10 * second), cookie);
 	for (i = 0; i < 1000 && new == cookie; i++) {
 		(void)usleep(10000);
 		cookie_settle(b.cookies);
-		new = cookie_renew(b.cookies, cookie, &where, 11 * second);
+		new = cookie_renew(b.cookies, cookie, &b.where, 11 * second);
 	}
 	CHECK(new != cookie);
 	CHECK_EQ(cookie_lookup(b.cookies, new)->version.size,
@@ -328,11 +307,11 @@ static void a_table_is_built_of_what_another_process_opens(void)
 	const struct cookie_mapped where = { .root = "" };
 	struct cookie_image image = { .kind = COOKIE_FILE, .path = b.path };
 
-	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), 0);
+	CHECK_EQ(opener_table(b.opener, &image, &b.where, rules, &there), 0);
 	CHECK_EQ(parser_table(NULL, fd, rules, &here, NULL), 0);
 	CHECK_EQ(there->row_count, here->row_count);
 	image.path = b.dir;
-	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), -ENOENT);
+	CHECK_EQ(opener_table(b.opener, &image, &b.where, rules, &there), -ENOENT);
 }
 
 static void samples_wait_in_order_until_images_are_known(void)
