@@ -393,13 +393,14 @@ static int divide_time(struct gather *g, const struct spec *spec, struct error *
 static int say_no_slice(struct gather *g, const struct spec *spec, const struct window *wanted,
 			struct error *err)
 {
-	_cleanup_(history_freep) struct history *all = NULL;
 	_cleanup_free_ char *window = window_text(wanted), *there = NULL, *other = NULL;
 	const char *samples = g->sessions[0].samples;
+	struct window span;
+	int r = history_span(samples, &WINDOW_ALL, &span, err);
 
-	if (history_read(samples, &WINDOW_ALL, NULL, &all, err) < 0)
-		return err ? err->code : -ENODATA;
-	there = window_text(&history_covers(all)->span);
+	if (r < 0)
+		return r;
+	there = window_text(&span);
 	gather_find_others(g, spec, wanted);
 	other = gather_others_text(g, false);
 	return error_set(err, -ENODATA,
