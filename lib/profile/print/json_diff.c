@@ -4,6 +4,25 @@
 #include "base/json.h"
 #include "profile/print/json_head.h"
 #include "profile/print/report.h"
+#include "profile/select/gather.h"
+
+/* Writes which files have several builds that are compared as one, if there are any. */
+static void write_builds(const struct gather *g, struct json *j)
+{
+	bool is_open = false;
+	size_t i;
+
+	for (i = 0; i < g->image_count; i++) {
+		if (!g->images[i].has_builds)
+			continue;
+		if (!is_open)
+			json_open(j, "joined_builds", '[');
+		is_open = true;
+		json_string(j, NULL, g->images[i].shown);
+	}
+	if (is_open)
+		json_close(j, ']');
+}
 
 void json_comparison(const struct report *r, struct json *j)
 {
@@ -19,6 +38,7 @@ void json_comparison(const struct report *r, struct json *j)
 	json_close(j, ']');
 	json_sessions(r->before->gather, "first_sessions", j);
 	json_other_sessions(r->before->gather, "first_other_sessions", j);
+	write_builds(r->gather, j);
 	json_u64(j, "first_skipped_files", r->before->skipped);
 	json_losses(r->before->losses, "first_losses", j);
 	if (r->container->first)
