@@ -11,6 +11,7 @@ REPORTS = [("opreport", *options) for options in (
     ("--json",), ("-l", "--json"), ("-d", "-g", "--json"), ("-c", "--json"), ("--chains", "--json"),
     ("-l", "--csv"), ("-d", "-g", "--csv"), ("-c", "--csv"), ("-X",), ("-X", "-l", "-g"), ("-X", "-d", "-g"),
     ("-X", "-c"), ("-x",), ("-l", "--errors"), ("-l", "-m", "all"))]
+FEW = REPORTS[3:12:2] + REPORTS[21:25]
 REPORTS += [("opannotate", "-a"), ("opannotate", "-s"), ("opannotate", "-a", "-s")]
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""check.py [--calls|--calls-only] TOOLS SESSION_DIR...: checks that all reports of each session
+"""check.py [--calls|--calls-few|--calls-only] TOOLS SESSION_DIR...: checks that all reports of each session
 (oprofile_data) agree with each other and with what is stored, whatever their form and options; with --calls
-that callers in chains are callers, too, with --calls-only just that. Prints TAP, and what was compared."""
+that callers in chains are callers, too; with --calls-few that, but of archives some reports only, and no options
+that choose rows; with --calls-only just that. Prints TAP, and what was compared."""
 import os
 import sys
 import time
@@ -19,7 +20,7 @@ from reports import Profile
 FEW_MERGES = ("cpu", "tid", "tgid", "lib", "cgroup", "comm", "tgid,lib", "cpu,cgroup,unitmask", "all")
 
 
-def check_all(profile, top, merges=None):
+def check_all(profile, top, merges=None, few=False):
     """All checks but that of calls, which needs a true session."""
     steps = {
         "forms": lambda: forms.check_forms(profile),
@@ -30,8 +31,10 @@ def check_all(profile, top, merges=None):
         "inlines": lambda: choices.check_inlines(profile),
         "merges": lambda: choices.check_merges(profile, merges=merges),
         "annotated": lambda: annotated.check_annotated(profile),
-        "archives": lambda: archives.check_archives(profile),
+        "archives": lambda: archives.check_archives(profile, archives.FEW if few else None),
     }
+    if few:
+        del steps["choices"]
     for name, step in steps.items():
         begin = time.time()
         step()
@@ -47,7 +50,7 @@ def main():
         profile = Profile(os.path.abspath(tools), ".", ["--session-dir=" + session], session)
         top = os.path.join(session, "samples/current")
         if option != "--calls-only":
-            check_all(profile, top, FEW_MERGES)
+            check_all(profile, top, FEW_MERGES, option == "--calls-few")
         if option:
             calls.check_calls(profile, top)
         compared.update(profile.checked)
