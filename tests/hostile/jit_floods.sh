@@ -51,12 +51,12 @@ awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%x 10 %0200d\n", 0x10000000 + i
 
 ok "the daemon starts" opcontrol --start --session-dir="$session" --event=TIMER:500 --max-memory=128M
 run 65534 "$dir/falling"
-ok "it answers while a million falling addresses are read" answers 20
+ok "it answers while a million falling addresses are read" answers 10
 echo "# the slowest answer took $slowest ms, at most $(daemon_memory) KiB were resident"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
 	run 65533 "$dir/large"
 done
-ok "it answers while 24 processes have large maps" answers 20
+ok "it answers while 24 processes have large maps" answers 10
 echo "# the slowest answer took $slowest ms, at most $(daemon_memory) KiB were resident"
 ok "it keeps to its memory" test "$(daemon_memory)" -le 262144
 run 65532 "$dir/none"

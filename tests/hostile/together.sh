@@ -9,7 +9,7 @@ hostile=$OP_BUILD_ROOT/tests/hostile
 command -v setpriv >/dev/null || skip_all "needs setpriv"
 [ -x "$hostile/hangfs" ] && [ -c /dev/fuse ] || skip_all "needs FUSE"
 [ "$(uname -m)" = x86_64 ] || skip_all "the code is for x86-64"
-seconds=${OP_ATTACK_SECONDS:-30}
+seconds=${OP_ATTACK_SECONDS:-15}
 chmod 755 "$dir"
 
 end_attack()
