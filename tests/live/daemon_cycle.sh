@@ -53,7 +53,11 @@ ok "reset while it is stopped" opcontrol --reset
 is "  empties the session" "$(counter samples)" 0
 is "  but not the saved one" "$(ls "$session/samples/monday/stats/samples")" \
 	"$session/samples/monday/stats/samples"
+removed_all() { ! ls -d "$session"/samples/.removed.* >/dev/null 2>&1; }
+ok "  and all files are removed" wait_for removed_all
+mkdir -p "$session/samples/.removed.3/{root}/left" # by a daemon that was killed meanwhile
 ok "start, dump and stop in one call" opcontrol --start --dump --stop
+ok "  removes what another daemon left" wait_for removed_all
 opcontrol --start >/dev/null
 before=$(status_number samples_received)
 wait_for received_more_than "$before"
