@@ -90,6 +90,7 @@ python3 -c "
 def a(n): return sum(i * i for i in range(n))
 for _ in range(300): a(5000)"
 perl -e 'for $i (1 .. 2000000) { $s .= chr($i % 64 + 32) if $i % 3 }'
+cd "$dir" # where node leaves a log
 ! command -v node >/dev/null || node --perf-basic-prof -e "
 function a(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
 for (let i = 0; i < 300; i++) a(1e6)"
