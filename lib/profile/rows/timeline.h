@@ -89,7 +89,8 @@ unsigned int timeline_merge(enum timeline_by by);
 /* The host, cgroup or name of threads of a class, in a timeline by that; NULL: not known, or not
  * kept separate. Borrowed. */
 const char *timeline_class_name(enum timeline_by by, const struct class *class);
-/* Whether there is a thing that can have a row: by host, cgroup or comm, whether a class has one. */
+/* Whether there is a thing that can have a row: by host, cgroup or comm, whether a class has
+ * one. */
 bool timeline_has_things(enum timeline_by by, const struct classes *classes);
 
 /* Makes the tables. The rows are those of @c, in its order; all is borrowed. The caller calls
