@@ -99,6 +99,8 @@ int control_call(const char *session_dir, const char *request, struct strbuf *an
 	_cleanup_close_ int fd = control_connect(session_dir, CONTROL_TIMEOUT_MS, err);
 	int r;
 
+	if (strchr(request, '\n'))
+		return error_set(err, -EINVAL, "a request to the daemon cannot have several lines");
 	if (fd < 0)
 		return fd;
 	r = send_all(fd, line, deadline_ms);

@@ -51,7 +51,12 @@ char *session_symbols(const char *samples)
 
 bool session_name_valid(const char *name)
 {
-	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
+	size_t length = strlen(name), i;
+
+	for (i = 0; i < length; i++)
+		if ((unsigned char)name[i] < ' ' || name[i] == '\177' || name[i] == '/')
+			return false;
+	return length && *name != '.' && length <= NAME_MAX;
 }
 
 int session_name_check(const char *name, struct error *err)

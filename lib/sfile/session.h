@@ -78,8 +78,8 @@ int session_set_aside(const char *session_dir, const char *name, struct error *e
 int session_clear(const char *session_dir, struct error *err);
 /* Both. */
 int session_remove(const char *session_dir, const char *name, struct error *err);
-/* Returns whether @name is a valid session name: no slash, no leading dot, neither empty nor too
- * long. */
+/* Returns whether @name is a valid session name: no slash, no control characters, no leading dot,
+ * neither empty nor too long. */
 bool session_name_valid(const char *name);
 /* 0 if it is; else -EINVAL. */
 int session_name_check(const char *name, struct error *err);
