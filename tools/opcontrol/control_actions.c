@@ -180,10 +180,17 @@ static int do_status(const struct control_context *context, const char *arg _unu
 	return 0;
 }
 
+/* Ends the daemon, and does what it had not done then: the removal of sessions. Where that is not
+ * possible, the next daemon does it. */
 static int do_shutdown(const struct control_context *context, const char *arg _unused_,
 		       struct error *err)
 {
-	return daemon_end(context->session_dir, err);
+	int r = daemon_end(context->session_dir, err);
+
+	if (r == 0 && owner_become(context->session_dir, OWNER_EXCEPT_OUTPUT, NULL, NULL) == 0)
+		(void)session_clear(context->session_dir, NULL);
+	(void)owner_pause();
+	return r;
 }
 
 static int do_mount(const struct control_context *context, const char *arg, struct error *err)
