@@ -274,8 +274,8 @@ static const struct {
 	[KIND_LOG_LEVEL] = { parse_log_level, "a list of none, info, debug, all, sfile, arcs, "
 					      "samples, module, misc, ext, record, "
 					      "convert" },
-	[KIND_SEPARATION] = { parse_separation, "a list of none, library, kernel, thread, cpu, "
-						"cgroup, all" },
+	[KIND_SEPARATION] = { parse_separation, "a list of none, lib, library, kernel, thread, "
+						"cpu, cgroup, comm, all" },
 	[KIND_FLAG] = { parse_flag, "0 or 1" },
 	[KIND_TEXT] = { parse_text, NULL },
 	[KIND_PATH] = { parse_text, NULL },
