@@ -245,11 +245,12 @@ static void warn_future(const char *end, int64_t ms)
 		 end, time);
 }
 
-/* Whether a clock without a date is after the begin of the window on that day. Of two times that
- * are one instant, because clocks skip them, it is what was written. */
+/* Whether a clock without a date is not before the begin of the window on that day. Of two times
+ * that are one instant, because clocks skip them, it is what was written. */
 static bool is_after(const struct instant *at, const struct instant *begin)
 {
 	return at->begin_ms > begin->begin_ms ||
+	       (at->begin_ms == begin->begin_ms && !begin->is_skipped) ||
 	       (begin->is_skipped && !at->zone.is_given && at->shown_s > begin->shown_s);
 }
 
@@ -278,7 +279,8 @@ static int parse_end(const char *s, int64_t now_ms, const struct instant *begin,
 /* What a window was made of. */
 struct parts {
 	struct window window;
-	bool is_skipped; /* it begins or ends in time that clocks skip */
+	bool is_skipped;  /* it begins or ends in time that clocks skip */
+	bool is_reversed; /* its end is a day before that of its begin */
 };
 
 /* Parses "A..B", where either may be missing. */
@@ -291,7 +293,8 @@ static int parse_range(char *from, char *to, int64_t now_ms, struct parts *ret)
 	if (*to && parse_end(to, now_ms, *from ? &begin : NULL, &end) < 0)
 		return -EINVAL;
 	*ret = (struct parts){ { begin.begin_ms, end.is_day ? end.end_ms : end.begin_ms },
-			       begin.is_skipped || end.is_skipped };
+			       begin.is_skipped || end.is_skipped,
+			       end.begin_ms < begin.begin_ms };
 	return 0;
 }
 
@@ -319,7 +322,7 @@ static int parse_parts(char *text, int64_t now_ms, struct parts *ret)
 
 static const char *why_empty(const struct parts *p)
 {
-	if (p->window.begin_ms > p->window.end_ms)
+	if (p->is_reversed)
 		return "ends before it begins";
 	if (p->is_skipped)
 		return "is empty: clocks skipped that time that day, as they were set forward";

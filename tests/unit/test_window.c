@@ -375,6 +375,10 @@ static void a_refusal_shows_the_forms(void)
 	CHECK(strstr(err.text, "'now' is empty") && strstr(err.text, "same instant"));
 	CHECK_EQ(window_parse("-0s", now_ms(), &w, &err), -EINVAL);
 	CHECK(strstr(err.text, "'-0s' is empty"));
+	CHECK_EQ(window_parse("14:00..14:00", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "' is empty"));
+	CHECK_EQ(window_parse("2026-11-20..2026-11-19", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "' ends before it begins"));
 }
 
 TESTS(T(a_time_may_have_milliseconds), T(a_second_has_up_to_nine_decimals),
