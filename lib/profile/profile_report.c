@@ -246,8 +246,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		return choose_line(r, err);
 	if (r->rows.count == 0 && r->view->rows.only && r->stats.read)
 		return error_set(err, -ENODATA,
-				 "%s: no function of this name was sampled; an image is "
-				 "written as [NAME] or /PATH",
+				 "%s: nothing with this name was sampled; an image is written as "
+				 "[NAME] or /PATH",
 				 p->gather->sessions[0].samples);
 	if (r->rows.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
@@ -339,7 +339,9 @@ static void arrange_rows(struct profile_report *r)
 {
 	const struct report_view *view = r->view;
 	const struct gather *g = r->profile->gather;
-	bool cut = (view->rows.symbols || report_form(view->form)->is_for_programs) && !view->calls;
+	/* The text of a summary of one profile cuts applications instead. */
+	bool cut = (view->rows.symbols || r->before || report_form(view->form)->is_for_programs) &&
+		   !view->calls;
 
 	if (cut)
 		container_cut(&r->rows, view->threshold);
@@ -390,8 +392,11 @@ static void print_timeline(struct profile_report *r, struct report *report, FILE
 	container_name(&r->rows, &view->names);
 	sort_rows(&r->rows, g, &view->sort);
 	timeline_make(view->timeline, g, &r->profile->classes, &r->rows, &timeline);
-	for (i = 0; i < timeline.table_count; i++)
+	for (i = 0; i < timeline.table_count; i++) {
+		if (is_by_samples(view, false))
+			timeline_sort(&timeline.tables[i]);
 		timeline_cut(&timeline.tables[i], view->threshold, view->top);
+	}
 	report->timeline = &timeline;
 	assert(report_form(view->form)->print_timeline);
 	report_form(view->form)->print_timeline(report, out);

@@ -64,6 +64,10 @@ static int set_history_of(const char *arg, void *target, struct error *err)
 				     : *arg == '[' ? xasprintf("*%s", arg)
 						   : NULL;
 
+	if (!*arg)
+		return error_set(err, -EINVAL,
+				 "--history-of: give the name of a function, [IMAGE], /PATH or "
+				 "FILE:LINE");
 	options.view.trend = true;
 	line_choice_done(&options.line);
 	if (line_choice_parse(arg, &options.line))

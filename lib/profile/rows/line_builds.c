@@ -2,7 +2,9 @@
 #include "profile/rows/line_builds.h"
 
 #include "base/intern.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "dwarf/lines.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"
@@ -28,6 +30,7 @@ struct search {
 	struct intern paths;	 /* of images with rows */
 	struct intern functions; /* with samples in the file, or with inlined code that has some */
 	struct intern with_line; /* functions that have the line in some build */
+	size_t unknown;		 /* builds with such functions whose lines are not known */
 };
 
 /* An image that is searched. */
@@ -189,6 +192,24 @@ static void add_place(struct search *s, struct build *b, uint64_t address, const
 	detail_keep(s->container, find_row(s, b, sym, inlined), &none, 1, shift, b->placer);
 }
 
+/* Whether the symbol is a function that has samples in the file in some build. */
+static bool is_function(const struct search *s, const struct symbol *sym)
+{
+	_cleanup_free_ char *name = container_plain_name(sym->name);
+
+	return intern_has(&s->functions, name) || intern_has(&s->functions, sym->name);
+}
+
+static bool has_functions(const struct search *s, const struct build *b)
+{
+	size_t i;
+
+	for (i = 0; i < symtab_count(b->binary.symtab); i++)
+		if (is_function(s, symtab_at(b->binary.symtab, i)))
+			return true;
+	return false;
+}
+
 /* The function that a line is written in: a symbol, or one that was inlined there. */
 static const char *function_of(struct build *b, const struct kept_lines *lines,
 			       const struct kept_line *line)
@@ -209,11 +230,19 @@ static bool is_in_file(const struct search *s, const struct kept_lines *lines,
 /* Finds the functions that have the line. */
 static void find_line(struct search *s, struct build *b, const struct kept_lines *lines)
 {
+	bool has_file = false;
 	size_t i;
 
-	for (i = 0; i < lines->count; i++)
-		if (lines->list[i].line == s->choice->line && is_in_file(s, lines, &lines->list[i]))
-			(void)intern(&s->with_line, function_of(b, lines, &lines->list[i]));
+	for (i = 0; i < lines->count; i++) {
+		const struct kept_line *line = &lines->list[i];
+
+		if (!is_in_file(s, lines, line))
+			continue;
+		has_file = true;
+		if (line->line == s->choice->line)
+			(void)intern(&s->with_line, function_of(b, lines, line));
+	}
+	s->unknown += !has_file && has_functions(s, b);
 }
 
 /* Adds all lines of those functions. */
@@ -240,13 +269,8 @@ static void read_lines(struct search *s, struct build *b, line_taker *take)
 	struct function_lines found = { .lines = placer_lines(b->placer), .end_ns = UINT64_MAX };
 	size_t i;
 
-	for (i = 0; i < symtab_count(st); i++) {
-		const struct symbol *sym = symtab_at(st, i);
-		_cleanup_free_ char *name = container_plain_name(sym->name);
-
-		is_wanted[i] = sym->whole == i && (intern_has(&s->functions, name) ||
-						   intern_has(&s->functions, sym->name));
-	}
+	for (i = 0; i < symtab_count(st); i++)
+		is_wanted[i] = symtab_at(st, i)->whole == i && is_function(s, symtab_at(st, i));
 	(void)function_lines_add(&found, st, is_wanted);
 	take(s, b, &found.kept);
 	function_lines_done(&found);
@@ -281,6 +305,10 @@ void line_builds_add(const struct line_source *source, const struct line_choice 
 	find_functions(&s);
 	for_each_build(&s, find_line);
 	for_each_build(&s, add_lines);
+	if (s.unknown)
+		log_warn("%s:%u: the lines of %zu build%s are not known, for the file is gone and "
+			 "they were not kept; their samples are in no row",
+			 choice->file, choice->line, s.unknown, text_plural(s.unknown));
 	intern_done(&s.paths);
 	intern_done(&s.functions);
 	intern_done(&s.with_line);

@@ -119,7 +119,15 @@ static int compare_sums(const void *pa, const void *pb)
 
 	if (a->sum != b->sum)
 		return a->sum < b->sum ? 1 : -1;
-	return (a->class > b->class) - (a->class < b->class);
+	if (a->class != b->class)
+		return a->class > b->class ? 1 : -1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+void timeline_sort(struct timeline_table *t)
+{
+	if (t->class && t->count)
+		qsort(t->rows, t->count, sizeof(*t->rows), compare_sums);
 }
 
 /* A table of the hosts, cgroups, or names of threads, of one event, whose classes are those from
@@ -134,8 +142,7 @@ static void fill_by_class(struct timeline_table *t, const struct classes *classe
 	t->totals = xcalloc(classes->steps, sizeof(*t->totals));
 	for (i = first; i < end; i++)
 		t->totals[(i - first) % classes->steps] += c->totals[i];
-	if (t->count)
-		qsort(t->rows, t->count, sizeof(*t->rows), compare_sums);
+	timeline_sort(t);
 }
 
 /* The end of the classes that make one table, from @first on. */

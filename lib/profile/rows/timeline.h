@@ -93,10 +93,12 @@ const char *timeline_class_name(enum timeline_by by, const struct class *class);
  * one. */
 bool timeline_has_things(enum timeline_by by, const struct classes *classes);
 
-/* Makes the tables. The rows are those of @c, in its order; all is borrowed. The caller calls
- * timeline_done(). */
+/* Makes the tables. The rows are those of @c, in its order, which may be that of the sums of all
+ * events; all is borrowed. The caller calls timeline_done(). */
 void timeline_make(enum timeline_by by, const struct gather *g, const struct classes *classes,
 		   const struct container *c, struct timeline *ret);
+/* Orders the rows by their samples, the most first; by event, whose units differ, as they are. */
+void timeline_sort(struct timeline_table *t);
 /* Leaves out the rows with less than @percent of the table's samples, and those after @top (0:
  * none). */
 void timeline_cut(struct timeline_table *t, double percent, uint64_t top);
