@@ -280,6 +280,8 @@ int profile_report_collect(struct profile *p, const struct report_view *view,
 	_cleanup_(profile_report_done) struct profile_report made = { .profile = p, .view = view };
 	int r = view->chains ? collect_chains(&made, err) : collect_rows(&made, err);
 
+	if (gather_check_there(p->gather, err) < 0)
+		return -ESTALE;
 	if (r < 0)
 		return r;
 	*ret = made;

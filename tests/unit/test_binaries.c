@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lib/profile/binary/binary.c: what binaries borrow from a gather stays valid when images are added
- * to it. */
+ * to it; and of the gather itself, that it notices when its session is replaced. */
 #include "test.h"
 
 #include "profile/binary/binary.h"
@@ -14,6 +14,7 @@
 #include "symbol/symtab.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
@@ -237,6 +238,25 @@ static void a_damaged_table_is_read_again_after_the_gather_grew(void)
 	binary_close(&right);
 }
 
+/* A report of it is not right, even if nothing else says so. */
+static void a_session_that_is_emptied_meanwhile_is_noticed(void)
+{
+	_cleanup_(bench_done) struct bench b;
+	struct error err = ERROR_INIT;
+	bool is_gone = false;
+
+	bench_init(&b);
+	CHECK_EQ(gather_check_there(b.gather, &err), 0);
+	CHECK_EQ(session_rename(b.dir, "current", "saved", NULL), 0);
+	CHECK_EQ(gather_check_there(b.gather, &err), -ESTALE);
+	CHECK_EQ(session_create(b.dir, "current", NULL), 0);
+	CHECK_EQ(gather_check_there(b.gather, &err), -ESTALE);
+	CHECK(strstr(err.text, "samples/current: emptied, renamed or deleted"));
+	gather_warn_file(b.gather, &err, &is_gone);
+	CHECK(is_gone);
+}
+
 TESTS(T(binaries_of_a_gather_that_grew_are_freed), T(frames_of_very_many_images_are_apart),
       T(kept_binaries_are_opened_once), T(only_what_is_certainly_the_same_is_lent),
-      T(a_damaged_table_is_read_again_after_the_gather_grew))
+      T(a_damaged_table_is_read_again_after_the_gather_grew),
+      T(a_session_that_is_emptied_meanwhile_is_noticed))

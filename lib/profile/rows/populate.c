@@ -367,7 +367,7 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 
 	if (file_prefetch_take(&p->files, i, &counts, &err) < 0) {
 		p->job->stats.bad++;
-		log_warn("%s; skipped", err.text);
+		gather_warn_file(p->job->gather, &err, &p->job->stats.is_gone);
 		return;
 	}
 	if (p->job->stats.read++ == 0)

@@ -47,6 +47,7 @@ struct populate_config {
 struct populate_stats {
 	size_t read;		    /* sample files read */
 	size_t bad;		    /* sample files that could not be read; each was reported */
+	bool is_gone;		    /* as gather_warn_file() says */
 	struct sfile_header header; /* of the first file: CPU type and speed */
 };
 

@@ -218,7 +218,7 @@ static void skip_file(const char *path _unused_, const struct error *why, void *
 	struct walk *w = data;
 
 	w->g->skipped++;
-	log_warn("%s; skipped", why->text);
+	gather_warn_file(w->g, why, &w->g->is_gone);
 }
 
 /* Whether the file at @path was listed. */
@@ -446,6 +446,8 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 		if (r == 0 && calls)
 			add_arcs(&w);
 	}
+	if (gather_check_there(g, err) < 0)
+		return -ESTALE;
 	if (r < 0)
 		return r;
 	if (g->file_count == 0)

@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct chain_arcs;
 struct chain_arcs_file;
@@ -44,6 +45,8 @@ struct gather_session {
 	const char *host;	   /* where it was recorded; NULL: not known */
 	const char *command;	   /* what was profiled; NULL: not known */
 	uint64_t began;		   /* seconds since the epoch; 0: not known */
+	dev_t device;		   /* which directory ->samples is */
+	ino_t inode;		   /* the same */
 	struct manifest *manifest; /* NULL: the session has none */
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 	struct history *history;   /* NULL: no window of time was requested */
@@ -111,6 +114,7 @@ struct gather {
 	const char **others;
 	size_t other_count, other_room;
 	size_t skipped; /* files with invalid names; each was reported */
+	bool is_gone;	/* as gather_warn_file() says */
 	struct arena arena;
 	struct map image_by_hash;		   /* index + 1 */
 	struct intern names;			   /* of events, cgroups, threads */
@@ -129,6 +133,12 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
  * has none of them. */
 int gather_add_sessions(struct gather *g, const struct spec *spec, const char *session_dir,
 			struct error *err);
+/* Warns that a file cannot be read, and why. If a session is not there any longer, warns of that
+ * instead, and sets *@is_gone; then no more. */
+void gather_warn_file(const struct gather *g, const struct error *why, bool *is_gone);
+/* -ESTALE if a session was emptied, renamed or deleted since it was added, so that not all of it
+ * may have been read; else 0. */
+int gather_check_there(const struct gather *g, struct error *err);
 /* The name of image number @image for people: its path or, unless @is_long, the last part of it or
  * "[kernel]". Borrowed. */
 const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where sessions are looked for. */
@@ -81,11 +82,16 @@ static void add_session(struct gather *g, const struct spec *spec, const struct 
 				    .samples = arena_strdup(&g->arena, samples),
 				    .archive = at->archive,
 				    .archive_number = at->archive_number };
+	struct stat st;
 	size_t i;
 
 	for (i = 0; i < g->session_count; i++)
 		if (!strcmp(g->sessions[i].samples, samples))
 			return;
+	if (stat(samples, &st) == 0) {
+		s.device = st.st_dev;
+		s.inode = st.st_ino;
+	}
 	describe(g, &s);
 	if (!spec_wants_host(spec, s.host)) {
 		strbuf_addf(at->others, "%s%s", at->others->length ? ", " : "",
@@ -208,6 +214,30 @@ int gather_add_sessions(struct gather *g, const struct spec *spec, const char *s
 const struct window *gather_window(const struct gather_session *s)
 {
 	return s->history ? &history_covers(s->history)->span : NULL;
+}
+
+int gather_check_there(const struct gather *g, struct error *err)
+{
+	const struct gather_session *s;
+	struct stat st;
+
+	for (s = g->sessions; s < g->sessions + g->session_count; s++)
+		if (stat(s->samples, &st) < 0 || st.st_dev != s->device || st.st_ino != s->inode)
+			return error_set(err, -ESTALE,
+					 "%s: emptied, renamed or deleted while it was read; run "
+					 "this again",
+					 s->samples);
+	return 0;
+}
+
+void gather_warn_file(const struct gather *g, const struct error *why, bool *is_gone)
+{
+	struct error gone = ERROR_INIT;
+
+	if (*is_gone)
+		return;
+	*is_gone = gather_check_there(g, &gone) < 0;
+	log_warn("%s%s", *is_gone ? gone.text : why->text, *is_gone ? "" : "; skipped");
 }
 
 void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
