@@ -180,7 +180,8 @@ static void a_walk_by_one_thread_reads_a_directory_when_it_comes_there(void)
 
 static void no_name_leads_out_of_the_session_directory(void)
 {
-	static const char *const names[] = { "", ".", "..", "../x", "a/b", ".hidden", "a\nstop", "a\33" };
+	static const char *const names[] = { "",    ".",       "..",	  "../x",
+					     "a/b", ".hidden", "a\nstop", "a\33" };
 	_cleanup_directory_ char *dir = test_directory();
 	struct error err = ERROR_INIT;
 	size_t i;
