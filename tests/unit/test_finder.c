@@ -287,11 +287,11 @@ static void a_changed_file_gets_another_cookie_later(void)
 	cookie_identify(b.cookies, cookie, &(struct cookie_mapped){ 0 });
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	CHECK_EQ(write(fd, "more", 4), 4);
-	CHECK_EQ(cookie_renew(b.cookies, cookie, &b.where, 10 * second), cookie);
+	CHECK_EQ(cookie_renew(b.cookies, cookie, &where, 10 * second), cookie);
 	for (i = 0; i < 1000 && new == cookie; i++) {
 		(void)usleep(10000);
 		cookie_settle(b.cookies);
-		new = cookie_renew(b.cookies, cookie, &b.where, 11 * second);
+		new = cookie_renew(b.cookies, cookie, &where, 11 * second);
 	}
 	CHECK(new != cookie);
 	CHECK_EQ(cookie_lookup(b.cookies, new)->version.size,
@@ -307,11 +307,11 @@ static void a_table_is_built_of_what_another_process_opens(void)
 	const struct cookie_mapped where = { .root = "" };
 	struct cookie_image image = { .kind = COOKIE_FILE, .path = b.path };
 
-	CHECK_EQ(opener_table(b.opener, &image, &b.where, rules, &there), 0);
+	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), 0);
 	CHECK_EQ(parser_table(NULL, fd, rules, &here, NULL), 0);
 	CHECK_EQ(there->row_count, here->row_count);
 	image.path = b.dir;
-	CHECK_EQ(opener_table(b.opener, &image, &b.where, rules, &there), -ENOENT);
+	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), -ENOENT);
 }
 
 static void samples_wait_in_order_until_images_are_known(void)
