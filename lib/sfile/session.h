@@ -70,13 +70,16 @@ int session_list_strays(const char *session_dir, int (*each)(const char *name, v
 /* Renames session @from to @to, which must not exist (-EEXIST). Returns 0 or -errno. */
 int session_rename(const char *session_dir, const char *from, const char *to, struct error *err);
 /* Removes session @name: gives it a name that no session has, so that it is gone at once and as a
- * whole, however long its files take. session_clear() removes these. A missing session is not an
- * error. Returns 0 or -errno. */
+ * whole, however long its files take; session_clear() removes these. Where it cannot be renamed, as
+ * it is a file system of its own, it is removed file by file. A missing session is not an error.
+ * Returns 0 or -errno. */
 int session_set_aside(const char *session_dir, const char *name, struct error *err);
 /* Removes what sessions that were set aside have left, also those of earlier processes. Returns 0
  * or -errno; then some may be left. */
 int session_clear(const char *session_dir, struct error *err);
-/* Both. */
+/* The disk space in bytes that these take. */
+uint64_t session_aside_bytes(const char *session_dir);
+/* Sets session @name aside and clears. What cannot be cleared is warned of. */
 int session_remove(const char *session_dir, const char *name, struct error *err);
 /* Returns whether @name is a valid session name: no slash, no control characters, no leading dot,
  * neither empty nor too long. */

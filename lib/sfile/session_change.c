@@ -2,9 +2,12 @@
 /* Renaming and removing sessions. */
 #include "sfile/session.h"
 
+#include "base/log.h"
 #include "base/macro.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "file/dirtree.h"
+#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +18,11 @@
 /* What a session is called while it is removed, with a number. It is no valid name of one. */
 #define ASIDE ".removed."
 enum { ASIDE_MOST = 1000 };
+
+static bool is_aside(const char *name)
+{
+	return !strncmp(name, ASIDE, strlen(ASIDE));
+}
 
 /* Opens the directory of all sessions, which must not be a link. A descriptor or -errno. */
 static int open_sessions(const char *session_dir, struct error *err)
@@ -119,7 +127,28 @@ int session_clear(const char *session_dir, struct error *err)
 
 int session_remove(const char *session_dir, const char *name, struct error *err)
 {
+	struct error why = ERROR_INIT;
 	int r = session_set_aside(session_dir, name, err);
 
-	return r < 0 ? r : session_clear(session_dir, err);
+	if (r == 0 && session_clear(session_dir, &why) < 0)
+		log_warn("%s; some of a removed session is left", why.text);
+	return r;
+}
+
+uint64_t session_aside_bytes(const char *session_dir)
+{
+	_cleanup_free_ char *samples = path_join(session_dir, "samples");
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	uint64_t bytes = 0;
+	const char *name;
+	size_t at = 0;
+
+	(void)dirtree_names_of(samples, &names);
+	while ((name = dirtree_next_name(&names, &at))) {
+		_cleanup_free_ char *path = path_join(samples, name);
+
+		if (is_aside(name))
+			bytes += path_disk_bytes(path, NULL, NULL);
+	}
+	return bytes;
 }

@@ -295,7 +295,7 @@ static int open_collector(const struct target *target, const struct helpers *hel
 	if (r < 0)
 		return r;
 	if (!append && session_exists(directory, "current")) {
-		r = session_remove(directory, "previous", err);
+		r = session_set_aside(directory, "previous", err);
 		if (r < 0 || (r = collector_save(c, "previous", err)) < 0)
 			return r;
 	}

@@ -48,6 +48,10 @@ static void change(struct errand *e)
 				   : session_set_aside(ch->session_dir, ch->session_name, &ch->why);
 	if (ch->left == 0)
 		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
+	/* On a full disk there is room when the files of the last session are gone. */
+	if (ch->begun < 0 && !ch->saved_as && collector_can_go_on(ch->begun) &&
+	    session_clear(ch->session_dir, NULL) == 0)
+		ch->begun = record_write_setup(ch->record, ch->driver, &ch->why);
 	/* Nothing is recorded meanwhile. */
 	if (ch->left == 0 && ch->begun == 0 && ch->has_ended)
 		record_prepare(ch->record);
@@ -61,6 +65,7 @@ static void drop(struct errand *e _unused_)
 struct clearing {
 	struct errand errand;
 	char *session_dir;
+	struct error why; /* code 0: all is removed */
 };
 
 static void drop_clearing(struct errand *e)
@@ -73,10 +78,9 @@ static void drop_clearing(struct errand *e)
 
 static void clear(struct errand *e)
 {
-	struct error why = ERROR_INIT;
+	struct clearing *clearing = (struct clearing *)e;
 
-	if (session_clear(((struct clearing *)e)->session_dir, &why) < 0)
-		log_warn("%s; some of a removed session is left", why.text);
+	(void)session_clear(clearing->session_dir, &clearing->why);
 }
 
 void collector_clear(struct collector *c)
@@ -86,13 +90,17 @@ void collector_clear(struct collector *c)
 
 	if (!c->clearer && errands_new(ERRANDS_FILES, &c->clearer, NULL) < 0)
 		return; /* the next one does it */
-	while ((done = errands_take(c->clearer)))
+	while ((done = errands_take(c->clearer))) {
+		const struct error *why = &((struct clearing *)done)->why;
+
+		if (why->code)
+			log_warn("%s; some of a removed session is left", why->text);
 		done->drop(done);
+	}
 	clearing = xcalloc(1, sizeof(*clearing));
 	*clearing = (struct clearing){ .errand = { .run = clear, .drop = drop_clearing },
 				       .session_dir = xstrdup(c->session_dir) };
-	if (!errands_add(c->clearer, &clearing->errand))
-		drop_clearing(&clearing->errand);
+	(void)errands_add(c->clearer, &clearing->errand);
 }
 
 /* Has a thread do it, and drains meanwhile. Without one, or if nothing is to be drained, it is done

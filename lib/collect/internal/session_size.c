@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "helper/errands.h"
+#include "sfile/session.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -62,9 +63,11 @@ static bool is_wanted(const void *data)
 static void run(struct errand *e)
 {
 	struct walk *w = (struct walk *)e;
-	uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), aside;
 
+	aside = session_aside_bytes(w->size->directory);
 	w->bytes = path_disk_bytes(w->size->directory, is_wanted, w);
+	w->bytes -= MIN(aside, w->bytes);
 	w->took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 }
 
