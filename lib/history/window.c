@@ -250,12 +250,13 @@ static void warn_future(const char *end, int64_t ms)
 static bool is_after(const struct instant *at, const struct instant *begin)
 {
 	return at->begin_ms > begin->begin_ms ||
-	       (at->begin_ms == begin->begin_ms && !begin->is_skipped) ||
+	       (at->begin_ms == begin->begin_ms && !begin->is_skipped && !at->is_skipped) ||
 	       (begin->is_skipped && !at->zone.is_given && at->shown_s > begin->shown_s);
 }
 
 /* Parses the time that a window ends at, which began at @begin, NULL if it has no begin: a clock
- * without a date is the first time after that. It has the zone of the begin unless it has one. */
+ * without a date is the first time that is not before that. It has the zone of the begin unless it
+ * has one. */
 static int parse_end(const char *s, int64_t now_ms, const struct instant *begin,
 		     struct instant *ret)
 {
@@ -280,7 +281,7 @@ static int parse_end(const char *s, int64_t now_ms, const struct instant *begin,
 struct parts {
 	struct window window;
 	bool is_skipped;  /* it begins or ends in time that clocks skip */
-	bool is_reversed; /* its end is a day before that of its begin */
+	bool is_reversed; /* its end is before its begin */
 };
 
 /* Parses "A..B", where either may be missing. */
