@@ -242,6 +242,8 @@ static int collect(struct parts *parts, const struct braces *in, struct error *e
 	options.config.calls = parts->calls;
 	parts->sources = profile_sources(p, options.search_dirs, options.base_dirs);
 	annotate_collect(p->gather, &p->classes, &p->by_image, &options.config, &parts->annotate);
+	if (gather_check_there(p->gather, err) < 0)
+		return -ESTALE;
 	if (parts->annotate.image_count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 parts->annotate.read ? "the sample files hold no samples"

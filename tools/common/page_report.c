@@ -159,8 +159,8 @@ int page_report_collect(const struct profile_config *config, struct report_view 
 	r = collect(&chains, view, &selection, ret, &why);
 	if (r == 0)
 		return 0;
-	/* Of several events, there are no rows either. */
-	if (r == -EINVAL || view->apps_only)
+	/* Of several events, or of a session that is gone, there are no rows either. */
+	if (r == -EINVAL || r == -ESTALE || view->apps_only)
 		return error_set(err, r, "%s", why.text);
 	if (r == -ENODATA)
 		return page_report_collect_rows(config, view, count, words, ret, err);
