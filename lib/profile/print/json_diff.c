@@ -18,7 +18,7 @@ static void write_builds(const struct gather *g, struct json *j)
 		if (!is_open)
 			json_open(j, "joined_builds", '[');
 		is_open = true;
-		json_string(j, NULL, g->images[i].shown);
+		json_bytes(j, NULL, g->images[i].shown);
 	}
 	if (is_open)
 		json_close(j, ']');

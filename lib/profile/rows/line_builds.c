@@ -230,19 +230,18 @@ static bool is_in_file(const struct search *s, const struct kept_lines *lines,
 /* Finds the functions that have the line. */
 static void find_line(struct search *s, struct build *b, const struct kept_lines *lines)
 {
-	bool has_file = false;
+	bool is_known = false;
 	size_t i;
 
 	for (i = 0; i < lines->count; i++) {
 		const struct kept_line *line = &lines->list[i];
+		const char *name = function_of(b, lines, line);
 
-		if (!is_in_file(s, lines, line))
-			continue;
-		has_file = true;
-		if (line->line == s->choice->line)
-			(void)intern(&s->with_line, function_of(b, lines, line));
+		is_known |= name && intern_has(&s->functions, name);
+		if (name && line->line == s->choice->line && is_in_file(s, lines, line))
+			(void)intern(&s->with_line, name);
 	}
-	s->unknown += !has_file && has_functions(s, b);
+	s->unknown += !is_known && has_functions(s, b);
 }
 
 /* Adds all lines of those functions. */
@@ -306,8 +305,8 @@ void line_builds_add(const struct line_source *source, const struct line_choice 
 	for_each_build(&s, find_line);
 	for_each_build(&s, add_lines);
 	if (s.unknown)
-		log_warn("%s:%u: the lines of %zu build%s are not known, for the file is gone and "
-			 "they were not kept; their samples are in no row",
+		log_warn("%s:%u: the lines of %zu build%s are not known (the file is gone, or has "
+			 "no debug information); their samples are in no row",
 			 choice->file, choice->line, s.unknown, text_plural(s.unknown));
 	intern_done(&s.paths);
 	intern_done(&s.functions);
