@@ -44,7 +44,20 @@ take()
 fewest()
 {
 	sed -n 's/.*;work;\(run_[a-z]*\|calls[a-z_]*\|recursion\);.* \([0-9]*\)$/\1 \2/p' "$dir/chains.folded" |
-		awk '$1 != "run_altstack" { n[$1] += $2 } END { for (i in n) if (!least || n[i] < least) least = n[i]; print least + 0 }'
+		awk 'BEGIN {
+				split("recursion run_signal run_trap run_noreturn run_alloca run_realigned run_large " \
+					"run_assembler run_tail run_plugin run_edges", kinds, " ")
+				for (i in kinds)
+					n[kinds[i]] = 0
+			}
+			$1 in n { n[$1] += $2 }
+			END {
+				least = n["recursion"]
+				for (i in n)
+					if (n[i] < least)
+						least = n[i]
+				print least
+			}'
 }
 
 take "${OP_SECONDS:-3}"

@@ -132,7 +132,11 @@ static int do_save(const struct control_context *context, const char *arg, struc
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 	_cleanup_free_ char *request = xasprintf("save %s", arg);
-	int r = control_call(context->session_dir, request, &answer, err);
+	int r = session_name_check(arg, err);
+
+	if (r < 0)
+		return r;
+	r = control_call(context->session_dir, request, &answer, err);
 
 	return r == -ENOENT ? alone(context, arg, err) : r;
 }
