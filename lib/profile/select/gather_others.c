@@ -152,15 +152,24 @@ static bool is_named(const struct gather *g, size_t i)
 	return false;
 }
 
+/* Adds a name to a list, as it is written in a specification. */
+static void add_to_list(struct strbuf *list, const char *name)
+{
+	if (list->length)
+		strbuf_adds(list, ",");
+	for (; *name; name++)
+		strbuf_addf(list, "%s%c", *name == ',' ? "\\" : "", *name);
+}
+
 char *gather_others_text(const struct gather *g, bool own)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t i;
 
 	for (i = 0; i < g->other_count; i++)
-		strbuf_addf(&text, "%s%s", i ? "," : "", g->others[i]);
+		add_to_list(&text, g->others[i]);
 	for (i = 0; own && i < g->session_count; i++)
 		if (!is_named(g, i))
-			strbuf_addf(&text, "%s%s", text.length ? "," : "", g->sessions[i].name);
+			add_to_list(&text, g->sessions[i].name);
 	return strbuf_take(&text);
 }

@@ -81,6 +81,7 @@ void header_others(const struct gather *g, const char *before, FILE *out)
 {
 	_cleanup_free_ char *others = NULL, *all = NULL;
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	const char *quote;
 
 	if (!g || !g->other_count)
 		return;
@@ -88,9 +89,11 @@ void header_others(const struct gather *g, const char *before, FILE *out)
 	all = gather_others_text(g, true);
 	strbuf_adds(&line, "session:");
 	text_visible(&line, others);
-	strbuf_addf(&line, " %s samples of this time, too; add session:",
-		    g->other_count == 1 ? "has" : "have");
+	quote = all[strcspn(all, " \\")] ? "'" : "";
+	strbuf_addf(&line, " %s samples of this time, too; add %ssession:",
+		    g->other_count == 1 ? "has" : "have", quote);
 	text_visible(&line, all);
+	strbuf_adds(&line, quote);
 	(void)fprintf(out, "%sNote: %s to see them\n", before, strbuf_text(&line));
 }
 
