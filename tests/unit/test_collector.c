@@ -616,19 +616,25 @@ static int drain_a_sample(struct driver *d _unused_, bool all _unused_, struct e
 	return intake_words(stream, ARRAY_SIZE(stream), &watched->intake);
 }
 
-/* Fills the session with so many files that it takes a while to remove them. */
-static void fill_session(const char *dir)
+static void make_files(const char *dir, const char *name, int count)
 {
-	enum { FILES = 5000 };
-
-	for (int i = 0; i < FILES; i++) {
-		_cleanup_free_ char *path = xasprintf("%s/session/samples/current/%d", dir, i);
+	for (int i = 0; i < count; i++) {
+		_cleanup_free_ char *path = xasprintf("%s/session/samples/%s%d", dir, name, i);
 
 		CHECK_EQ(mknod(path, S_IFREG | 0600, 0), 0);
 	}
 }
 
-/* A session takes long to remove if it has many files; what is drained meanwhile is of the next. */
+/* Fills the session with so many files that it takes a while to remove them, and takes the names
+ * that it could have until then. */
+static void fill_session(const char *dir)
+{
+	make_files(dir, "current/", 5000);
+	make_files(dir, ".removed.", 1000);
+}
+
+/* Where a session cannot be renamed, it takes long to remove if it has many files; what is drained
+ * meanwhile is of the next. */
 static void samples_are_drained_while_a_session_is_removed(void)
 {
 	struct turn turn = { 0 };

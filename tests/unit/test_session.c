@@ -271,7 +271,7 @@ static void a_session_is_gone_before_its_files_are(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *samples = path_join(dir, "samples"),
-			    *left = path_join(samples, ".removed.1/stats"), *below = NULL;
+			    *left = path_join(samples, ".removed.1/stats");
 	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	int i;
