@@ -218,15 +218,18 @@ const struct window *gather_window(const struct gather_session *s)
 
 int gather_check_there(const struct gather *g, struct error *err)
 {
-	const struct gather_session *s;
 	struct stat st;
+	size_t i;
 
-	for (s = g->sessions; s < g->sessions + g->session_count; s++)
+	for (i = 0; i < g->session_count; i++) {
+		const struct gather_session *s = &g->sessions[i];
+
 		if (stat(s->samples, &st) < 0 || st.st_dev != s->device || st.st_ino != s->inode)
 			return error_set(err, -ESTALE,
 					 "%s: emptied, renamed or deleted while it was read; run "
 					 "this again",
 					 s->samples);
+	}
 	return 0;
 }
 
