@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "helper/errands.h"
 #include "helper/relief.h"
 #include "history/history_name.h"
 #include "history/levels.h"
@@ -49,7 +48,7 @@ void collector_free(struct collector *c)
 	quota_free(c->quota);
 	record_free(c->record);
 	relief_free(c->relief);
-	errands_leave(c->clearer);
+	collector_end_clearing(c);
 	cookie_table_free(c->cookies);
 	function_store_free(c->functions);
 	hot_code_done(&c->hot);
@@ -266,6 +265,7 @@ int collector_write(struct collector *c, bool all, struct error *err)
 		r = try_write_stats(c, all, err);
 	}
 	c->written_ns = clock_now_ns();
+	collector_note_cleared(c);
 	return r;
 }
 

@@ -77,8 +77,10 @@ int session_set_aside(const char *session_dir, const char *name, struct error *e
 /* Removes what sessions that were set aside have left, also those of earlier processes. Returns 0
  * or -errno; then some may be left. */
 int session_clear(const char *session_dir, struct error *err);
-/* The disk space in bytes that these take. */
-uint64_t session_aside_bytes(const char *session_dir);
+/* The disk space in bytes that these take; less if @goes_on(@data), as of path_disk_bytes(), has
+ * returned false. */
+uint64_t session_aside_bytes(const char *session_dir, bool (*goes_on)(const void *data),
+			     const void *data);
 /* Sets session @name aside and clears. What cannot be cleared is warned of. */
 int session_remove(const char *session_dir, const char *name, struct error *err);
 /* Returns whether @name is a valid session name: no slash, no control characters, no leading dot,

@@ -116,8 +116,7 @@ int session_clear(const char *session_dir, struct error *err)
 		return error_errno(err, r, "%s/samples", session_dir);
 	while ((name = dirtree_next_name(&names, &at))) {
 		struct error why = ERROR_INIT;
-		int here =
-			strncmp(name, ASIDE, strlen(ASIDE)) ? 0 : remove_below(samples, name, &why);
+		int here = is_aside(name) ? remove_below(samples, name, &why) : 0;
 
 		if (here < 0)
 			r = error_set(err, here, "%s: %s", session_dir, why.text);
@@ -135,7 +134,8 @@ int session_remove(const char *session_dir, const char *name, struct error *err)
 	return r;
 }
 
-uint64_t session_aside_bytes(const char *session_dir)
+uint64_t session_aside_bytes(const char *session_dir, bool (*goes_on)(const void *data),
+			     const void *data)
 {
 	_cleanup_free_ char *samples = path_join(session_dir, "samples");
 	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
@@ -148,7 +148,7 @@ uint64_t session_aside_bytes(const char *session_dir)
 		_cleanup_free_ char *path = path_join(samples, name);
 
 		if (is_aside(name))
-			bytes += path_disk_bytes(path, NULL, NULL);
+			bytes += path_disk_bytes(path, goes_on, data);
 	}
 	return bytes;
 }

@@ -83,20 +83,31 @@ static void clear(struct errand *e)
 	(void)session_clear(clearing->session_dir, &clearing->why);
 }
 
-void collector_clear(struct collector *c)
+void collector_note_cleared(struct collector *c)
 {
-	struct clearing *clearing;
 	struct errand *done;
 
-	if (!c->clearer && errands_new(ERRANDS_FILES, &c->clearer, NULL) < 0)
-		return; /* the next one does it */
-	while ((done = errands_take(c->clearer))) {
+	while (c->clearer && (done = errands_take(c->clearer))) {
 		const struct error *why = &((struct clearing *)done)->why;
 
 		if (why->code)
 			log_warn("%s; some of a removed session is left", why->text);
 		done->drop(done);
 	}
+}
+
+void collector_end_clearing(struct collector *c)
+{
+	collector_note_cleared(c);
+	errands_leave(c->clearer);
+}
+
+void collector_clear(struct collector *c)
+{
+	struct clearing *clearing;
+
+	if (!c->clearer && errands_new(ERRANDS_FILES, &c->clearer, NULL) < 0)
+		return; /* the next one does it */
 	clearing = xcalloc(1, sizeof(*clearing));
 	*clearing = (struct clearing){ .errand = { .run = clear, .drop = drop_clearing },
 				       .session_dir = xstrdup(c->session_dir) };

@@ -88,6 +88,10 @@ void collector_drain_beside(struct collector *c, struct errands *errands, uint64
 int collector_take_held(struct collector *c, struct error *err);
 /* Has a thread, which nobody waits for, remove what removed sessions have left. */
 void collector_clear(struct collector *c);
+/* Warns of what the thread could not remove. */
+void collector_note_cleared(struct collector *c);
+/* Leaves the thread: what it does not remove until the process ends, the next one does. */
+void collector_end_clearing(struct collector *c);
 /* Prepares for collector_relieve(). What is drained then waits in the backlog. */
 void collector_open_relief(struct collector *c);
 /* What failed where it could not be reported, once: 0 or -errno. */

@@ -65,7 +65,7 @@ static void run(struct errand *e)
 	struct walk *w = (struct walk *)e;
 	uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), aside;
 
-	aside = session_aside_bytes(w->size->directory);
+	aside = session_aside_bytes(w->size->directory, is_wanted, w);
 	w->bytes = path_disk_bytes(w->size->directory, is_wanted, w);
 	w->bytes -= MIN(aside, w->bytes);
 	w->took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The disk space that a session directory takes, without that of sessions that are being removed,
- * which a walk through all its files adds up. A
- * thread walks, because that may take seconds, and the caller has samples to drain.
+ * which a walk through all its files adds up. A thread walks, because that may take seconds, and
+ * the caller has samples to drain.
  *
  *	struct session_size *s = session_size_new("/var/lib/oprofile");
  *	session_size_ask(s);
