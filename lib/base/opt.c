@@ -116,9 +116,25 @@ static int opt_store(const struct opt *opt, const char *arg, struct error *err)
 	return 0;
 }
 
+/* Lists the options whose names begin with @word; returns how many there are. */
+static size_t add_begun(const struct getopt_tables *t, const char *word, struct strbuf *out)
+{
+	size_t count = 0, i;
+
+	for (i = 0; *word && i < t->count; i++) {
+		const struct opt *opt = t->all[i];
+
+		if (strncmp(opt->name, word, strlen(word)) != 0 || !opt->help)
+			continue;
+		strbuf_addf(out, "%s'--%s'", count++ ? ", " : "", opt->name);
+	}
+	return count;
+}
+
 static int unknown_option(const struct getopt_tables *t, const char *word, struct error *err)
 {
 	_cleanup_free_ char *name = xstrndup(word + 2, strcspn(word + 2, "="));
+	_cleanup_(strbuf_done) struct strbuf begun = STRBUF_INIT;
 	const struct opt *nearest = NULL;
 	/* A name that differs in more than a third is another word, not a typing error. */
 	unsigned int best = MIN(((unsigned int)strlen(name) + 1) / 3 + 1, 4u), distance;
@@ -131,6 +147,9 @@ static int unknown_option(const struct getopt_tables *t, const char *word, struc
 			nearest = t->all[i];
 		}
 	}
+	if (add_begun(t, name, &begun) > 1)
+		return error_set(err, -EINVAL, "option '--%s' is ambiguous; it may be %s", name,
+				 strbuf_text(&begun));
 	if (nearest && !nearest->destroys)
 		return error_set(err, -EINVAL, "unknown option '--%s'; did you mean '--%s'?", name,
 				 nearest->name);
