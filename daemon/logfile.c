@@ -238,11 +238,14 @@ void logfile_end_thread(void)
 {
 	if (!logfile.errands)
 		return;
+	/* Whoever adds a line next, writes it. */
+	(void)pthread_mutex_lock(&lock);
 	while (!errands_wait(logfile.errands, logfile.number, INT_MAX))
 		;
 	errands_free(STEAL(logfile.errands));
 	if (logfile.dropped)
 		say_dropped();
+	(void)pthread_mutex_unlock(&lock);
 }
 
 void logfile_section(void (*print)(void *data, FILE *out), void *data)
