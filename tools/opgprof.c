@@ -114,6 +114,8 @@ static int convert(int argc, char **argv, struct error *err)
 	if (r == 0)
 		r = gprof_collect(p->gather, p->binaries, options.threshold, &gmon, &stats, err);
 	if (r == 0)
+		r = gather_check_there(p->gather, err);
+	if (r == 0)
 		r = write_gmon(&gmon, err);
 	if (r == 0)
 		warn_losses(&stats, &gmon);
