@@ -118,6 +118,16 @@ static uint64_t raised(uint64_t limit, size_t count, size_t most)
 	return limit + MAX((uint64_t)more, least);
 }
 
+/* Raises the limit until it hides some of the nodes: to add up moments takes much longer. */
+static void raise_for(struct page_tree *t, size_t moments)
+{
+	const size_t shown = count_shown(t);
+
+	do
+		t->limit = raised(t->limit, moments, t->limits.moments);
+	while (count_shown(t) > shown - shown / 16 && t->limit < t->totals[0]);
+}
+
 /* Merges moments, and raises the limit until there are few enough. The limit depends on the order
  * of moments, which is always the same. */
 static void join(struct page_tree *t, struct page_moments *m)
@@ -127,7 +137,7 @@ static void join(struct page_tree *t, struct page_moments *m)
 	if (m->count > most)
 		page_moments_gather(m, 2 * t->calls->count);
 	while (m->count > most && t->limit < t->totals[0]) {
-		t->limit = raised(t->limit, m->count, most);
+		raise_for(t, m->count);
 		t->is_crowded = true;
 		add_up(t, m);
 	}
