@@ -25,14 +25,15 @@ static void strip(char *line, char mark)
 	memmove(at, end, strlen(end) + 1);
 }
 
-static const void *of_line(void *data, const char *line)
+static const void *of_line(const struct segment_functions *f, const char *line)
 {
-	const struct segment_functions *f = data;
+	struct segment_functions *of_recorded = f->data;
 	_cleanup_free_ char *before = xstrdup(line);
 
 	strip(before, HISTORY_REPLAY_SHORT);
 	strip(before, '#');
-	return f->of_line(f->data, before);
+	of_recorded->kind = f->kind;
+	return of_recorded->of_line(of_recorded, before);
 }
 
 static void open_functions(const char *samples _unused_, struct segment_functions *ret)
@@ -40,7 +41,7 @@ static void open_functions(const char *samples _unused_, struct segment_function
 	struct segment_functions *f = xcalloc(1, sizeof(*f));
 
 	session_functions.open(recorded, f);
-	*ret = (struct segment_functions){ of_line, f->start, f };
+	*ret = (struct segment_functions){ .of_line = of_line, .start = f->start, .data = f };
 }
 
 static void close_functions(struct segment_functions *f)

@@ -212,6 +212,17 @@ static char *other(const char *line, unsigned int rung, bool *ret_same)
 	return strbuf_take(&out);
 }
 
+static const void *image_of_line(const char *line, history_find_image *find, void *data)
+{
+	_cleanup_(chain_names_closep) struct chain_names *n = chain_names_new();
+	_cleanup_free_ char *copy = xstrdup(line);
+	uint32_t number, context;
+
+	if (chain_names_take(n, copy, &number, &context) < 0 || !number)
+		return NULL;
+	return find(data, chain_names_image_at(n, number), chain_names_is_kernel(n, number));
+}
+
 const struct history_kind history_chains = {
 	.directory = CHAIN_DIRECTORY,
 	.mark = "chain.",
@@ -222,7 +233,7 @@ const struct history_kind history_chains = {
 	.parts = { 500000, 1000000, 200000, 200000 },
 	.packs = 4,
 	.other = other,
-	.has_functions = true,
+	.image = image_of_line,
 	.to_segment = to_segment,
 	.to_sum = to_sum,
 };

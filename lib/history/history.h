@@ -77,16 +77,19 @@ struct history_wanted {
 	 * these, their files are added up, to one for each event and task (->is_rest): most of the
 	 * time is taken by names. */
 	size_t top;
+	/* Offsets are wanted for their functions only: what was too rare for an offset of its own
+	 * is at the first offset of its function. Else it has the key HISTORY_RARE. */
+	bool functions_only;
 	/* Only what the slices say about themselves: no counts are read, and there are no files. */
 	bool covers_only;
 };
 int history_read_wanted(const char *samples, const struct history_wanted *wanted,
 			struct history **ret, struct error *err);
 /* Reads the counts of the sample files of the session at @samples that were moved to idle/ and
- * merged (sfile/idle.h), without time. 0; *@ret is NULL if there are none. Or -errno. In *@ret_last
- * is the last batch that the counts are of. */
-int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,
-		      struct error *err);
+ * merged (sfile/idle.h), without time; @functions_only as in struct history_wanted. 0; *@ret is
+ * NULL if there are none. Or -errno. In *@ret_last is the last batch that the counts are of. */
+int history_read_idle(const char *samples, bool functions_only, struct history **ret,
+		      uint32_t *ret_last, struct error *err);
 /* NULL is allowed. */
 void history_free(struct history *h);
 DEFINE_CLEANUP(struct history *, history_free);

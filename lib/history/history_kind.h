@@ -16,8 +16,12 @@
 #include <stdint.h>
 
 struct segment;
+struct sname_image;
 
 enum { HISTORY_KIND_FILES = 4 };
+
+/* Finds what is known about an image. */
+typedef const void *history_find_image(void *data, const struct sname_image *image, bool is_kernel);
 
 /* A file of a generation, whose name is its number between two texts; NULL: there is none. */
 struct history_kind_file {
@@ -34,7 +38,9 @@ struct history_kind {
 	/* What has less than this part of the samples of a segment is folded; 0: nothing is. */
 	uint64_t parts[HISTORY_LEVELS];
 	segment_other *other; /* what rare roots are folded into */
-	bool has_functions;   /* rare leaves are folded into their functions */
+	/* Calls @find with the image that a line of its names is about, and returns what that
+	 * does. NULL: the line is about none, or damaged. */
+	const void *(*image)(const char *line, history_find_image *find, void *data);
 	/* Once there are so many closed generations, these are made one segment of level 0, because
 	 * they are large; 0: never. */
 	unsigned int packs;

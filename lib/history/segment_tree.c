@@ -260,7 +260,7 @@ static bool function_key(struct leaves *l, const struct segment_node *n, uint64_
 		return false;
 	if (!l->is_known[n->line]) {
 		l->is_known[n->line] = true;
-		l->tables[n->line] = f->of_line(f->data, l->t->lines[n->line]);
+		l->tables[n->line] = f->of_line(f, l->t->lines[n->line]);
 	}
 	if (!l->tables[n->line] || !f->start(l->tables[n->line], n->key, &start) || start >> 47)
 		return false;

@@ -56,13 +56,16 @@ struct segment_tree {
  * NULL: it stays. */
 typedef char *segment_other(const char *line, unsigned int rung, bool *ret_same);
 
-/* Where the functions of images begin. Both borrow @data. */
+struct history_kind;
+
+/* Where the functions of images begin. ->data is that of both. */
 struct segment_functions {
 	/* The functions of the image with @line, for ->start; NULL: they are unknown. */
-	const void *(*of_line)(void *data, const char *line);
+	const void *(*of_line)(const struct segment_functions *f, const char *line);
 	/* Finds the offset of the function that has @key. False: there is none. */
 	bool (*start)(const void *functions, uint64_t key, uint64_t *ret);
 	void *data;
+	const struct history_kind *kind; /* whose lines they are */
 };
 
 /* How a tree is folded. */

@@ -26,6 +26,7 @@ struct branch {
 	uint32_t live;	 /* the generation that is being written */
 	uint32_t summed; /* generations before it are in the sum; UINT32_MAX if there is none */
 	bool is_synced;	 /* the names of all segments are on the disk */
+	struct segment_functions functions; /* ->of_line is NULL: they are unknown */
 };
 
 struct job {
@@ -35,7 +36,6 @@ struct job {
 	struct strbuf *log;
 	struct history_source *sources;
 	size_t count;
-	struct segment_functions functions;
 	int written; /* segments */
 	int error;   /* -errno of what failed first; 0: nothing */
 };
@@ -123,11 +123,10 @@ static int64_t begin_of(const struct job *j, const struct history_source *s)
 
 /* --- rolling up --- */
 
-/* Those that leaves of a kind are folded into; NULL: none. */
-static const struct segment_functions *functions_of(const struct job *j,
-						    const struct history_kind *kind)
+/* Those that rare leaves are folded into; NULL: they are unknown. */
+static const struct segment_functions *functions_of(const struct branch *b)
 {
-	return kind->has_functions && j->how->functions ? &j->functions : NULL;
+	return b->functions.of_line ? &b->functions : NULL;
 }
 
 /* Sources that are rolled up. */
@@ -155,7 +154,7 @@ static int make_segment(struct run *run, const struct history_source *to, struct
 		.is_small = to->level > 0,
 		.part = to->kind->parts[to->level],
 		.other = to->kind->other,
-		.functions = functions_of(j, to->kind),
+		.functions = functions_of(branch_of(j, to)),
 	};
 	int r = roll_many(&how, &(struct roll_inputs){ run->count, open_of_run, run }, bytes);
 
@@ -362,10 +361,16 @@ static void delete_excess(struct job *j, uint64_t bytes_max)
 }
 
 static void add_branch(struct job *j, const char *samples, const struct history_kind *kind,
-		       uint32_t live)
+		       uint32_t live, const struct segment_functions *functions)
 {
-	j->branches[j->branch_count++] =
-		(struct branch){ kind, path_join(samples, kind->directory), live, UINT32_MAX };
+	struct branch *b = &j->branches[j->branch_count++];
+
+	*b = (struct branch){ .kind = kind,
+			      .dir = path_join(samples, kind->directory),
+			      .live = live,
+			      .summed = UINT32_MAX,
+			      .functions = *functions };
+	b->functions.kind = kind;
 }
 
 /* Adds the generations that have ended to the sums. */
@@ -381,8 +386,8 @@ static void add_up(struct job *j)
 
 		if (!b->kind->to_sum)
 			continue;
-		r = sums_add(&(struct sums_of){ b->dir, b->kind, functions_of(j, b->kind) },
-			     b->live, j->log);
+		r = sums_add(&(struct sums_of){ b->dir, b->kind, functions_of(b) }, b->live,
+			     j->log);
 		if (!j->error)
 			j->error = r;
 		r = sources_sum(b->dir, &last, &err);
@@ -457,12 +462,15 @@ static void note_lost(struct job *j, const struct branch *b)
 
 int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log)
 {
+	struct segment_functions functions = { 0 };
 	struct job j = { .how = how, .log = log };
 	size_t i;
 
-	add_branch(&j, samples, &history_flat, how->live);
+	if (how->functions)
+		how->functions->open(samples, &functions);
+	add_branch(&j, samples, &history_flat, how->live, &functions);
 	if (how->chains)
-		add_branch(&j, samples, how->chains, how->chains_live);
+		add_branch(&j, samples, how->chains, how->chains_live, &functions);
 	/* In case no roll-up comes to an end: then nothing is deleted after it, either. */
 	for (i = 0; i < j.branch_count; i++) {
 		j.branches[i].summed = j.branches[i].kind->to_sum ? 0 : UINT32_MAX;
@@ -471,18 +479,16 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 	list_sources(&j);
 	delete_old(&j);
 	delete_excess(&j, 2 * how->bytes_max);
-	if (how->functions)
-		how->functions->open(samples, &j.functions);
 	add_up(&j);
 	roll_all(&j);
+	if (!how->spares_files)
+		idle_files_merge(samples, functions_of(&j.branches[0]), log);
 	if (how->functions)
-		how->functions->close(&j.functions);
+		how->functions->close(&functions);
 	for (i = 0; i < j.branch_count; i++) {
 		sources_tidy(j.branches[i].dir, j.branches[i].kind, j.branches[i].live);
 		free(j.branches[i].dir);
 	}
-	if (!how->spares_files)
-		idle_files_merge(samples, log);
 	if (how->idle_ms && !how->spares_files)
 		idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000, log);
 	free(j.sources);

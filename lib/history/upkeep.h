@@ -33,7 +33,7 @@ struct upkeep {
 	 * none. It is static: the keeper's process gets this struct as bytes. */
 	const struct history_kind *chains;
 	uint32_t chains_live;
-	const struct history_functions *functions; /* for call chains; NULL: they are unknown */
+	const struct history_functions *functions; /* NULL: they are unknown */
 	/* Sample files that were not written for so long are moved to idle/ (sfile/idle.h); 0: none
 	 * are. Whoever writes them must have closed all of them before. */
 	uint64_t idle_ms;

@@ -282,9 +282,9 @@ static inline void write_rare(struct past *p, unsigned int rare)
 }
 
 /* Functions of a page each, of one image. */
-static inline const void *functions_of(void *data, const char *line)
+static inline const void *functions_of(const struct segment_functions *f, const char *line)
 {
-	return strstr(line, "/usr/bin/hot") ? data : NULL;
+	return strstr(line, "/usr/bin/hot") ? f->data : NULL;
 }
 
 static inline bool start_of(const void *functions, uint64_t key, uint64_t *ret)
@@ -295,7 +295,9 @@ static inline bool start_of(const void *functions, uint64_t key, uint64_t *ret)
 
 static inline void open_functions(const char *samples, struct segment_functions *f)
 {
-	*f = (struct segment_functions){ functions_of, start_of, xstrdup(samples) };
+	*f = (struct segment_functions){ .of_line = functions_of,
+					 .start = start_of,
+					 .data = xstrdup(samples) };
 }
 
 static inline void close_functions(struct segment_functions *f)

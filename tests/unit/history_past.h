@@ -56,11 +56,22 @@ static inline void count(struct past *p, struct history_writer *h, unsigned int 
 	p->counted[program] += samples;
 }
 
+/* Ends the hour: the generation was written until then. */
+static inline void end_hour(struct past *p)
+{
+	_cleanup_free_ char *file = xasprintf("%s/history/%u.slices", p->dir, p->generation);
+
+	p->now_ms += HOUR;
+	CHECK_EQ(utimensat(AT_FDCWD, file,
+			   (struct timespec[2]){ { p->now_ms / 1000, 0 }, { p->now_ms / 1000, 0 } },
+			   0),
+		 0);
+}
+
 /* Writes an hour with a slice each @step_ms, in a generation of its own. */
 static inline void write_hour(struct past *p, int64_t step_ms)
 {
 	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(p->dir);
-	_cleanup_free_ char *file = NULL;
 	int64_t at;
 
 	for (at = p->now_ms; at < p->now_ms + HOUR; at += step_ms) {
@@ -73,12 +84,7 @@ static inline void write_hour(struct past *p, int64_t step_ms)
 		CHECK_EQ(history_writer_end(h, &s, NULL), 0);
 		p->generation = history_writer_generation(h);
 	}
-	p->now_ms += HOUR;
-	file = xasprintf("%s/history/%u.slices", p->dir, p->generation);
-	CHECK_EQ(utimensat(AT_FDCWD, file,
-			   (struct timespec[2]){ { p->now_ms / 1000, 0 }, { p->now_ms / 1000, 0 } },
-			   0),
-		 0);
+	end_hour(p);
 }
 
 static inline int upkeep(const struct past *p, uint64_t bytes_max)

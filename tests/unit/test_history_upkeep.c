@@ -4,6 +4,7 @@
 #include "history/internal/part.h"
 #include "history/history_kind.h"
 #include "history/levels.h"
+#include "history/segment_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -235,6 +236,82 @@ static void the_oldest_of_the_finest_go_first(void)
 	CHECK_EQ(files_of(&p, "", ".slices"), 1);
 }
 
+/* Functions of a page each. */
+static const void *any_functions(const struct segment_functions *f, const char *line _unused_)
+{
+	return f;
+}
+
+static bool start_of_page(const void *functions _unused_, uint64_t key, uint64_t *ret)
+{
+	*ret = key & ~UINT64_C(0xfff);
+	return true;
+}
+
+static void open_pages(const char *samples _unused_, struct segment_functions *ret)
+{
+	*ret = (struct segment_functions){ .of_line = any_functions, .start = start_of_page };
+}
+
+static void close_pages(struct segment_functions *f _unused_)
+{
+}
+
+/* A program with a hot place, and functions whose places are all rare, the first one not as a
+ * whole: a segment keeps what has 100 samples. */
+static void write_rare_places(struct past *p)
+{
+	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(p->dir);
+	struct history_name name = name_of("/usr/bin/hot");
+	struct slice slice = { { p->now_ms, p->now_ms + 10 * SECOND } };
+	uint32_t file = history_writer_file(h, &name);
+	unsigned int i;
+
+	history_writer_count(h, file, 0x100, 100000000);
+	for (i = 0; i < 100; i++)
+		history_writer_count(h, file, 0x1000 + i, 2);
+	for (i = 0; i < 10; i++)
+		history_writer_count(h, file, 0x5000 + i, 1);
+	CHECK_EQ(history_writer_end(h, &slice, NULL), 0);
+	p->generation = history_writer_generation(h);
+	end_hour(p);
+}
+
+/* Checks how many samples are at the start of the first function, and how many are rare. */
+static void check_places(const struct past *p, bool functions_only, uint64_t at, uint64_t rare)
+{
+	const struct history_wanted wanted = { .window = &WINDOW_ALL,
+					       .functions_only = functions_only };
+	_cleanup_(history_freep) struct history *h = NULL;
+
+	CHECK_EQ(history_read_wanted(p->dir, &wanted, &h, NULL), 0);
+	CHECK_EQ(counted(h, "/usr/bin/hot", &(uint64_t){ 0x1000 }), at);
+	CHECK_EQ(counted(h, "/usr/bin/hot", &(uint64_t){ HISTORY_RARE }), rare);
+	CHECK_EQ(counted(h, "/usr/bin/hot", NULL), 100000210);
+	CHECK_EQ(history_covers(h)->folded, rare);
+}
+
+static void rare_places_are_folded_into_functions(void)
+{
+	static const struct history_functions pages = { open_pages, close_pages };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct upkeep how = { .live = UINT32_MAX, .functions = &pages };
+	unsigned int level;
+
+	write_rare_places(&p);
+	check_places(&p, true, 2, 0);
+	/* In a segment of a minute, and in one of ten that is made of it. */
+	for (level = 1; level <= 2; level++) {
+		how.now_ms = p.now_ms + (level == 1 ? 2 * HOUR : 3 * DAY);
+		CHECK(history_upkeep(p.dir, &how, &log) > 0);
+		check_places(&p, true, 200, 10);
+		check_places(&p, false, 0, 210);
+	}
+	CHECK_EQ(files_of(&p, "flat.2.", ""), 1);
+}
+
 static void old_files_are_deleted(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -258,5 +335,5 @@ static void old_files_are_deleted(void)
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(a_long_window_has_whole_days), T(steps_have_the_coarsest_level_that_fits),
       T(segments_that_overlap_count_once), T(a_clock_that_is_set_back_loses_nothing),
-      T(a_window_of_full_hours_has_their_slices_only), T(the_oldest_of_the_finest_go_first),
-      T(old_files_are_deleted))
+      T(rare_places_are_folded_into_functions), T(a_window_of_full_hours_has_their_slices_only),
+      T(the_oldest_of_the_finest_go_first), T(old_files_are_deleted))

@@ -472,13 +472,13 @@ static void a_directory_that_cannot_be_read_is_named(void)
 	idle = path_join(s.samples, SESSION_IDLE);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
 	CHECK_EQ(err.code, 0); /* there is none */
-	CHECK_EQ(history_read_idle(s.samples, &h, &last, &err), 0);
+	CHECK_EQ(history_read_idle(s.samples, false, &h, &last, &err), 0);
 	CHECK_EQ(mkdir(idle, 0755), 0);
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none.rlim_max = limit.rlim_max;
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
-	CHECK_EQ(history_read_idle(s.samples, &h, &last, &sum), -EMFILE);
+	CHECK_EQ(history_read_idle(s.samples, false, &h, &last, &sum), -EMFILE);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	CHECK_EQ(err.code, -EMFILE);
 	CHECK(strstr(err.text, idle) != NULL);

@@ -2,7 +2,10 @@
 #include "test.h"
 
 #include "collect/internal/session_functions.h"
+#include "chains/chain_history.h"
+#include "history/history_kind.h"
 #include "history/segment_tree.h"
+#include "history/upkeep.h"
 
 #include <stdio.h>
 
@@ -46,8 +49,9 @@ static void the_kernel_has_functions(void)
 
 	CHECK(file && fputs(symbols, file) >= 0 && fclose(file) == 0);
 	session_functions.open(dir, &f);
+	f.kind = &history_chains;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		const void *table = f.of_line(f.data, rows[i].line);
+		const void *table = f.of_line(&f, rows[i].line);
 		uint64_t start = 0;
 
 		CHECK(table != NULL);
@@ -55,7 +59,7 @@ static void the_kernel_has_functions(void)
 		CHECK_EQ(start, rows[i].start);
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		CHECK(f.of_line(f.data, others[i]) == NULL);
+		CHECK(f.of_line(&f, others[i]) == NULL);
 	session_functions.close(&f);
 }
 
@@ -65,8 +69,9 @@ static void a_session_without_symbols_has_none(void)
 	struct segment_functions f;
 
 	session_functions.open(dir, &f);
-	CHECK(f.of_line(f.data, "image\troot\t0\t0\t0\t/proc/kallsyms\tkernel") == NULL);
-	CHECK(f.of_line(f.data, "image\troot\t0\t0\t0\t/proc/kallsyms\tkernel") == NULL);
+	f.kind = &history_chains;
+	CHECK(f.of_line(&f, "image\troot\t0\t0\t0\t/proc/kallsyms\tkernel") == NULL);
+	CHECK(f.of_line(&f, "image\troot\t0\t0\t0\t/proc/kallsyms\tkernel") == NULL);
 	session_functions.close(&f);
 }
 

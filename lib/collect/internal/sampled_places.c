@@ -4,10 +4,8 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "chains/chain_history.h"
-#include "chains/chain_names.h"
 #include "file/path.h"
 #include "history/history_kind.h"
-#include "history/history_names.h"
 #include "history/history_source.h"
 #include "history/segment.h"
 #include "sfile/idle.h"
@@ -15,6 +13,7 @@
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
+#include "sfile/sname.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,27 +84,9 @@ struct reading {
 	const struct manifest_image **images; /* by line */
 };
 
-static const struct manifest_image *image_of_flat_line(const struct visit *v, const char *line)
+static const void *find_image(void *data, const struct sname_image *image, bool is_kernel _unused_)
 {
-	const struct manifest_image *image = NULL;
-	struct sname name;
-
-	if (history_name_of_line(line, &name) < 0)
-		return NULL;
-	image = image_of(v, &name.image);
-	sname_done(&name);
-	return image;
-}
-
-static const struct manifest_image *image_of_chain_line(const struct visit *v, const char *line)
-{
-	_cleanup_(chain_names_closep) struct chain_names *names = chain_names_new();
-	_cleanup_free_ char *copy = xstrdup(line);
-	uint32_t number, context;
-
-	if (chain_names_take(names, copy, &number, &context) < 0 || !number)
-		return NULL;
-	return image_of(v, chain_names_image_at(names, number));
+	return image_of(data, image);
 }
 
 static void visit_node(const struct reading *r, const struct segment_node *node)
@@ -142,8 +123,7 @@ static void visit_segment(struct visit *v, const struct history_kind *kind, stru
 	uint32_t i;
 
 	for (i = 1; i <= lines; i++)
-		images[i] = (kind->has_functions ? image_of_chain_line
-						 : image_of_flat_line)(v, segment_line(s, i));
+		images[i] = kind->image(segment_line(s, i), find_image, v);
 	visit_nodes(&r);
 }
 

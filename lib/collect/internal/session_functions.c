@@ -5,9 +5,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "file/path.h"
-#include "chains/chain_names.h"
-#include "history/segment_tree.h"
+#include "history/history_kind.h"
+#include "history/upkeep.h"
 #include "sfile/manifest.h"
+#include "sfile/sname.h"
 #include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/kallsyms.h"
@@ -125,20 +126,16 @@ static const struct table *table_of_kernel(struct tables *t, const struct sname_
 	return table->kernel ? table : NULL;
 }
 
-static const void *functions_of_line(void *data, const char *line)
+static const void *find_table(void *data, const struct sname_image *image, bool is_kernel)
 {
-	_cleanup_(chain_names_closep) struct chain_names *names = chain_names_new();
-	_cleanup_free_ char *copy = xstrdup(line);
-	const struct sname_image *image;
-	struct tables *t = data;
-	uint32_t number, context;
+	if (is_kernel)
+		return table_of_kernel(data, image);
+	return image->kind == SNAME_ROOT ? table_of_file(data, image->name) : NULL;
+}
 
-	if (chain_names_take(names, copy, &number, &context) < 0 || !number)
-		return NULL;
-	image = chain_names_image_at(names, number);
-	if (chain_names_is_kernel(names, number))
-		return table_of_kernel(t, image);
-	return image->kind == SNAME_ROOT ? table_of_file(t, image->name) : NULL;
+static const void *functions_of_line(const struct segment_functions *f, const char *line)
+{
+	return f->kind->image(line, find_table, f->data);
 }
 
 /* The symbol of the kernel that @address is in; NULL: none. */

@@ -198,6 +198,20 @@ char *generation_other_task(const char *line, unsigned int rung, bool *ret_same)
 
 /* --- the kind --- */
 
+static const void *image_of_line(const char *line, history_find_image *find, void *data)
+{
+	_cleanup_free_ char *copy = xstrdup(line);
+	struct history_name name;
+	const void *found;
+	char *path;
+
+	if (generation_parse_name(copy, &name, &path) < 0)
+		return NULL;
+	found = find(data, &name.name.image, name.header.is_kernel);
+	sname_done(&name.name);
+	return found;
+}
+
 const struct history_kind history_flat = {
 	.directory = HISTORY_DIRECTORY,
 	.mark = "flat.",
@@ -205,5 +219,6 @@ const struct history_kind history_flat = {
 	/* So that months take some 60 MB (bench/history), and top symbols stay right. */
 	.parts = { 0, 1000000, 1000000, 200000 },
 	.other = generation_other,
+	.image = image_of_line,
 	.to_segment = generation_to_segment,
 };

@@ -35,6 +35,7 @@ static int open_directory(const char *path)
 /* What the new segment is made of. */
 struct merge {
 	const char *dir;
+	const struct segment_functions *functions; /* NULL: they are unknown */
 	struct strbuf *log;
 	struct strbuf names; /* in the directory */
 	uint32_t merged, last;
@@ -181,6 +182,7 @@ static int write_segment(struct merge *m)
 		.slice_ms = INT64_MAX, /* one slice */
 		.part = history_flat.parts[IDLE_LEVEL],
 		.other = generation_other_task,
+		.functions = m->functions,
 	};
 	_cleanup_free_ char *path = source_path(m->dir, &to), *temporary = NULL;
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
@@ -208,10 +210,11 @@ static void remove_merged(const struct merge *m)
 	}
 }
 
-void idle_files_merge(const char *samples, struct strbuf *log)
+void idle_files_merge(const char *samples, const struct segment_functions *functions,
+		      struct strbuf *log)
 {
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
-	struct merge m = { .dir = dir, .log = log, .names = STRBUF_INIT };
+	struct merge m = { .dir = dir, .functions = functions, .log = log, .names = STRBUF_INIT };
 	int r = dirtree_names_of(dir, &m.names);
 	size_t i;
 

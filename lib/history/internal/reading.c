@@ -257,6 +257,16 @@ static uint32_t *find_files(struct reading *r, const struct part *p)
 	return files;
 }
 
+/* The key of a node in reports. */
+static uint64_t key_of(const struct reading *r, const struct segment *s, uint32_t node)
+{
+	uint64_t key = segment_node_at(s, node).key;
+
+	if (!segment_is_function(key))
+		return key;
+	return r->functions_only ? key & ~SEGMENT_FUNCTION : SEGMENT_RARE;
+}
+
 /* Adds a count of a node, with the number of its file. */
 static void add_node(struct reading *r, const struct segment *s, uint32_t node, uint32_t file,
 		     uint64_t count)
@@ -266,7 +276,7 @@ static void add_node(struct reading *r, const struct segment *s, uint32_t node, 
 
 	if (!file || !count)
 		return;
-	key = segment_node_at(s, node).key;
+	key = key_of(r, s, node);
 	e = entry_of(r, file, key, count);
 	if (r->each)
 		tally_add(&r->tally, e);

@@ -41,7 +41,8 @@ struct reading {
 	void *keys_data;
 	/* Not 0: files are lines, which are parsed when all were read: internal/reading_top.h. */
 	size_t top;
-	bool covers_only; /* no counts are wanted, only ->extents */
+	bool covers_only;    /* no counts are wanted, only ->extents */
+	bool functions_only; /* history_wanted */
 	/* Is called after each slice, whose counts alone are in ->tally, and takes them. NULL: the
 	 * slices are added up. */
 	void (*each)(struct reading *r, const struct slice *slice);
