@@ -3,7 +3,8 @@
 target is known is of the function that the callee is in. Kinds of steps that are as they should be:
 
  direct    the call's target is in the callee's function
- linked    a call through the linkage table, or a slot of it, of a symbol in the callee's function
+ linked    a call through the linkage table, or a slot of it, of a symbol in the callee's function, or in the
+           program's linkage table, which has its address for all if the program takes it
  ifunc     the same, of a symbol whose function is chosen at run time
  lazy      the dynamic linker looks the symbol up
  tail      the call's target, or a function that it jumps to, jumps to the callee's function, or ends with
@@ -29,6 +30,7 @@ SYSTEM_CALL = re.compile(r"syscall|sysenter|int +\$0x80")
 JUMP = re.compile(r"(?:(?:bnd|notrack|data16|ds|cs) +)*j[a-z]+(?:,p[nt])? +(.*)")
 SLOT = re.compile(r"\*(-?)0x([0-9a-f]+)\(%rip\)")
 DEPTH = 4
+PLT_ENTRY = 16
 RIGHT = ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "context", "given", "no code",
          "interrupted")
 GIVERS = ("_exit", "_Exit", "execve")
@@ -176,6 +178,8 @@ class Judge:
             return "linked to nothing known"
         if isinstance(symbol, int):
             return "ifunc" if callee is code else f"linked to {symbol:#x}"
+        if callee.canonical.get(symbol) == callee_place - callee_place % PLT_ENTRY:
+            return "linked"
         there = callee.function(callee_place)
         owners = [c for c in self.images.found.values() if c and symbol in c.symbols]
         if not owners:

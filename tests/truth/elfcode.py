@@ -33,7 +33,8 @@ class Code:
                          for i in range(header[9])]
         self.sections = self.read_sections(sections, header[11], header[12])
         self.starts = self.read_functions()
-        self.slots, self.symbols = {}, {}
+        # ->canonical: where the program's own linkage table has the address of a symbol for all.
+        self.slots, self.symbols, self.canonical = {}, {}, {}
         self.read_symbols()
 
     def read_sections(self, at, count, names):
@@ -79,6 +80,9 @@ class Code:
             m = re.match(r" *\d+: ([0-9a-f]+) +\S+ (\S+) +\S+ +\S+ +(\S+) (\S+)", line)
             if m and m[3] != "UND":
                 self.symbols.setdefault(m[4].partition("@")[0], []).append((int(m[1], 16), m[2]))
+                continue
+            if m and int(m[1], 16):
+                self.canonical[m[4].partition("@")[0]] = int(m[1], 16)
                 continue
             m = re.match(r"([0-9a-f]{12,}) +[0-9a-f]+ (R_\S+) +[0-9a-f]+ +(\S+)(?: \+ [0-9a-f]+)?$", line)
             if m:
