@@ -215,16 +215,21 @@ int logfile_begin_thread(struct error *err)
 	return errands_new(ERRANDS_FILES, &logfile.errands, err);
 }
 
-bool logfile_settle(int ms)
+static uint64_t last_number(void)
 {
 	uint64_t number;
 
-	if (!logfile.errands)
-		return true;
 	(void)pthread_mutex_lock(&lock);
 	number = logfile.number;
 	(void)pthread_mutex_unlock(&lock);
-	if (errands_wait(logfile.errands, number, logfile.is_late ? 0 : ms)) {
+	return number;
+}
+
+bool logfile_settle(int ms)
+{
+	if (!logfile.errands)
+		return true;
+	if (errands_wait(logfile.errands, last_number(), logfile.is_late ? 0 : ms)) {
 		logfile.is_late = false;
 		logfile.since_ns = 0;
 		return true;
@@ -238,7 +243,9 @@ void logfile_end_thread(void)
 {
 	if (!logfile.errands)
 		return;
-	/* Whoever adds a line next, writes it. */
+	/* While the disk is waited for, others still have their lines written by the thread. */
+	while (!errands_wait(logfile.errands, last_number(), INT_MAX))
+		;
 	(void)pthread_mutex_lock(&lock);
 	while (!errands_wait(logfile.errands, logfile.number, INT_MAX))
 		;
