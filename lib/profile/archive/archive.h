@@ -62,6 +62,7 @@ struct archive_file {
 enum { ARCHIVE_WARNINGS_MAX = 5 };
 
 struct archive {
+	const struct gather *gather; /* of the profile, borrowed; NULL: it is of none */
 	struct archive_file *files;
 	size_t count, room;
 	size_t left_out;  /* images that are missing in it; the first few were reported */
@@ -82,10 +83,12 @@ void archive_done(struct archive *a);
  * write to @path; else 0. */
 int archive_check_output(const char *path, bool compact, struct error *err);
 /* Writes it to @directory, which is created, for this user alone, if it is missing, and must not
- * contain an archive (-EEXIST). 0 or -errno. */
+ * contain an archive (-EEXIST). 0 or -errno: -ESTALE if a session was removed meanwhile. If it
+ * fails, nothing is left. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);
 
 /* Writes one compressed file at @path, where none may be yet (-EEXIST): the same content, but only
- * the parts of images and kernels that the profile @g uses (man oparchive.5). 0 or -errno. */
+ * the parts of images and kernels that the profile @g uses (man oparchive.5). 0 or -errno, as
+ * archive_write(). */
 int archive_write_compact(const struct archive *a, struct gather *g, struct binaries *bs,
 			  const char *path, struct error *err);

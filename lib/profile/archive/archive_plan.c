@@ -337,7 +337,7 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 			  .done = done,
 			  .chained = chained };
 
-	*ret = (struct archive){ .exclude_dependent = config->exclude_dependent };
+	*ret = (struct archive){ .gather = g, .exclude_dependent = config->exclude_dependent };
 	plan_add_sessions(&p);
 	add_sample_files(&p);
 	if (config->chained)

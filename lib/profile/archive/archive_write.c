@@ -6,6 +6,7 @@
 #include "file/copy.h"
 #include "file/owner.h"
 #include "file/path.h"
+#include "profile/select/gather.h"
 #include "symbol/kallsyms.h"
 
 #include <errno.h>
@@ -69,6 +70,8 @@ int archive_write(const struct archive *a, const char *directory, struct error *
 	}
 	if (r == 0 && a->live_kernel)
 		r = write_kernel(directory, err);
+	if (r == 0 && a->gather)
+		r = gather_check_there(a->gather, err);
 	if (r < 0)
 		remove_partial(directory);
 	return r;

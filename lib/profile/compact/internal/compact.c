@@ -251,5 +251,7 @@ int archive_write_compact(const struct archive *a, struct gather *g, struct bina
 	if (r == 0 && a->live_kernel)
 		r = write_live_kernel(&c, err);
 	used_offsets_done(&c.used);
+	if (r == 0)
+		r = gather_check_there(g, err);
 	return r == 0 ? pack_finish(to, err) : r;
 }
