@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "collect/internal/session_functions.h"
+#include "history/history_kind.h"
 #include "history/segment_tree.h"
 
 #include <stdlib.h>

@@ -250,13 +250,12 @@ static int archive(int argc, char **argv, struct error *err)
 	if (a.left_out > ARCHIVE_WARNINGS_MAX)
 		log_warn("%zu more files are gone, or are not those that were profiled; skipped",
 			 a.left_out - ARCHIVE_WARNINGS_MAX);
-	if (options.list)
-		print_list(&a);
-	else if (options.compact)
-		r = archive_write_compact(&a, p->gather, p->binaries, options.output, err);
-	else
-		r = archive_write(&a, options.output, err);
-	return r < 0 ? r : gather_check_there(p->gather, err);
+	if (!options.list)
+		return options.compact ? archive_write_compact(&a, p->gather, p->binaries,
+							       options.output, err)
+				       : archive_write(&a, options.output, err);
+	print_list(&a);
+	return gather_check_there(p->gather, err);
 }
 
 static int run(int count, char **words, struct error *err)

@@ -99,6 +99,7 @@ static void find_cover(struct history *h, struct reading *r)
 	if (r->steps)
 		count_touching(h->steps, r->steps);
 	h->cover.folded = r->folded;
+	h->cover.functions = r->functions;
 	h->cover.damaged = r->damaged;
 }
 
@@ -311,7 +312,6 @@ int history_read_wanted(const char *samples, const struct history_wanted *wanted
 					   .wants_keys = wanted->top ? NULL : wanted->wants_keys,
 					   .keys_data = wanted->data,
 					   .top = wanted->top,
-					   .functions_only = wanted->functions_only,
 					   .covers_only = wanted->covers_only };
 
 		r = read_once(samples, &reading, ret, err);
@@ -327,8 +327,8 @@ int history_read(const char *samples, const struct window *window, const struct 
 	return history_read_wanted(samples, &all, ret, err);
 }
 
-int history_read_idle(const char *samples, bool functions_only, struct history **ret,
-		      uint32_t *ret_last, struct error *err)
+int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,
+		      struct error *err)
 {
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
 	_cleanup_(history_freep) struct history *h = xcalloc(1, sizeof(*h));
@@ -339,9 +339,7 @@ int history_read_idle(const char *samples, bool functions_only, struct history *
 		struct history_source source = {
 			.kind = &history_flat, .level = IDLE_LEVEL, .first = 1, .is_segment = true
 		};
-		struct reading reading = { .dir = dir,
-					   .window = &WINDOW_ALL,
-					   .functions_only = functions_only };
+		struct reading reading = { .dir = dir, .window = &WINDOW_ALL };
 
 		r = idle_last(samples, &source.last, err);
 		*ret_last = source.last;

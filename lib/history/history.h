@@ -33,6 +33,7 @@ struct history_cover {
 	size_t slices;
 	size_t by_level[HISTORY_LEVELS]; /* of these: history/levels.h */
 	uint64_t folded;		 /* counts whose key or program is not known, as too rare */
+	uint64_t functions; /* counts of whose keys only the function is known, as too rare */
 	uint64_t samples, taken, lost, cpu_ms; /* see struct slice */
 	int64_t touching; /* of a step: slices with an instant in it, those of other steps too */
 	size_t damaged;	  /* bytes, of all files that were read */
@@ -77,19 +78,16 @@ struct history_wanted {
 	 * these, their files are added up, to one for each event and task (->is_rest): most of the
 	 * time is taken by names. */
 	size_t top;
-	/* Offsets are wanted for their functions only: what was too rare for an offset of its own
-	 * is at the first offset of its function. Else it has the key HISTORY_RARE. */
-	bool functions_only;
 	/* Only what the slices say about themselves: no counts are read, and there are no files. */
 	bool covers_only;
 };
 int history_read_wanted(const char *samples, const struct history_wanted *wanted,
 			struct history **ret, struct error *err);
 /* Reads the counts of the sample files of the session at @samples that were moved to idle/ and
- * merged (sfile/idle.h), without time; @functions_only as in struct history_wanted. 0; *@ret is
- * NULL if there are none. Or -errno. In *@ret_last is the last batch that the counts are of. */
-int history_read_idle(const char *samples, bool functions_only, struct history **ret,
-		      uint32_t *ret_last, struct error *err);
+ * merged (sfile/idle.h), without time. 0; *@ret is NULL if there are none. Or -errno. In *@ret_last
+ * is the last batch that the counts are of. */
+int history_read_idle(const char *samples, struct history **ret, uint32_t *ret_last,
+		      struct error *err);
 /* NULL is allowed. */
 void history_free(struct history *h);
 DEFINE_CLEANUP(struct history *, history_free);

@@ -52,5 +52,12 @@ struct history_kind {
 	int (*to_sum)(const char *dir, uint32_t number, struct segment **ret, size_t *damaged);
 };
 
+/* The functions of the images of a session. It is static, as a kind is. */
+struct history_functions {
+	/* Opens those of the session at @samples; the caller closes. */
+	void (*open)(const char *samples, struct segment_functions *ret);
+	void (*close)(struct segment_functions *f);
+};
+
 /* The kind of samples/NAME/history. */
 extern const struct history_kind history_flat;

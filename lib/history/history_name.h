@@ -22,6 +22,13 @@ struct history_name {
 
 /* The key of counts whose keys were too rare to be kept. */
 #define HISTORY_RARE UINT64_MAX
+/* With the offset of a function, the key of its counts whose own keys were too rare. */
+#define HISTORY_FUNCTION (UINT64_C(1) << 62)
+
+static inline bool history_is_function(uint64_t key)
+{
+	return key >> 62 == 1;
+}
 
 struct history_count {
 	uint64_t key; /* as in the sample file */

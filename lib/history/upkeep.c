@@ -481,14 +481,14 @@ int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf 
 	delete_excess(&j, 2 * how->bytes_max);
 	add_up(&j);
 	roll_all(&j);
-	if (!how->spares_files)
-		idle_files_merge(samples, functions_of(&j.branches[0]), log);
 	if (how->functions)
 		how->functions->close(&functions);
 	for (i = 0; i < j.branch_count; i++) {
 		sources_tidy(j.branches[i].dir, j.branches[i].kind, j.branches[i].live);
 		free(j.branches[i].dir);
 	}
+	if (!how->spares_files)
+		idle_files_merge(samples, how->functions, log);
 	if (how->idle_ms && !how->spares_files)
 		idle_files_move(samples, (how->now_ms - (int64_t)how->idle_ms) / 1000, log);
 	free(j.sources);

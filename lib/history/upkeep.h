@@ -13,16 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct history_functions;
 struct history_kind;
-struct segment_functions;
 struct strbuf;
-
-/* The functions of the images of a session. It is static, as a kind is. */
-struct history_functions {
-	/* Opens those of the session at @samples; the caller closes. */
-	void (*open)(const char *samples, struct segment_functions *ret);
-	void (*close)(struct segment_functions *f);
-};
 
 struct upkeep {
 	int64_t now_ms;

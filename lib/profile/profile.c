@@ -175,7 +175,6 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
 	if (r == 0 && config->division.most)
 		spec_divide_time(&p->spec, config->division);
 	p->spec.sums_only = config->sums_only;
-	p->spec.functions_only = config->functions_only;
 	p->spec.top = config->top;
 	p->spec.wants_blocks = config->blocks && !config->division.most;
 	if (r == 0)

@@ -53,10 +53,9 @@ struct profile_config {
 	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
 	enum profile_chains chains;
 	struct spec_division division; /* of time, for a timeline */
-	bool sums_only;	     /* the offsets of samples do not matter, only how many each file has */
-	bool functions_only; /* offsets are wanted for their functions only */
-	size_t top;	     /* not 0: only so many symbols matter; see struct history_wanted */
-	bool blocks;	     /* counts of blocks, too, to measure how much counts vary: gather.h */
+	bool sums_only; /* the offsets of samples do not matter, only how many each file has */
+	size_t top;	/* not 0: only so many symbols matter; see struct history_wanted */
+	bool blocks;	/* counts of blocks, too, to measure how much counts vary: gather.h */
 	/* An earlier profile of the session, opened with ->binaries.keep, which outlives this one:
 	 * images that it has opened are not opened again. NULL: none. */
 	const struct profile *lender;

@@ -72,9 +72,6 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	config->sums_only = ((view->chains && view->form != REPORT_HTML) ||
 			     (!view->rows.symbols && !report_form(view->form)->chain_steps)) &&
 			    !view->calls && !view->trend;
-	/* A page has lines of sources. */
-	config->functions_only = view->rows.symbols && !view->rows.details && !needs_lines &&
-				 view->form != REPORT_HTML;
 	/* Addresses and arcs have no blocks. */
 	config->blocks = (view->errors || view->compares) && !view->calls && !view->rows.details;
 	if (view->chains) {

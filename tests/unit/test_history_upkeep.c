@@ -2,6 +2,7 @@
 #include "history_past.h"
 
 #include "history/internal/part.h"
+#include "history/history_copy.h"
 #include "history/history_kind.h"
 #include "history/levels.h"
 #include "history/segment_tree.h"
@@ -277,39 +278,46 @@ static void write_rare_places(struct past *p)
 	end_hour(p);
 }
 
-/* Checks how many samples are at the start of the first function, and how many are rare. */
-static void check_places(const struct past *p, bool functions_only, uint64_t at, uint64_t rare)
+/* Checks how many samples the first function has, and how many are rare. */
+static void check_places(const char *dir, uint64_t of_function, uint64_t rare)
 {
-	const struct history_wanted wanted = { .window = &WINDOW_ALL,
-					       .functions_only = functions_only };
 	_cleanup_(history_freep) struct history *h = NULL;
 
-	CHECK_EQ(history_read_wanted(p->dir, &wanted, &h, NULL), 0);
-	CHECK_EQ(counted(h, "/usr/bin/hot", &(uint64_t){ 0x1000 }), at);
+	CHECK_EQ(history_read(dir, &WINDOW_ALL, NULL, &h, NULL), 0);
+	CHECK_EQ(counted(h, "/usr/bin/hot", &(uint64_t){ HISTORY_FUNCTION | 0x1000 }), of_function);
 	CHECK_EQ(counted(h, "/usr/bin/hot", &(uint64_t){ HISTORY_RARE }), rare);
 	CHECK_EQ(counted(h, "/usr/bin/hot", NULL), 100000210);
+	CHECK_EQ(history_covers(h)->functions, of_function);
 	CHECK_EQ(history_covers(h)->folded, rare);
+}
+
+static bool any_file(const struct sname *name _unused_, void *data _unused_)
+{
+	return true;
 }
 
 static void rare_places_are_folded_into_functions(void)
 {
 	static const struct history_functions pages = { open_pages, close_pages };
-	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory(), *to = test_directory();
+	const struct history_copying all = { &WINDOW_ALL, any_file, NULL };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
 	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
 	struct upkeep how = { .live = UINT32_MAX, .functions = &pages };
+	size_t damaged;
 	unsigned int level;
 
 	write_rare_places(&p);
-	check_places(&p, true, 2, 0);
+	check_places(dir, 0, 0);
 	/* In a segment of a minute, and in one of ten that is made of it. */
 	for (level = 1; level <= 2; level++) {
 		how.now_ms = p.now_ms + (level == 1 ? 2 * HOUR : 3 * DAY);
 		CHECK(history_upkeep(p.dir, &how, &log) > 0);
-		check_places(&p, true, 200, 10);
-		check_places(&p, false, 0, 210);
+		check_places(dir, 200, 10);
 	}
 	CHECK_EQ(files_of(&p, "flat.2.", ""), 1);
+	CHECK_EQ(history_copy(dir, &all, to, &damaged, NULL), 0);
+	check_places(to, 200, 10);
 }
 
 static void old_files_are_deleted(void)

@@ -10,9 +10,11 @@
 #include "history/history_kind.h"
 #include "history/history_name.h"
 #include "history/history_source.h"
+#include "history/segment_tree.h"
 #include "history/upkeep.h"
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
+#include "profile/select/samples.h"
 #include "sfile/idle.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
@@ -472,13 +474,13 @@ static void a_directory_that_cannot_be_read_is_named(void)
 	idle = path_join(s.samples, SESSION_IDLE);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
 	CHECK_EQ(err.code, 0); /* there is none */
-	CHECK_EQ(history_read_idle(s.samples, false, &h, &last, &err), 0);
+	CHECK_EQ(history_read_idle(s.samples, &h, &last, &err), 0);
 	CHECK_EQ(mkdir(idle, 0755), 0);
 	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none.rlim_max = limit.rlim_max;
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
 	CHECK_EQ(idle_walk(s.samples, 0, no_file, keep_error, &err, NULL), 0);
-	CHECK_EQ(history_read_idle(s.samples, false, &h, &last, &sum), -EMFILE);
+	CHECK_EQ(history_read_idle(s.samples, &h, &last, &sum), -EMFILE);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	CHECK_EQ(err.code, -EMFILE);
 	CHECK(strstr(err.text, idle) != NULL);
@@ -487,7 +489,80 @@ static void a_directory_that_cannot_be_read_is_named(void)
 	done(&s);
 }
 
-TESTS(T(what_cannot_be_opened_is_named), T(what_cannot_be_listed_is_neither_merged_nor_moved),
+/* Functions of a page each. */
+static const void *any_functions(const struct segment_functions *f, const char *line _unused_)
+{
+	return f;
+}
+
+static bool start_of_page(const void *functions _unused_, uint64_t key, uint64_t *ret)
+{
+	*ret = key & ~UINT64_C(0xfff);
+	return true;
+}
+
+static void open_pages(const char *samples _unused_, struct segment_functions *ret)
+{
+	*ret = (struct segment_functions){ .of_line = any_functions, .start = start_of_page };
+}
+
+static void close_pages(struct segment_functions *f _unused_)
+{
+}
+
+/* The samples of the only file that have an offset. */
+static uint64_t samples_at(const struct session *s, bool at_functions, uint64_t offset)
+{
+	_cleanup_(file_counts_closep) struct file_counts *c = NULL;
+	_cleanup_(samples_done) struct samples found = SAMPLES_INIT;
+	_cleanup_(gather_freep) struct gather *g = NULL;
+	struct spec spec;
+	uint64_t sum = 0;
+	size_t i;
+
+	CHECK_EQ(spec_parse(NULL, 0, &spec, NULL), 0);
+	CHECK_EQ(gather_files(&spec, s->dir, false, &g, NULL), 0);
+	CHECK_EQ(g->file_count, 1);
+	CHECK_EQ(file_counts_open(&g->files[0], &c, NULL), 0);
+	if (at_functions)
+		file_counts_at_functions(c);
+	CHECK_EQ(file_counts_read(c, 0, &found), s->total);
+	for (i = 0; i < found.count; i++)
+		sum += found.samples[i].offset == offset ? found.samples[i].count : 0;
+	spec_done(&spec);
+	return sum;
+}
+
+/* A segment keeps what has 500 samples: the first of two functions, but none of its places. */
+static void rare_places_are_folded_into_functions(void)
+{
+	static const struct history_functions pages = { open_pages, close_pages };
+	const struct upkeep how = {
+		.now_ms = LATER_MS, .live = UINT32_MAX, .idle_ms = DAY_MS, .functions = &pages
+	};
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct session s;
+	unsigned int i;
+
+	make(&s);
+	count(&s, 0, 0x100, 100000000);
+	for (i = 0; i < 100; i++)
+		count(&s, 0, 0x1000 + i, 6);
+	count(&s, 0, 0x5000, 1);
+	/* They are moved, then merged. */
+	CHECK(history_upkeep(s.samples, &how, &log) >= 0);
+	CHECK_EQ(samples_at(&s, true, 0x1000), 6);
+	CHECK(history_upkeep(s.samples, &how, &log) >= 0);
+	CHECK_EQ(samples_at(&s, true, 0x1000), 600);
+	CHECK_EQ(samples_at(&s, true, SAMPLE_RARE), 1);
+	CHECK_EQ(samples_at(&s, false, 0x1000), 0);
+	CHECK_EQ(samples_at(&s, false, SAMPLE_RARE), 601);
+	CHECK_STR(strbuf_text(&log), "");
+	done(&s);
+}
+
+TESTS(T(rare_places_are_folded_into_functions), T(what_cannot_be_opened_is_named),
+      T(what_cannot_be_listed_is_neither_merged_nor_moved),
       T(files_not_used_for_long_go_away_and_still_count), T(a_kill_at_any_time_changes_no_sum),
       T(a_reader_sees_each_sample_once), T(a_damaged_segment_is_made_again),
       T(a_damaged_file_is_repaired), T(a_damaged_file_that_cannot_be_repaired_is_set_apart),

@@ -9,6 +9,7 @@
 #include "history/upkeep.h"
 #include "sfile/manifest.h"
 #include "sfile/sname.h"
+#include "sfile/source_image.h"
 #include "symbol/function_file.h"
 #include "symbol/function_store.h"
 #include "symbol/kallsyms.h"
@@ -92,7 +93,8 @@ static const struct table *table_of_file(struct tables *t, const char *name)
 	size_t memory;
 	bool is_new;
 
-	if (!image || !function_key(&image->file, &image->version, key))
+	/* All source files in a language have one build-id, and their functions are elsewhere. */
+	if (!image || source_image_is(image) || !function_key(&image->file, &image->version, key))
 		return NULL;
 	table = table_of(t, key, &is_new);
 	if (is_new) {

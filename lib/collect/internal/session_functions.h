@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the functions of the images of a session begin, for the history of call chains: by the
- * tables in symbols/ (man opsymbols.5).
+ * Where the functions of the images of a session begin, for its history: by the tables in symbols/
+ * (man opsymbols.5), and the symbols of the kernel that it began with.
  *
  *	struct upkeep how = { .functions = &session_functions };
  */

@@ -35,7 +35,8 @@ static int open_directory(const char *path)
 /* What the new segment is made of. */
 struct merge {
 	const char *dir;
-	const struct segment_functions *functions; /* NULL: they are unknown */
+	const char *samples;
+	const struct history_functions *functions; /* NULL: they are unknown */
 	struct strbuf *log;
 	struct strbuf names; /* in the directory */
 	uint32_t merged, last;
@@ -177,17 +178,25 @@ static int add_inputs(struct merge *m)
 static int write_segment(struct merge *m)
 {
 	const struct history_source to = source_of(m->to);
+	struct segment_functions functions = { 0 };
 	const struct segment_rolling how = {
 		.about = { .level = to.level, .first = to.first, .last = to.last },
 		.slice_ms = INT64_MAX, /* one slice */
 		.part = history_flat.parts[IDLE_LEVEL],
 		.other = generation_other_task,
-		.functions = m->functions,
+		.functions = m->functions ? &functions : NULL,
 	};
 	_cleanup_free_ char *path = source_path(m->dir, &to), *temporary = NULL;
 	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
-	int r = segment_roll(&how, m->inputs, m->count, &bytes);
+	int r;
 
+	if (m->functions) {
+		m->functions->open(m->samples, &functions);
+		functions.kind = &history_flat;
+	}
+	r = segment_roll(&how, m->inputs, m->count, &bytes);
+	if (m->functions)
+		m->functions->close(&functions);
 	if (r > 0) /* slices that could be read a moment ago */
 		return -EIO;
 	temporary = path_join(m->dir, "roll.tmp");
@@ -210,11 +219,15 @@ static void remove_merged(const struct merge *m)
 	}
 }
 
-void idle_files_merge(const char *samples, const struct segment_functions *functions,
+void idle_files_merge(const char *samples, const struct history_functions *functions,
 		      struct strbuf *log)
 {
 	_cleanup_free_ char *dir = path_join(samples, SESSION_IDLE);
-	struct merge m = { .dir = dir, .functions = functions, .log = log, .names = STRBUF_INIT };
+	struct merge m = { .dir = dir,
+			   .samples = samples,
+			   .functions = functions,
+			   .log = log,
+			   .names = STRBUF_INIT };
 	int r = dirtree_names_of(dir, &m.names);
 	size_t i;
 

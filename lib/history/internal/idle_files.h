@@ -12,13 +12,13 @@
 
 #include <stdint.h>
 
-struct segment_functions;
+struct history_functions;
 struct strbuf;
 
 /* Adds up the counts of all batches that fit in the segment, and removes those that were in it
  * before, if it can be read. Rare offsets are folded into their @functions, unless that is NULL.
  * Damaged files are moved to IDLE_DAMAGED. Adds what failed to @log. */
-void idle_files_merge(const char *samples, const struct segment_functions *functions,
+void idle_files_merge(const char *samples, const struct history_functions *functions,
 		      struct strbuf *log);
 /* Moves the sample files that were written last before @until_s, since 1970, to a new batch, or to
  * several if they are many. Those of call graphs stay. Adds what failed to @log. */

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static_assert(HISTORY_RARE == SEGMENT_RARE, "both are keys of sample files");
+static_assert(HISTORY_RARE == SEGMENT_RARE && HISTORY_FUNCTION == SEGMENT_FUNCTION,
+	      "both are keys of sample files");
 
 /* --- names --- */
 
@@ -140,13 +141,34 @@ static struct history_count entry_of(const struct reading *r, uint32_t file, uin
 				       .step = r->step };
 }
 
+static void note_folded(struct reading *r, uint64_t key, uint64_t count)
+{
+	if (key == HISTORY_RARE)
+		r->folded += count;
+	else if (history_is_function(key))
+		r->functions += count;
+}
+
+void reading_unfold(struct reading *r, const struct history_count *left_out)
+{
+	uint64_t *sum = left_out->key == HISTORY_RARE	     ? &r->folded
+			: history_is_function(left_out->key) ? &r->functions
+							     : NULL;
+
+	if (sum)
+		*sum -= MIN(left_out->count, *sum);
+}
+
+/* Generations have what is folded, too, in archives. */
 static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
 {
 	struct reading *r = data;
 	uint32_t number = number_at(r, line);
 
-	if (number)
-		tally_add(&r->tally, entry_of(r, number, key, count));
+	if (!number)
+		return;
+	tally_add(&r->tally, entry_of(r, number, key, count));
+	note_folded(r, key, count);
 }
 
 static struct part_wanted wanted_of(const struct reading *r)
@@ -257,16 +279,6 @@ static uint32_t *find_files(struct reading *r, const struct part *p)
 	return files;
 }
 
-/* The key of a node in reports. */
-static uint64_t key_of(const struct reading *r, const struct segment *s, uint32_t node)
-{
-	uint64_t key = segment_node_at(s, node).key;
-
-	if (!segment_is_function(key))
-		return key;
-	return r->functions_only ? key & ~SEGMENT_FUNCTION : SEGMENT_RARE;
-}
-
 /* Adds a count of a node, with the number of its file. */
 static void add_node(struct reading *r, const struct segment *s, uint32_t node, uint32_t file,
 		     uint64_t count)
@@ -276,14 +288,13 @@ static void add_node(struct reading *r, const struct segment *s, uint32_t node, 
 
 	if (!file || !count)
 		return;
-	key = key_of(r, s, node);
+	key = segment_node_at(s, node).key;
 	e = entry_of(r, file, key, count);
 	if (r->each)
 		tally_add(&r->tally, e);
 	else
 		pile_add(&r->pile, &e);
-	if (key == SEGMENT_RARE)
-		r->folded += count;
+	note_folded(r, key, count);
 }
 
 /* Reports the slices that are wanted one by one. */

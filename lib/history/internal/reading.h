@@ -41,8 +41,7 @@ struct reading {
 	void *keys_data;
 	/* Not 0: files are lines, which are parsed when all were read: internal/reading_top.h. */
 	size_t top;
-	bool covers_only;    /* no counts are wanted, only ->extents */
-	bool functions_only; /* history_wanted */
+	bool covers_only; /* no counts are wanted, only ->extents */
 	/* Is called after each slice, whose counts alone are in ->tally, and takes them. NULL: the
 	 * slices are added up. */
 	void (*each)(struct reading *r, const struct slice *slice);
@@ -59,8 +58,8 @@ struct reading {
 	struct tally tally; /* of what is being read */
 	struct extent *extents;
 	size_t extent_count, extent_room;
-	uint64_t folded; /* counts of what is rare */
-	size_t damaged;	 /* bytes */
+	uint64_t folded, functions; /* as in struct history_cover */
+	size_t damaged;		    /* bytes */
 
 	uint32_t step; /* that the current slice belongs to */
 	struct arena text;
@@ -92,5 +91,7 @@ uint32_t reading_parse(struct reading *r, const char *line);
 /* The number of the sample file with the name of @about, whose parts are those of ->names; it gets
  * its header if it is new. */
 uint32_t reading_file(struct reading *r, const struct history_file *about);
+/* Takes counts that are left out from ->folded or ->functions, if they are in one of these. */
+void reading_unfold(struct reading *r, const struct history_count *left_out);
 /* Frees all but ->files, also ->names. */
 void reading_done(struct reading *r);

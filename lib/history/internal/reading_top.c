@@ -208,7 +208,7 @@ static void move_entries(struct top *t)
 
 		e.file = t->file_of[e.file];
 		if (!e.file)
-			r->folded -= e.key == HISTORY_RARE ? MIN(e.count, r->folded) : 0;
+			reading_unfold(r, &e);
 		else if (r->files[e.file - 1].is_rest)
 			add_up(&sums[e.file], e.count);
 		else

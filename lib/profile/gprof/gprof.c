@@ -125,6 +125,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 			log_warn("%s; file skipped", err.text);
 			continue;
 		}
+		file_counts_at_functions(counts);
 		(void)file_counts_read(counts, 0, ret);
 		if (arcs && file_counts_callees_enter(f))
 			find_entries(c, ret, first);

@@ -102,6 +102,11 @@ static char *folded(const struct sources *s)
 	return number(s->cover->folded);
 }
 
+static char *functions(const struct sources *s)
+{
+	return number(s->cover->functions);
+}
+
 static const struct {
 	enum session_facts which;
 	const char *name;
@@ -122,6 +127,7 @@ static const struct {
 	{ SESSION_FACTS_TIME, "taken", true, taken },
 	{ SESSION_FACTS_TIME, "lost", true, lost },
 	{ SESSION_FACTS_TIME, "folded", true, folded },
+	{ SESSION_FACTS_TIME, "folded_into_functions", true, functions },
 };
 
 /* Reads the session's setup; false if it does not say when the session began. */
@@ -248,6 +254,8 @@ static char *time_line(const struct gather_session *s)
 	if (c->folded)
 		strbuf_addf(&line, "; %" PRIu64 " sample%s folded as rare", c->folded,
 			    c->folded == 1 ? " is" : "s are");
+	if (c->functions)
+		strbuf_addf(&line, "; of %" PRIu64 " only the function was kept", c->functions);
 	if (c->gaps_ms >= 100)
 		strbuf_addf(&line, "; %.1f s of it are in none", (double)c->gaps_ms / 1000);
 	return strbuf_take(&line);

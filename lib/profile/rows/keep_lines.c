@@ -37,8 +37,10 @@ static bool *sampled_functions(const struct keeping *k, uint32_t image, const st
 		const struct gather_file *f = &k->gather->files[k->by_image->files[i]];
 		_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 
-		if (f->image == image && file_counts_open(f, &counts, NULL) == 0)
-			(void)file_counts_read(counts, 0, &s);
+		if (f->image != image || file_counts_open(f, &counts, NULL) < 0)
+			continue;
+		file_counts_at_functions(counts);
+		(void)file_counts_read(counts, 0, &s);
 	}
 	for (i = 0; i < s.count; i++) {
 		const struct symbol *sym = symtab_find(st, s.samples[i].offset);

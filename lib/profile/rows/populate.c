@@ -362,8 +362,9 @@ static void read_samples(struct populate *p, struct current *cur, struct file_co
 static void read_file(struct populate *p, size_t i, struct current *cur, uint64_t *sums)
 {
 	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
-	struct error err = ERROR_INIT;
+	const struct populate_config *config = p->job->config;
 	uint32_t class = p->job->classes->of_file[p->job->by_image->files[i]];
+	struct error err = ERROR_INIT;
 
 	if (file_prefetch_take(&p->files, i, &counts, &err) < 0) {
 		p->job->stats.bad++;
@@ -374,7 +375,9 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 		p->job->stats.header = *file_counts_header(counts);
 	if (cur->header.version == 0)
 		cur->header = *file_counts_header(counts);
-	if (p->job->config->symbols)
+	if (!config->details && !config->inlines && !config->line)
+		file_counts_at_functions(counts);
+	if (config->symbols)
 		read_samples(p, cur, counts, class, sums);
 	else
 		file_counts_add_sums(counts, class, sums);
@@ -382,12 +385,11 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 
 static bool is_any(const uint64_t *sums, size_t count)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < count; i++)
-		if (sums[i])
-			return true;
-	return false;
+	while (i < count && !sums[i])
+		i++;
+	return i < count;
 }
 
 /* Makes the one row of an image and application without symbols, or if symbols are not

@@ -28,6 +28,8 @@ struct file_counts {
 	const struct chain_arcs_file *arcs;
 	const struct history_file *past;
 	struct sfile_header of_arcs;
+	bool are_offsets;  /* keys are; those of arcs are two in one */
+	bool at_functions; /* file_counts_at_functions() */
 };
 
 static struct sfile_header header_of_arcs(const struct chain_arcs_file *arcs)
@@ -49,7 +51,9 @@ bool file_counts_callees_enter(const struct gather_file *f)
 
 int file_counts_open(const struct gather_file *f, struct file_counts **ret, struct error *err)
 {
-	struct file_counts c = { .arcs = f->arcs, .past = f->past };
+	struct file_counts c = { .arcs = f->arcs,
+				 .past = f->past,
+				 .are_offsets = f->callee == GATHER_NONE };
 	struct error why = ERROR_INIT;
 	int r = f->path ? sfile_open(f->path, &c.sf, &why) : 0;
 	_cleanup_free_ char *moved = r == -ENOENT ? idle_find(f->path) : NULL;
@@ -92,6 +96,19 @@ int file_counts_read_header(const struct gather_file *f, struct sfile_header *re
 
 /* --- reading --- */
 
+void file_counts_at_functions(struct file_counts *c)
+{
+	c->at_functions = true;
+}
+
+/* The offset of a key. */
+static uint64_t offset_of(const struct file_counts *c, uint64_t key)
+{
+	if (!c->are_offsets || !history_is_function(key))
+		return key;
+	return c->at_functions ? key & ~HISTORY_FUNCTION : SAMPLE_RARE;
+}
+
 /* Counts of samples are narrower, so a larger one becomes several. */
 static void add_count(struct samples *s, uint64_t offset, uint64_t left, uint32_t class)
 {
@@ -104,9 +121,10 @@ static void add_count(struct samples *s, uint64_t offset, uint64_t left, uint32_
 	}
 }
 
-static bool read_nodes(struct sfile *sf, uint32_t class, struct samples *s, size_t *at, size_t most)
+static bool read_nodes(const struct file_counts *c, uint32_t class, struct samples *s, size_t *at,
+		       size_t most)
 {
-	const struct odb *db = sfile_odb(sf);
+	const struct odb *db = sfile_odb(c->sf);
 	const struct odb_node *nodes;
 	size_t i = *at, n, end;
 
@@ -116,7 +134,8 @@ static bool read_nodes(struct sfile *sf, uint32_t class, struct samples *s, size
 	for (; i < end; i++) {
 		if (i && i % STRIDE == 0)
 			odb_forget(db, i);
-		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
+		s->samples[s->count++] =
+			(struct sample){ offset_of(c, nodes[i].key), nodes[i].value, class };
 	}
 	*at = i;
 	return i < n;
@@ -128,13 +147,13 @@ bool file_counts_read_some(struct file_counts *c, uint32_t class, struct samples
 	size_t i;
 
 	if (c->sf)
-		return read_nodes(c->sf, class, s, at, most);
+		return read_nodes(c, class, s, at, most);
 	for (i = *at; c->arcs && i < c->arcs->count && s->count < most; i++)
 		add_count(s, c->arcs->arcs[i].key, c->arcs->arcs[i].samples, class);
 	for (; c->past && i < c->past->count && s->count < most; i++) {
 		const struct history_count *past = &c->past->counts[i];
 
-		add_count(s, past->key, past->count, class + past->step);
+		add_count(s, offset_of(c, past->key), past->count, class + past->step);
 	}
 	*at = i;
 	return i < (c->arcs ? c->arcs->count : c->past->count);
@@ -227,8 +246,10 @@ static int write_file(const char *path, const struct gather_file *f,
 
 	if (r == 0)
 		r = sfile_create(path, header, &sf, err);
-	if (r == 0)
+	if (r == 0) {
+		c->are_offsets = false; /* copies of keys */
 		(void)file_counts_read(c, 0, &s);
+	}
 	for (i = 0; r == 0 && i < s.count; i++) {
 		r = odb_add(sfile_odb(sf), s.samples[i].offset, s.samples[i].count);
 		if (r < 0)

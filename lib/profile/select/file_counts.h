@@ -44,6 +44,10 @@ int file_counts_read_header(const struct gather_file *f, struct sfile_header *re
  * call. */
 bool file_counts_callees_enter(const struct gather_file *f);
 
+/* Counts whose offsets were too rare for the history to keep more of them than their function
+ * (ophistory(5)) are at its start from now on, for who wants functions only. Else they have the
+ * offset SAMPLE_RARE. */
+void file_counts_at_functions(struct file_counts *c);
 /* Adds the counts to @s as those of @class, with the file's keys as offsets; returns their sum. If
  * time is divided into steps, @class is that of the first one, and the others follow. */
 uint64_t file_counts_read(struct file_counts *c, uint32_t class, struct samples *s);

@@ -202,8 +202,7 @@ static int add_past(struct walk *w, const struct window *window, struct error *e
 					       .steps = w->g->steps.count ? &w->g->steps : NULL,
 					       .wants_keys = spec_wants_offsets,
 					       .data = (void *)w->spec,
-					       .top = top_wanted(w),
-					       .functions_only = w->spec->functions_only };
+					       .top = top_wanted(w) };
 	int r = history_read_wanted(s->samples, &wanted, &s->history, err);
 
 	if (r == 0 && history_covers(s->history)->damaged)
@@ -274,7 +273,7 @@ static int add_present(struct walk *w, struct error *err)
 	struct gather_session *s = &g->sessions[w->session];
 	struct error why = ERROR_INIT;
 	uint32_t last;
-	int r = history_read_idle(s->samples, w->spec->functions_only, &s->idle, &last, &why);
+	int r = history_read_idle(s->samples, &s->idle, &last, &why);
 
 	if (r < 0)
 		log_warn("%s; the samples of files that were not used for long are missing",

@@ -68,10 +68,9 @@ struct spec {
 	struct session_names *session_names; /* gather_files() adds those of the sessions */
 	struct window window;		     /* of the tag time, if it was given */
 	struct spec_division division;
-	bool wants_blocks;   /* counts of blocks of the profile, too: gather.h */
-	bool sums_only;	     /* the offsets of samples do not matter: gather.h */
-	bool functions_only; /* offsets are wanted for their functions only: history/history.h */
-	size_t top;	     /* not 0: only so many symbols matter, those with the most samples */
+	bool wants_blocks; /* counts of blocks of the profile, too: gather.h */
+	bool sums_only;	   /* the offsets of samples do not matter: gather.h */
+	size_t top;	   /* not 0: only so many symbols matter, those with the most samples */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given

@@ -61,6 +61,7 @@ static void read_file(struct used_offsets_places *p, const struct gather_file *f
 		return;
 	if (file_counts_open(f, &counts, NULL) < 0)
 		return; /* reports of the archive say so */
+	file_counts_at_functions(counts);
 	(void)file_counts_read(counts, 0, &s);
 	for (i = 0; i < s.count; i++) {
 		uint64_t offset = s.samples[i].offset;
