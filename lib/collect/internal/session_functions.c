@@ -17,13 +17,23 @@
 
 #include <string.h>
 
+/* A session has samples of one more kernel after each update of it. The functions of further ones
+ * are unknown. */
+enum { KERNELS_MAX = 8 };
+
+/* The symbols of a kernel that the session has samples of. */
+struct kernel {
+	char *mark;		  /* of its images: sname_build_mark() */
+	struct kallsyms *symbols; /* NULL: they cannot be read */
+};
+
 /* A session of which tables are read. */
 struct tables {
 	char *directory;
 	char *samples;
 	struct manifest *manifest; /* NULL: it cannot be read */
-	struct kallsyms *kernel;   /* NULL: not read yet, or it cannot be */
-	bool has_kernel;	   /* ->kernel was tried */
+	struct kernel kernels[KERNELS_MAX];
+	size_t kernel_count;
 	struct map by_key; /* hash of FUNCTION_KEY, or of a kernel image's name, to struct table */
 	size_t left;	   /* bytes of memory for further tables: then they are unknown */
 };
@@ -62,7 +72,10 @@ static void close_tables(struct segment_functions *f)
 	}
 	map_done(&t->by_key);
 	manifest_close(t->manifest);
-	kallsyms_free(t->kernel);
+	while (t->kernel_count) {
+		kallsyms_free(t->kernels[--t->kernel_count].symbols);
+		free(t->kernels[t->kernel_count].mark);
+	}
 	free(t->samples);
 	free(t->directory);
 	free(t);
@@ -107,24 +120,43 @@ static const struct table *table_of_file(struct tables *t, const char *name)
 	return table->symbols ? table : NULL;
 }
 
-/* The functions of the kernel that the session has symbols of. */
+/* The symbols of the kernel whose images have a mark; NULL: they are unknown. */
+static const struct kallsyms *symbols_of(struct tables *t, const char *mark)
+{
+	_cleanup_free_ char *name = NULL, *path = NULL;
+	struct kernel *k;
+	size_t i;
+
+	for (i = 0; i < t->kernel_count; i++)
+		if (!strcmp(t->kernels[i].mark, mark))
+			return t->kernels[i].symbols;
+	if (t->kernel_count == KERNELS_MAX)
+		return NULL;
+	k = &t->kernels[t->kernel_count++];
+	k->mark = xstrdup(mark);
+	name = xasprintf("kallsyms%s", mark);
+	path = path_join(t->samples, name);
+	(void)kallsyms_load(path, &k->symbols, NULL);
+	return k->symbols;
+}
+
+/* The functions of a kernel, or of a module, that the session has symbols of. */
 static const struct table *table_of_kernel(struct tables *t, const struct sname_image *image)
 {
-	bool is_module = image->kind == SNAME_KERN, is_new;
-	const char *name = image->name;
+	const char *mark = sname_build_mark(image->name);
+	_cleanup_free_ char *plain = xstrndup(image->name, strlen(image->name) - strlen(mark));
+	const bool is_module = image->kind == SNAME_KERN;
+	const struct kallsyms *symbols;
 	struct table *table;
+	bool is_new;
 
-	if ((!is_module && strcmp(name, "/proc/kallsyms") != 0) || strlen(name) >= FUNCTION_KEY)
+	if ((!is_module && strcmp(plain, "/proc/kallsyms") != 0) ||
+	    strlen(image->name) >= FUNCTION_KEY)
 		return NULL;
-	if (!t->has_kernel) {
-		_cleanup_free_ char *path = path_join(t->samples, "kallsyms");
-
-		t->has_kernel = true;
-		(void)kallsyms_load(path, &t->kernel, NULL);
-	}
-	table = table_of(t, name, &is_new);
-	if (is_new && t->kernel)
-		table->kernel = kallsyms_image(t->kernel, is_module ? name : "");
+	table = table_of(t, image->name, &is_new);
+	symbols = is_new ? symbols_of(t, mark) : NULL;
+	if (symbols)
+		table->kernel = kallsyms_image(symbols, is_module ? plain : "");
 	return table->kernel ? table : NULL;
 }
 
