@@ -19,18 +19,6 @@ struct visit {
 	void *data;
 };
 
-int history_name_of_line(const char *line, struct sname *ret)
-{
-	_cleanup_free_ char *copy = xstrdup(line);
-	struct history_name name;
-	char *path;
-	int r = generation_parse_name(copy, &name, &path);
-
-	if (r == 0)
-		*ret = name.name;
-	return r;
-}
-
 /* Parses the line in place. */
 static void visit_line(char *line, size_t bytes _unused_, void *data)
 {

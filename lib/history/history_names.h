@@ -9,9 +9,6 @@
 
 struct sname;
 
-/* Reads the name of the sample file that a line of the history, of a file of names or of a segment,
- * is about. 0, and the caller calls sname_done(); or -EBADMSG. */
-int history_name_of_line(const char *line, struct sname *ret);
 /* Calls @each with each name in the session at @samples, some of them several times. Damaged ones
  * are left out. 0, or -errno: some could not be read. */
 int history_each_name(const char *samples, void (*each)(const struct sname *name, void *data),

@@ -91,8 +91,7 @@ static const void *find_image(void *data, const struct sname_image *image, bool 
 
 static void visit_node(const struct reading *r, const struct segment_node *node)
 {
-	uint64_t key =
-		segment_is_function(node->key) ? node->key & ~(UINT64_C(1) << 62) : node->key;
+	uint64_t key = segment_is_function(node->key) ? node->key & ~SEGMENT_FUNCTION : node->key;
 
 	if (r->images[node->line] && key != SEGMENT_RARE)
 		r->visit->each(r->images[node->line], key, r->visit->data);

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "file/path.h"
 #include "history/history_kind.h"
-#include "history/upkeep.h"
 #include "sfile/manifest.h"
 #include "sfile/sname.h"
 #include "sfile/source_image.h"

@@ -7,6 +7,6 @@
  */
 #pragma once
 
-#include "history/upkeep.h"
+#include "history/history_kind.h"
 
 extern const struct history_functions session_functions;
