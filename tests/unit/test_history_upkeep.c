@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history_past.h"
+#include "page_functions.h"
 
 #include "history/internal/part.h"
 #include "history/history_copy.h"
 #include "history/history_kind.h"
 #include "history/levels.h"
-#include "history/segment_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -237,27 +237,6 @@ static void the_oldest_of_the_finest_go_first(void)
 	CHECK_EQ(files_of(&p, "", ".slices"), 1);
 }
 
-/* Functions of a page each. */
-static const void *any_functions(const struct segment_functions *f, const char *line _unused_)
-{
-	return f;
-}
-
-static bool start_of_page(const void *functions _unused_, uint64_t key, uint64_t *ret)
-{
-	*ret = key & ~UINT64_C(0xfff);
-	return true;
-}
-
-static void open_pages(const char *samples _unused_, struct segment_functions *ret)
-{
-	*ret = (struct segment_functions){ .of_line = any_functions, .start = start_of_page };
-}
-
-static void close_pages(struct segment_functions *f _unused_)
-{
-}
-
 /* A program with a hot place, and functions whose places are all rare, the first one not as a
  * whole: a segment keeps what has 100 samples. */
 static void write_rare_places(struct past *p)
@@ -298,12 +277,11 @@ static bool any_file(const struct sname *name _unused_, void *data _unused_)
 
 static void rare_places_are_folded_into_functions(void)
 {
-	static const struct history_functions pages = { open_pages, close_pages };
 	_cleanup_directory_ char *dir = test_directory(), *to = test_directory();
 	const struct history_copying all = { &WINDOW_ALL, any_file, NULL };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
 	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
-	struct upkeep how = { .live = UINT32_MAX, .functions = &pages };
+	struct upkeep how = { .live = UINT32_MAX, .functions = &page_functions };
 	size_t damaged;
 	unsigned int level;
 

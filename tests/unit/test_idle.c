@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "page_functions.h"
 #include "test.h"
 
 #include "base/log.h"
@@ -10,7 +11,6 @@
 #include "history/history_kind.h"
 #include "history/history_name.h"
 #include "history/history_source.h"
-#include "history/segment_tree.h"
 #include "history/upkeep.h"
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
@@ -489,27 +489,6 @@ static void a_directory_that_cannot_be_read_is_named(void)
 	done(&s);
 }
 
-/* Functions of a page each. */
-static const void *any_functions(const struct segment_functions *f, const char *line _unused_)
-{
-	return f;
-}
-
-static bool start_of_page(const void *functions _unused_, uint64_t key, uint64_t *ret)
-{
-	*ret = key & ~UINT64_C(0xfff);
-	return true;
-}
-
-static void open_pages(const char *samples _unused_, struct segment_functions *ret)
-{
-	*ret = (struct segment_functions){ .of_line = any_functions, .start = start_of_page };
-}
-
-static void close_pages(struct segment_functions *f _unused_)
-{
-}
-
 /* The samples of the only file that have an offset. */
 static uint64_t samples_at(const struct session *s, bool at_functions, uint64_t offset)
 {
@@ -536,10 +515,10 @@ static uint64_t samples_at(const struct session *s, bool at_functions, uint64_t 
 /* A segment keeps what has 500 samples: the first of two functions, but none of its places. */
 static void rare_places_are_folded_into_functions(void)
 {
-	static const struct history_functions pages = { open_pages, close_pages };
-	const struct upkeep how = {
-		.now_ms = LATER_MS, .live = UINT32_MAX, .idle_ms = DAY_MS, .functions = &pages
-	};
+	const struct upkeep how = { .now_ms = LATER_MS,
+				    .live = UINT32_MAX,
+				    .idle_ms = DAY_MS,
+				    .functions = &page_functions };
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
 	struct session s;
 	unsigned int i;
